@@ -1,0 +1,92 @@
+"""The one stream of events that a running request sends: terminal progress and window read the same.
+
+Order: ``Planned``, then for every point ``RunStarted`` and one of ``RunFinished`` / ``RunFailed`` /
+``RunSkipped`` (already in the study), ``Note`` at any time, and ``Done`` exactly once at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from scalegraph.base.run import RunPoint, RunRecord
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What will be run. A search adds points later by another ``Planned``; *points* is the whole list so far."""
+
+    points: tuple[RunPoint, ...]
+    estimate_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Building:
+    """The user's program is being compiled."""
+
+    program: str
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A run has begun."""
+
+    point: RunPoint
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """A run ended well and is in the study."""
+
+    point: RunPoint
+    record: RunRecord
+    finished: int
+    total: int
+    remaining_s: float | None = None
+
+
+@dataclass(frozen=True)
+class RunFailed:
+    """A run ended badly; the others go on."""
+
+    point: RunPoint
+    message: str
+    record: RunRecord | None
+    finished: int
+    total: int
+    remaining_s: float | None = None
+
+
+@dataclass(frozen=True)
+class RunSkipped:
+    """The study already has this run."""
+
+    point: RunPoint
+    finished: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence worth showing (what a search decided, a remark of the compiler)."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """The request is over."""
+
+    finished: int
+    failed: int
+    cancelled: bool = False
+    messages: tuple[str, ...] = field(default=())
+
+
+Event: TypeAlias = Planned | Building | RunStarted | RunFinished | RunFailed | RunSkipped | Note | Done
+EventSink: TypeAlias = Callable[[Event], None]
+
+
+def ignore(_event: Event) -> None:
+    """Receive events and do nothing."""

@@ -1,0 +1,42 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+from scalegraph.base.errors import WorkError
+
+
+def write_atomic(path: Path, data: bytes | str) -> None:
+    """Write *data* to *path* so that a reader sees the old content or the new, never a part.
+
+    Raises `WorkError` with one sentence when the disk is full or the place cannot be written.
+    """
+    raw = data.encode() if isinstance(data, str) else data
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                out.write(raw)
+                out.flush()
+                os.fsync(out.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise WorkError(f"{path}: cannot be written: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """Return the operating system's reason in words."""
+    if error.errno == errno.ENOSPC:
+        return "the disk is full"
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,178 @@
+"""What a run is: its coordinates before it starts, and everything known after it ended.
+
+These types cross every floor, so they stand at the bottom. A *run table* (one row per run, see
+``row``) is what analysis works on; whether a row was simulated, measured or imported is a column.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Value: TypeAlias = int | float | str
+Source: TypeAlias = Literal["simulated", "measured", "imported"]
+Status: TypeAlias = Literal[
+    "ok",
+    "deadlock",
+    "crashed",
+    "stack_overflow",
+    "out_of_memory",
+    "timeout",
+    "unsupported",
+    "internal",
+    "failed",
+    "cancelled",
+]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RunPoint(_Frozen):
+    """Coordinates of one run within a study."""
+
+    processors: int = Field(ge=1)
+    parameters: dict[str, Value] = Field(default_factory=dict)
+    repetition: int = Field(default=0, ge=0)
+
+    @property
+    def key(self) -> str:
+        """Stable name of the point inside its study."""
+        text = json.dumps([self.processors, sorted(self.parameters.items()), self.repetition])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def label(self) -> str:
+        """Short name for people: ``N = 8, n = 200``."""
+        parts = [f"N = {self.processors}", *(f"{k} = {v}" for k, v in self.parameters.items())]
+        if self.repetition:
+            parts.append(f"repetition {self.repetition + 1}")
+        return ", ".join(parts)
+
+
+class Region(_Frozen):
+    """A place of the program that costs are attributed to; id 0 is the whole program."""
+
+    id: int
+    # program, function, loop, parallel, for, sections, single, master, critical, ordered, task, barrier, phase
+    kind: str
+    name: str
+    file: str = ""
+    line: int = 0
+    end_line: int = 0
+    parent: int | None = None  # lexically enclosing region
+
+
+class RegionCost(_Frozen):
+    """Exclusive cost of a region, summed over processors (cycles; counts)."""
+
+    region: int
+    leaves: dict[str, int] = Field(default_factory=dict)
+    counters: dict[str, int] = Field(default_factory=dict)
+    busy_max: int = 0  # busy cycles of the processor that was busiest here: load imbalance
+
+
+class LineCost(_Frozen):
+    """Cost of a source line, summed over processors (cycles by group; counts)."""
+
+    file: str
+    line: int
+    executions: int = 0
+    references: int = 0
+    misses: int = 0
+    busy: int = 0
+    memory_stall: int = 0
+    idle: int = 0
+    primitive: int = 0
+
+
+class Wait(_Frozen):
+    """What a processor was doing when a run stopped abnormally."""
+
+    processor: int
+    doing: str
+    place: str = ""  # file:line
+    holder: int | None = None
+
+
+class RunRecord(_Frozen):
+    """Everything known about one run. Missing is ``None``, never 0.
+
+    Times are summed over processors except ``time_s`` and ``time_cycles`` (elapsed, T_para).
+    """
+
+    source: Source
+    program: str
+    machine: str
+    point: RunPoint
+    status: Status = "ok"
+    message: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    warnings: tuple[str, ...] = ()
+    time_s: float | None = None
+    time_cycles: int | None = None
+    clock_hz: float | None = None
+    work_ops: int | None = None
+    work_flops: int | None = None
+    busy_s: float | None = None
+    memory_stall_s: float | None = None
+    idle_s: float | None = None
+    primitive_s: float | None = None
+    references: int | None = None
+    misses: int | None = None
+    invalidations: int | None = None
+    host_s: float | None = None
+    leaves: dict[str, int] = Field(default_factory=dict)  # cycles summed over processors
+    counters: dict[str, int] = Field(default_factory=dict)
+    processor_leaves: dict[str, list[int]] = Field(default_factory=dict)  # leaf -> cycles of processor 0, 1, ..
+    regions: tuple[RegionCost, ...] = ()
+    lines: tuple[LineCost, ...] = ()
+    waits: tuple[Wait, ...] = ()
+    stdout: str = ""
+    stderr: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run ended well and has a time."""
+        return self.status == "ok" and self.time_s is not None
+
+    def row(self) -> dict[str, Value | None]:
+        """Return one row of the run table.
+
+        Scalars, leaves as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
+        parameters as ``param.*``.
+        """
+        scalars = self.model_dump(
+            include={
+                "source",
+                "program",
+                "machine",
+                "status",
+                "time_s",
+                "time_cycles",
+                "clock_hz",
+                "work_ops",
+                "work_flops",
+                "busy_s",
+                "memory_stall_s",
+                "idle_s",
+                "primitive_s",
+                "references",
+                "misses",
+                "invalidations",
+                "host_s",
+            }
+        )
+        return {
+            "key": self.point.key,
+            "processors": self.point.processors,
+            "repetition": self.point.repetition,
+            **scalars,
+            **{f"param.{k}": v for k, v in self.point.parameters.items()},
+            **{f"leaf.{k}": v for k, v in self.leaves.items()},
+            **{f"count.{k}": v for k, v in self.counters.items()},
+        }

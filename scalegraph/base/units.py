@@ -1,0 +1,50 @@
+"""Numbers for people: three or four significant digits, SI prefixes, units."""
+
+from __future__ import annotations
+
+import math
+
+_PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
+
+
+def si(value: float | None, unit: str = "", digits: int = 3) -> str:
+    """Return *value* with an SI prefix and *unit*: ``si(0.00123, "s") == "1.23 ms"``; missing is an en dash."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
+    power = 0
+    if value != 0:
+        power = math.floor(math.log10(abs(value)) / 3)
+        # rounding may carry into the next prefix: 999.9 with 3 digits is 1.00 k
+        if float(f"{abs(value) / 1000.0**power:.{digits}g}") >= 1000:
+            power += 1
+        power = max(-4, min(6, power))
+    if unit == "" and power == -1:
+        power = 0
+    return f"{significant(value / 1000.0**power, digits)} {_PREFIXES[power]}{unit}".rstrip()
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return *value* with *digits* significant digits and without an exponent between 1e-4 and 1e15."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    value = float(f"{value:.{digits}g}")  # rounding may carry: 0.9999 is 1.00
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    if places > digits + 3 or places < -15:
+        return f"{value:.{digits}g}"
+    return f"{value:.{max(0, places)}f}"
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration for people: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    if value is None or not math.isfinite(value):
+        return "unknown"
+    if value < 10:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

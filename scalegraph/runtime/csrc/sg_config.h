@@ -1,0 +1,71 @@
+/* Configuration of one simulated run: text file of `key value` lines, written by
+ * scalegraph.machine (machine part, keys machine.*) and scalegraph.link (run part, keys run.*).
+ * An unknown key or a malformed value is refused: a typo must not falsify an experiment. */
+#ifndef SG_CONFIG_H
+#define SG_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sg_format.h"
+
+#define SG_MAX_LEVELS 4
+#define SG_MAX_PATH 4096
+
+enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA };          /* machine.network.kind */
+enum sg_coherence { SG_COH_RING_SNOOP, SG_COH_FULL_MAP };                 /* machine.coherence.kind */
+enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE };
+enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
+enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE };
+
+typedef struct sg_cache_level {
+    uint64_t size_bytes;
+    uint32_t line_bytes;
+    uint32_t ways;
+    uint32_t hit_cycles; /* extra cycles when this level serves a miss of the level before; 0 for the first */
+    uint32_t shared_by;  /* processors that share one instance; 1 = private */
+} sg_cache_level;
+
+typedef struct sg_config {
+    /* run.* */
+    uint32_t processors; /* of this run */
+    uint64_t arena_bytes;
+    uint64_t stack_bytes;
+    uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */
+    char result_path[SG_MAX_PATH];
+    char blocks_path[SG_MAX_PATH];
+    char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty = static */
+    /* machine.* */
+    uint32_t max_processors;
+    double clock_hz;
+    uint32_t issue_width;                  /* operations begun in one cycle at most */
+    uint32_t op_millicycles[SG_OP_COUNT];  /* throughput cost of an operation class, in 1/1000 cycle */
+    uint32_t levels;
+    sg_cache_level level[SG_MAX_LEVELS];
+    uint32_t coherence_line_bytes;
+    enum sg_coherence coherence;
+    enum sg_network network;
+    /* The parameters of a network stand in sg_config.c's table and are read by the network's own
+     * file through sg_config_u64(); only that file knows their meaning. */
+    uint32_t page_bytes;
+    uint32_t page_miss_cycles;
+    enum sg_placement placement;
+    enum sg_barrier_kind barrier;
+    uint32_t barrier_radix;            /* tree */
+    uint32_t barrier_hardware_cycles;  /* hardware: from last arrival to release */
+    enum sg_lock_kind lock;
+    uint32_t atomic_cycles;    /* read-modify-write in the processor, besides its memory access */
+    uint32_t fork_cycles;      /* instructions of the master to start a team, once */
+    uint32_t fork_per_processor_cycles; /* and for each member */
+    uint32_t schedule_cycles;  /* instructions to compute the next chunk, besides its memory accesses */
+    uint32_t lock_cycles;      /* instructions of acquire or release, besides their memory accesses */
+    uint32_t barrier_cycles;   /* instructions of one arrival, besides its memory accesses */
+    uint32_t task_cycles;      /* instructions to create or dispatch a task */
+} sg_config;
+
+/* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */
+int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size);
+/* Value of a machine.network.* key of the file read last; `missing` if it has none. */
+uint64_t sg_config_u64(const char *key, uint64_t missing);
+
+#endif

@@ -1,0 +1,65 @@
+/* The memory system of the simulated machine: private caches, coherence, network.
+ * It knows processors by number and time by cycles; it knows no program, no OpenMP, no coroutine.
+ * Single host thread. All state hangs off one sg_mem. */
+#ifndef SG_MEM_H
+#define SG_MEM_H
+
+#include <stdint.h>
+
+#include "sg_config.h"
+
+enum sg_access { SG_READ, SG_WRITE, SG_RMW };
+
+/* What one slow access cost, added up by the caller into its leaves and counters. */
+typedef struct sg_outcome {
+    uint64_t cycles;                        /* sum of stall[] */
+    uint64_t stall[SG_LEAF_COUNT];          /* only the memory_stall leaves are used */
+    uint32_t count[SG_COUNTER_COUNT];       /* only memory counters are used (not reads/writes) */
+} sg_outcome;
+
+/* Fast-path filter of one processor: for each set of the first level the most recently used line.
+ * A reference that hits here changes no state and costs no extra cycle. A tag is line number + 1
+ * (0 = empty); write_tag equals the tag only where the processor may write without telling anybody. */
+typedef struct sg_filter {
+    uint64_t *read_tag;
+    uint64_t *write_tag;
+    uint64_t mask;  /* number of entries - 1 */
+    uint32_t shift; /* log2 of the first level's line size */
+} sg_filter;
+
+typedef struct sg_mem sg_mem;
+
+sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size);
+void sg_mem_destroy(sg_mem *mem);
+sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor);
+
+static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size, enum sg_access kind)
+{
+    uint64_t line = address >> f->shift;
+    if (line != (address + size - 1) >> f->shift)
+        return 0;
+    return (kind == SG_READ ? f->read_tag : f->write_tag)[line & f->mask] == line + 1;
+}
+
+/* Second step, after the filter said no: tries to serve the access from the processor's own
+ * private caches, without any effect that another processor could see. Returns 1 when served
+ * (outcome filled in), 0 when the access must go out (nothing changed); the caller then makes sure
+ * that `processor` has the earliest clock and calls sg_mem_access. An access that spans lines is
+ * split by the caller (sg_mem_line_bytes). */
+int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                       sg_outcome *outcome);
+
+/* The whole access at time `now` (cycles), whatever it takes: private hit, shared cache, coherence,
+ * network, contention, page miss. Adds to `outcome`. Calls come in non-decreasing `now` up to the
+ * caller's quantum. */
+void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
+                   sg_outcome *outcome);
+
+/* Smallest line size that an access may not span. */
+uint32_t sg_mem_line_bytes(const sg_mem *mem);
+
+/* Checks the invariants of the whole state (one owner, sharers hold what the directory says, filters
+ * agree with caches). Returns 0, or -1 with a sentence. For tests and SG_CHECK=1. */
+int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size);
+
+#endif

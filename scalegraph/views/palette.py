@@ -1,0 +1,81 @@
+"""One colour for one thing everywhere: roles to colours, after Okabe and Ito (distinguishable when colour-blind).
+
+Shades of a group's leaves are made from the group's colour, so a leaf is always recognisable as its group.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from typing import Final, Literal, TypeAlias
+
+Theme: TypeAlias = Literal["light", "dark", "print"]
+
+_GROUPS: Final = {
+    "busy": "#009E73",
+    "memory_stall": "#0072B2",
+    "idle": "#E69F00",
+    "primitive": "#D55E00",
+}
+_ROLES: Final = {
+    **_GROUPS,
+    "time": "#0072B2",
+    "speedup": "#0072B2",
+    "efficiency": "#009E73",
+    "latency": "#CC79A7",
+    "miss": "#56B4E9",
+    "mark": "#D55E00",
+}
+_SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
+_INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
+_PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
+
+
+def ink(theme: Theme) -> str:
+    """Return the colour of text and axes."""
+    return _INK[theme]
+
+
+def paper(theme: Theme) -> str:
+    """Return the colour behind a picture."""
+    return _PAPER[theme]
+
+
+def colour(role: str, theme: Theme = "light") -> str:
+    """Return the ``#rrggbb`` of *role*.
+
+    Roles are group names, ``<group>:<i>`` for the i-th leaf of a group, ``series:<i>`` for curves of equal rank,
+    ``ideal`` and ``grid`` for what stands back, ``ink`` for text, or a quantity's name.
+    """
+    if role in ("ideal", "grid", "muted"):
+        return _GREY[theme]
+    if role == "ink":
+        return _INK[theme]
+    base, _, index = role.partition(":")
+    if base == "series":
+        chosen = _SERIES[int(index or 0) % len(_SERIES)]
+        return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
+    chosen = _ROLES.get(base, _GREY[theme])
+    return _lift(_shade(chosen, int(index)) if index else chosen, theme)
+
+
+def _shade(hexa: str, index: int) -> str:
+    hue, light, saturation = _to_hls(hexa)
+    steps = (0.0, 0.16, -0.12, 0.28, -0.2, 0.36, 0.08, 0.22)
+    return _from_hls(hue, min(0.86, max(0.18, light + steps[index % len(steps)])), saturation)
+
+
+def _lift(hexa: str, theme: Theme) -> str:
+    if theme != "dark":
+        return hexa
+    hue, light, saturation = _to_hls(hexa)
+    return _from_hls(hue, min(0.9, light + 0.12), saturation)
+
+
+def _to_hls(hexa: str) -> tuple[float, float, float]:
+    red, green, blue = (int(hexa[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return colorsys.rgb_to_hls(red, green, blue)
+
+
+def _from_hls(hue: float, light: float, saturation: float) -> str:
+    return "#" + "".join(f"{round(255 * part):02X}" for part in colorsys.hls_to_rgb(hue, light, saturation))
