@@ -1,0 +1,20 @@
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import write_atomic
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "file.txt"
+    write_atomic(target, "old")
+    write_atomic(target, b"new")
+    assert target.read_text() == "new"
+    assert [path.name for path in target.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkError, match="cannot be written"):
+        write_atomic(tmp_path / "file" / "below", "x")

@@ -1,0 +1,38 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalegraph.base.units import seconds, si, significant
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.00123, "s", "1.23 ms"),
+        (999.96, "B", "1.00 kB"),
+        (1234567, "", "1.23 M"),
+        (0.25, "", "0.250"),
+        (0, "s", "0 s"),
+        (None, "s", "–"),
+        (math.nan, "s", "–"),
+        (-2.5e-7, "s", "-250 ns"),
+        (math.inf, "s", "∞ s"),
+    ],
+)
+def test_numbers_are_written_with_three_digits_and_a_prefix(value: float | None, unit: str, text: str) -> None:
+    assert si(value, unit) == text
+
+
+@given(st.floats(min_value=1e-12, max_value=1e18))
+def test_rounding_keeps_three_digits(value: float) -> None:
+    assert float(significant(value)) == pytest.approx(value, rel=5.1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.42, "0.4 s"), (12.3, "12 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (None, "unknown")],
+)
+def test_durations_read_as_people_say_them(value: float | None, text: str) -> None:
+    assert seconds(value) == text

@@ -1,0 +1,76 @@
+"""The rules of the house, as tests, so that one command runs all."""
+
+import importlib.util
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalegraph.runtime import format as runtime_format
+
+
+def run(root: Path, *command: str) -> None:
+    done = subprocess.run([sys.executable, "-m", *command], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def needs(module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed: pip install -e '.[dev]'")
+
+
+def test_code_passes_the_linter(root: Path) -> None:
+    needs("ruff")
+    run(root, "ruff", "check", "--no-cache", ".")
+
+
+def test_code_is_formatted(root: Path) -> None:
+    needs("ruff")
+    run(root, "ruff", "format", "--no-cache", "--check", ".")
+
+
+def test_types_hold(root: Path) -> None:
+    needs("mypy")
+    run(root, "mypy")
+
+
+def test_packages_import_only_from_lower_floors(root: Path) -> None:
+    needs("importlinter")
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_c_code_is_formatted(root: Path) -> None:
+    binary = Path(sys.executable).with_name("clang-format")
+    if not binary.exists():
+        pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
+    files = [*root.glob("scalegraph/runtime/csrc/*.[ch]"), *root.glob("resources/programs/*.c")]
+    files = [file for file in files if file.name != "sg_format.h"]
+    command = [str(binary), "--dry-run", "--Werror", *map(str, files)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
+    written = io.StringIO()
+    runtime_format.write_header(written)
+    committed = (root / "scalegraph/runtime/csrc/sg_format.h").read_text()
+    assert committed == written.getvalue(), (
+        "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/sg_format.h"
+    )
+
+
+@pytest.mark.compiler
+def test_shipped_programs_compile_without_warnings(root: Path, tmp_path: Path) -> None:
+    compiler = shutil.which("gcc")
+    assert compiler is not None
+    programs = sorted(root.glob("resources/programs/*.c"))
+    assert programs
+    for program in programs:
+        flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", str(program), "-o", str(tmp_path / "a.out"), "-lm"]
+        done = subprocess.run([compiler, *flags], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
