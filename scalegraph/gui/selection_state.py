@@ -1,0 +1,112 @@
+"""What is selected, with its history: free of any toolkit, so it is tested and reused without a window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+_HISTORY_LIMIT = 200  # a walk back of that many steps is more than anybody takes
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One selection shared by every view. ``None`` means: nothing of that kind is selected.
+
+    *study* is the key of an open study (`StudyHandle.key`), *processors* an N, *region* a region id of that study,
+    *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1).
+    """
+
+    study: str | None = None
+    processors: int | None = None
+    region: int | None = None
+    cell: tuple[int, int] | None = None
+    line: tuple[str, int] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing but the study is chosen."""
+        return all(getattr(self, item.name) is None for item in fields(self) if item.name != "study")
+
+
+class SelectionState:
+    """The current selection and the way there: back and forward walk through it as in a browser."""
+
+    def __init__(self) -> None:
+        self._past: list[Selection] = []
+        self._future: list[Selection] = []
+        self._current = Selection()
+        self._listeners: list[Callable[[Selection], None]] = []
+
+    @property
+    def current(self) -> Selection:
+        """What is selected now."""
+        return self._current
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is an earlier selection."""
+        return bool(self._past)
+
+    @property
+    def can_go_forward(self) -> bool:
+        """Whether `back` was used and can be undone."""
+        return bool(self._future)
+
+    def subscribe(self, listener: Callable[[Selection], None]) -> Callable[[], None]:
+        """Call *listener* after every change; return what ends that."""
+        self._listeners.append(listener)
+
+        def end() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return end
+
+    def select(self, **changes: Any) -> None:
+        """Change the named parts (``select(processors=8)``); another study clears the parts that belonged to the old.
+
+        Raises `TypeError` for an unknown part.
+        """
+        base = self._current
+        if "study" in changes and changes["study"] != base.study:
+            # An N means the same in two studies, so that comparing keeps it; a region or a cell does not.
+            base = Selection(processors=base.processors)
+        self._move_to(replace(base, **changes))
+
+    def clear(self) -> None:
+        """Select nothing but the study in view."""
+        self._move_to(Selection(study=self._current.study))
+
+    def back(self) -> None:
+        """Return to the selection before; at the start nothing happens."""
+        if self._past:
+            self._future.append(self._current)
+            self._set(self._past.pop())
+
+    def forward(self) -> None:
+        """Take back one `back`."""
+        if self._future:
+            self._past.append(self._current)
+            self._set(self._future.pop())
+
+    def forget(self, study: str) -> None:
+        """A study was closed: drop it from the history, so that no way leads to it."""
+        self._past = [item for item in self._past if item.study != study]
+        self._future = [item for item in self._future if item.study != study]
+        if self._current.study == study:
+            self._set(Selection())
+
+    def _move_to(self, selection: Selection) -> None:
+        if selection == self._current:
+            return
+        if self._current != Selection():
+            self._past.append(self._current)
+            del self._past[:-_HISTORY_LIMIT]
+        self._future.clear()
+        self._set(selection)
+
+    def _set(self, selection: Selection) -> None:
+        self._current = selection
+        for listener in list(self._listeners):
+            listener(selection)

@@ -1,0 +1,112 @@
+"""Open studies: what the window holds of each, read in another thread and kept until a run lands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.gui.jobs import Jobs, Latest, Reporter
+
+if TYPE_CHECKING:
+    from scalegraph.views.data import StudyData
+
+
+class StudyHandle(QObject):
+    """An open study as views see it.
+
+    ``data()`` is ``None`` while the study is read for the first time (show the loading state); ``changed`` says
+    that it was replaced, after opening and whenever a run has landed. ``failed`` carries the sentence when it
+    cannot be read.
+    """
+
+    changed = Signal()
+    failed = Signal(str)
+
+    def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.path = path.resolve()
+        self._data: StudyData | None = None
+        self._loader = Latest(jobs, f"reading {path.name}", self)
+        self.error = ""
+
+    @property
+    def key(self) -> str:
+        """Name of the study in selections."""
+        return str(self.path)
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the file's, without its ending."""
+        return self.path.stem
+
+    def data(self) -> StudyData | None:
+        """Return what was read last, or ``None`` while it is read for the first time."""
+        return self._data
+
+    def refresh(self) -> None:
+        """Read the study again soon; several calls in a row are one reading."""
+        session, path = self.session, self.path
+
+        def read(reporter: Reporter) -> Any:
+            reporter.token.check()
+            return session.study_data(path)
+
+        self._loader.ask(read, self._loaded, self._unreadable)
+
+    def close(self) -> None:
+        """Forget the study; a reading under way is dropped."""
+        self._loader.stop()
+
+    def _loaded(self, data: StudyData) -> None:
+        self._data = data
+        self.error = ""
+        self.changed.emit()
+
+    def _unreadable(self, error: Exception) -> None:
+        self.error = str(error)
+        self.failed.emit(self.error)
+
+
+class Studies(QObject):
+    """All open studies, in the order of opening."""
+
+    opened = Signal(object)  # StudyHandle
+    closed = Signal(str)  # key
+
+    def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._jobs = jobs
+        self._open: dict[str, StudyHandle] = {}
+
+    def __iter__(self) -> Any:
+        return iter(list(self._open.values()))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def get(self, key: str | None) -> StudyHandle | None:
+        """Return the open study of that key."""
+        return self._open.get(key) if key else None
+
+    def open(self, path: Path) -> StudyHandle:
+        """Open the study at *path*, or return it if it is open already. Nothing of it is run."""
+        key = str(path.resolve())
+        if key in self._open:
+            return self._open[key]
+        handle = StudyHandle(self._session, self._jobs, path, self)
+        self._open[key] = handle
+        self.opened.emit(handle)
+        handle.refresh()
+        return handle
+
+    def close(self, key: str) -> None:
+        """Close a study; its file stays."""
+        handle = self._open.pop(key, None)
+        if handle is not None:
+            handle.close()
+            self.closed.emit(key)
+            handle.deleteLater()
