@@ -1,0 +1,32 @@
+"""Floor 6: what a user asks for, checked, planned and carried out; one facade for command line and window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scalegraph.request.model import Request
+    from scalegraph.request.plan import Plan, plan
+    from scalegraph.request.programs import Program
+    from scalegraph.request.session import Session
+
+__all__ = ["Plan", "Program", "Request", "Session", "check", "load_request", "plan"]
+
+_HOMES = {
+    "Plan": "plan",
+    "Program": "programs",
+    "Request": "model",
+    "Session": "session",
+    "check": "check",
+    "load_request": "check",
+    "plan": "plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the command line's ``--help`` must not wait for pandas."""
+    import importlib
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,282 @@
+"""The request: everything a user asks for, as one validated object and as one TOML file.
+
+    title = "Billiard balls on the KSR-1"        # optional
+    processors = [1, 2, 4, 8, 16, 32]
+    repetitions = 1                              # runs of every point; the simulator needs one
+    schedule = "dynamic,4"                       # for schedule(runtime), in OMP_SCHEDULE syntax
+
+    [program]                                    # a shipped program ..
+    name = "billiard"
+    # sources = ["mine.c", "more.c"]             # .. or any C sources, beside the request file
+    # args = ["{n}", "-v"]                       # {name} is replaced by the parameter
+    # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"; directory = "."
+    # env = { KEY = "value" }
+
+    [parameters]                                 # base values; a list sweeps (problem-size bound only)
+    num_balls = 1000
+    num_steps = 20
+
+    [scaling]                                    # what grows when the machine grows
+    method = "IV"                                # one of the program's methods ..
+    # grow = { num_balls = "N", num_steps = "sqrt(N)" }   # .. or factors of the base values
+
+    [machine]
+    name = "ksr1"                                # or path = "mine.toml"
+    overrides = { "clock_mhz" = "40" }
+
+    [[bound]]                                    # any number of them; one may be written [bound]
+    kind = "efficiency"                          # problem_size | growth | memory | time | efficiency
+    value = 0.5                                  # E; seconds; bytes per processor
+    tolerance = 0.05                             # of the value: 0.475 to 0.525 is near enough
+    max_runs = 10                                # sizes tried for one N before the search gives up
+
+    [collect]
+    regions = true
+    lines = true
+    detail = "outer"                             # which loops get probes: outer | all | functions
+
+    [limits]                                     # of one run
+    time_s = 600
+    memory_bytes = 4_000_000_000
+    output_bytes = 10_000_000
+
+Bounds: ``problem_size`` runs the base parameters on every processor count (strong scaling; scaling method I of
+scale-graph.txt 5.3); ``growth`` runs each N with the parameters grown for N; ``memory`` chooses the size with
+M = N B (eq. 14); ``time`` searches the size with T_para = T (6.4.1); ``efficiency`` searches the size with
+E = T_seq/(N T_para) (latency-metric.txt Fig. 11).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, TypeAlias
+
+import tomlkit
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from scalegraph.base.run import Value
+
+BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency"]
+SEARCHED: frozenset[str] = frozenset({"time", "efficiency"})
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
+Text = Annotated[str, Field(max_length=4096)]
+Processors = Annotated[int, Field(ge=1, le=65536)]
+
+
+class Strict(BaseModel):
+    """Base of the request's parts: frozen, unknown keys refused, no NaN."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False)
+
+
+class ProgramChoice(Strict):
+    """Which program, and how it is compiled and started. Paths are relative to the request file."""
+
+    name: str = Field(default="", max_length=200, description="a shipped program, or the path of a program's TOML file")
+    sources: tuple[Text, ...] = Field(default=(), description="C sources, if no program is named")
+    args: tuple[Text, ...] | None = Field(default=None, description="arguments; {name} stands for a parameter")
+    cflags: tuple[Text, ...] = Field(default=(), description="for the compiler, after ScaleGraph's own")
+    ldflags: tuple[Text, ...] = Field(default=(), description="for the linker, after the objects")
+    include: tuple[Text, ...] = Field(default=(), description="directories searched for headers")
+    env: dict[str, str] = Field(default_factory=dict, description="added to the program's environment")
+    stdin: str = Field(default="", description="file given to the program as standard input")
+    directory: str = Field(default="", description="working directory of the runs")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ProgramChoice:
+        if bool(self.name) == bool(self.sources):
+            raise ValueError(
+                "either 'name' (a shipped program) or 'sources' (C files) was expected"
+                + (", not both" if self.name else "")
+            )
+        return self
+
+
+class Scaling(Strict):
+    """What grows when the machine grows: a method of the program, or factors of the base values over N."""
+
+    method: str = Field(default="", max_length=40, description="one of the program's scaling methods, I to IV")
+    grow: dict[Name, Text] = Field(default_factory=dict, description="parameter = factor as a formula in N")
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Scaling:
+        if self.method and self.grow:
+            raise ValueError("either 'method' or 'grow' was expected, not both")
+        return self
+
+
+class MachineChoice(Strict):
+    """The target: a shipped machine or a machine file, and values changed for this request."""
+
+    name: str = Field(default="ksr1", max_length=200, description="a shipped machine")
+    path: str = Field(default="", description="a machine file of your own; taken instead of the name")
+    overrides: dict[str, str] = Field(default_factory=dict, description="machine keys set for this request")
+
+    @field_validator("overrides", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """Accept numbers where the machine's own reader wants text."""
+        if isinstance(value, dict):
+            return {
+                k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()
+            }
+        return value
+
+    @property
+    def reference(self) -> str:
+        """What `machine.load` takes."""
+        return self.path or self.name
+
+
+class Bound(Strict):
+    """What is held constant while the machine grows."""
+
+    kind: BoundKind = Field(default="problem_size", description="what is held constant")
+    value: float | None = Field(default=None, description="E (0 to 1), seconds, or bytes per processor")
+    tolerance: float = Field(default=0.05, gt=0, le=0.5, description="how near is near enough, as a share of the value")
+    max_runs: int = Field(default=10, ge=2, le=100, description="sizes tried for one N before the search gives up")
+
+    @model_validator(mode="after")
+    def _value_fits(self) -> Bound:
+        needs = {"memory": "bytes per processor", "time": "seconds", "efficiency": "an efficiency between 0 and 1"}
+        if self.kind in needs and self.value is None:
+            raise ValueError(f"the {self.kind} bound needs a value: {needs[self.kind]}")
+        if self.kind not in needs and self.value is not None:
+            raise ValueError(f"the {self.kind.replace('_', '-')} bound takes no value, got {self.value:g}")
+        if self.value is not None and (self.value <= 0 or not math.isfinite(self.value)):
+            raise ValueError(f"the value of the {self.kind} bound must be greater than 0, got {self.value:g}")
+        if self.kind == "efficiency" and self.value is not None and self.value >= 1:
+            raise ValueError(f"an efficiency between 0 and 1 was expected, got {self.value:g}")
+        return self
+
+    def said(self) -> str:
+        """Return the bound in words."""
+        match self.kind:
+            case "problem_size":
+                return "fixed problem size"
+            case "growth":
+                return "size grown with N"
+            case "memory":
+                return f"memory bound of {self.value:g} bytes a processor"
+            case "time":
+                return f"time bound of {self.value:g} s"
+            case "efficiency":
+                return f"efficiency held at {self.value:g}"
+
+
+class Collect(Strict):
+    """What is kept of every run besides its totals."""
+
+    regions: bool = Field(default=True, description="costs by function, loop and construct")
+    lines: bool = Field(default=True, description="costs by source line")
+    detail: Literal["outer", "all", "functions"] = Field(
+        default="outer", description="which loops are regions of their own"
+    )
+
+
+class RunLimits(Strict):
+    """Limits of one run; the run is stopped and reported when it meets one."""
+
+    time_s: float = Field(default=600.0, gt=0, le=30 * 86400, description="host seconds")
+    memory_bytes: int = Field(default=8 * 2**30, ge=64 * 2**20, description="memory of the host")
+    output_bytes: int = Field(default=16 * 2**20, ge=0, description="of the program's output that is kept")
+
+
+class RequestBody(Strict):
+    """A request without its program: also the defaults that a program file may state."""
+
+    title: str = Field(default="", max_length=200, description="a name for people")
+    parameters: dict[Name, Value | tuple[Value, ...]] = Field(
+        default_factory=dict, description="base values; a list sweeps"
+    )
+    scaling: Scaling = Field(default_factory=Scaling)
+    machine: MachineChoice = Field(default_factory=MachineChoice)
+    processors: tuple[Processors, ...] = Field(default=(1, 2, 4, 8, 16, 32), max_length=1024)
+    bound: tuple[Bound, ...] = Field(default=(Bound(),), max_length=16)
+    collect: Collect = Field(default_factory=Collect)
+    limits: RunLimits = Field(default_factory=RunLimits)
+    repetitions: int = Field(default=1, ge=1, le=1000, description="runs of every point")
+    schedule: str = Field(
+        default="",
+        max_length=60,
+        pattern=r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$",
+        description="for schedule(runtime), in OMP_SCHEDULE syntax",
+    )
+
+    @field_validator("bound", mode="before")
+    @classmethod
+    def _one_bound(cls, value: Any) -> Any:
+        """Accept one ``[bound]`` table in place of an array of them."""
+        return (value,) if isinstance(value, dict | Bound) else value
+
+    @field_validator("processors", mode="before")
+    @classmethod
+    def _one_count(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, int) and not isinstance(value, bool) else value
+
+    @field_validator("processors")
+    @classmethod
+    def _sorted(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if not value:
+            raise ValueError("one processor count at least was expected")
+        return tuple(sorted(set(value)))
+
+    @field_validator("bound")
+    @classmethod
+    def _some_bound(cls, value: tuple[Bound, ...]) -> tuple[Bound, ...]:
+        if not value:
+            raise ValueError("one bound at least was expected")
+        return value
+
+    @field_validator("parameters")
+    @classmethod
+    def _not_empty(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name, item in value.items():
+            if item == ():
+                raise ValueError(f"the list of '{name}' is empty; one value at least was expected")
+        return value
+
+    def base(self) -> dict[str, Value]:
+        """Return the base parameters: the first value where a list sweeps."""
+        return {name: item[0] if isinstance(item, tuple) else item for name, item in self.parameters.items()}
+
+
+class Request(RequestBody):
+    """All that a user asks for."""
+
+    program: ProgramChoice
+
+    def to_toml(self) -> str:
+        """Return the request as a TOML file that reads back equal; values left at their default are omitted."""
+        data = self.model_dump(mode="json", exclude_defaults=True)
+        document = tomlkit.document()
+        order = ("title", "processors", "repetitions", "schedule", "program", "parameters", "scaling", "machine")
+        for key in (*order, *(key for key in data if key not in order)):
+            if key not in data:
+                continue
+            item = data[key]
+            if key == "bound":
+                tables = tomlkit.aot()
+                for bound in item:
+                    tables.append(_table({"kind": bound.get("kind", "problem_size"), **bound}))
+                document.append(key, tables)
+            elif isinstance(item, dict):
+                document.append(key, _table(item))
+            else:
+                document.append(key, tomlkit.item(item))
+        return tomlkit.dumps(document)
+
+
+def _table(data: dict[str, Any]) -> Any:
+    table = tomlkit.table()
+    for key, value in data.items():
+        if value is None:
+            continue
+        if isinstance(value, dict):
+            inline = tomlkit.inline_table()
+            inline.update(value)
+            table.append(key, inline)
+        else:
+            table.append(key, value)
+    return table
