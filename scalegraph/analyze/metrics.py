@@ -1,0 +1,157 @@
+"""The quantities of one run beside its one-processor run: speedup, efficiency, average latency and rates.
+
+Symbols: N processors, W work (operations of the one-processor run), T_para elapsed time, T_seq the elapsed time of
+the one-processor run of the same problem, L(W, N) the average latency.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.table import numbers, problems
+from scalegraph.runtime.format import LEAF_GROUPS
+
+_FROM_ONE = {  # column of the one-processor run -> name beside the others
+    "time_s": "t_seq_s",
+    "time_min_s": "t_seq_min_s",
+    "time_max_s": "t_seq_max_s",
+    "work_ops": "work",
+    "work_flops": "work_fp",
+    "busy_s": "busy_one_s",
+    "memory_stall_s": "stall_one_s",
+    "idle_s": "idle_one_s",
+    "primitive_s": "primitive_one_s",
+}
+
+
+def scaling(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per problem and processor count with everything derived from the pair (run, one-processor run).
+
+    *table* is the run table (`base.run.RunRecord.row`), untouched. Rows are sorted by problem and N. All of the table's
+    columns stay; added are (seconds unless said; NaN where a needed run or column is missing):
+
+    ``t_seq_s`` T_seq(W), ``work`` W (operations); ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with
+    ``speedup_low``/``speedup_high`` from the extremes of repetitions (latency-metric.txt 2.1, 6.1);
+    ``ml_s`` stall(N) - stall(1), ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
+    (scale-graph.txt eq. 5-7, sums over processors); ``latency_s`` (ML + IT + PT)/N (eq. 5);
+    ``latency_method1_s`` T_para - T_seq/N (latency-metric.txt 6.1, method 1); ``latency_difference_s`` method 1 minus
+    accounting, which is the extra busy time of the parallel run less what the one-processor run itself spends on
+    idling and primitives, over N; ``extra_busy_s`` busy(N) - busy(1), sum over processors;
+    ``efficiency_accounting`` 1 - L/T_para; ``accounting_gap_s`` N T_para minus the four groups (0 when exact);
+    ``unit_speed`` W/(N T_para) (operations/s per processor; isospeed.txt eq. 2);
+    and the rates of `rates`.
+
+    Raises:
+        InputError: the table lacks ``processors`` or ``time_s``.
+    """
+    runs = problems(table)
+    one = runs[runs["processors"] == 1].set_index("problem")
+    for column, name in _FROM_ONE.items():
+        series = pd.Series(numbers(one, column), index=one.index, dtype=float)
+        runs[name] = runs["problem"].map(series).astype(float) if len(one) else np.nan
+    count = numbers(runs, "processors")
+    time = numbers(runs, "time_s")
+    t_seq = numbers(runs, "t_seq_s")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        runs["speedup"] = t_seq / time
+        runs["speedup_low"] = numbers(runs, "t_seq_min_s") / numbers(runs, "time_max_s")
+        runs["speedup_high"] = numbers(runs, "t_seq_max_s") / numbers(runs, "time_min_s")
+        runs["efficiency"] = t_seq / (count * time)
+        runs["ml_s"] = numbers(runs, "memory_stall_s") - numbers(runs, "stall_one_s")
+        runs["it_s"] = numbers(runs, "idle_s")
+        runs["pt_s"] = numbers(runs, "primitive_s")
+        runs["latency_s"] = (numbers(runs, "ml_s") + numbers(runs, "it_s") + numbers(runs, "pt_s")) / count
+        runs["latency_method1_s"] = time - t_seq / count
+        runs["latency_difference_s"] = numbers(runs, "latency_method1_s") - numbers(runs, "latency_s")
+        runs["extra_busy_s"] = numbers(runs, "busy_s") - numbers(runs, "busy_one_s")
+        runs["efficiency_accounting"] = 1 - numbers(runs, "latency_s") / time
+        groups = [numbers(runs, f"{group}_s") for group in ("busy", "memory_stall", "idle", "primitive")]
+        runs["accounting_gap_s"] = count * time - sum(groups)
+        runs["unit_speed"] = numbers(runs, "work") / (count * time)
+    return pd.concat([runs, rates(runs)], axis=1)
+
+
+def rates(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return ratios of every run by itself (dimensionless; NaN where a column is missing).
+
+    ``cpu_utilisation`` busy time / (N T_para); ``memory_access_rate`` time of memory accesses, issue and stall, over
+    N T_para; ``miss_rate`` references that leave the private caches / references; ``l1_miss_rate`` the same for the
+    first level (scale-graph.txt 4.2.1); ``parallel_share`` share of T_para in which not only one processor works
+    (Fig. 12), from the time that processors other than the first wait for serial parts.
+    """
+    count = numbers(runs, "processors")
+    time = numbers(runs, "time_s")
+    clock = numbers(runs, "clock_hz")
+    references = numbers(runs, "references")
+    serial = sum(numbers(runs, f"leaf.{name}") for name in ("idle_not_started", "idle_serial", "idle_finished"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        access = numbers(runs, "leaf.busy_mem") / clock + numbers(runs, "memory_stall_s")
+        return pd.DataFrame(
+            {
+                "cpu_utilisation": numbers(runs, "busy_s") / (count * time),
+                "memory_access_rate": access / (count * time),
+                "miss_rate": numbers(runs, "misses") / references,
+                "l1_miss_rate": numbers(runs, "count.l1_misses") / references,
+                "parallel_share": np.where(count > 1, 1 - serial / clock / ((count - 1) * time), np.nan),
+            },
+            index=runs.index,
+        )
+
+
+# Overheads as Fig. 11 of scale-graph.txt names them: (column, words, leaves, palette role). Memory stall stands
+# for itself: it is counted against the one-processor run, not from leaves.
+CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("barrier_s", "barrier execution", ("prim_barrier",), "primitive:1"),
+    ("barrier_wait_s", "waiting at barriers", ("idle_barrier",), "idle:3"),
+    ("lock_s", "locks and critical sections", ("idle_lock", "prim_lock", "prim_atomic"), "idle:4"),
+    (
+        "serial_wait_s",
+        "waiting for serial parts",
+        ("idle_not_started", "idle_serial", "idle_finished"),
+        "idle",
+    ),
+    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message"), "idle:5"),
+    ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive"),
+    ("other_primitive_s", "scheduling, tasks and messages", ("prim_schedule", "prim_task", "prim_message"), "primitive:5"),
+)
+STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")
+
+
+def overheads(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the average latency by cause (scale-graph.txt Fig. 11), seconds per processor.
+
+    *runs* comes from `scaling`. Columns: ``problem``, ``processors``, one per entry of `CAUSES` (sum over processors
+    of its leaves / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up.
+    """
+    count = numbers(runs, "processors")
+    clock = numbers(runs, "clock_hz")
+    result = pd.DataFrame({"problem": runs["problem"], "processors": runs["processors"]}, index=runs.index)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for column, _, leaves, _ in CAUSES:
+            # a leaf absent from the whole table was never met; one missing in a single run is missing
+            present = [numbers(runs, f"leaf.{leaf}") for leaf in leaves if f"leaf.{leaf}" in runs.columns]
+            result[column] = sum(present) / clock / count if present else np.nan
+        result["stall_s"] = numbers(runs, "ml_s") / count
+    result["average_s"] = numbers(runs, "latency_s")
+    return result
+
+
+def breakdown(runs: pd.DataFrame, *, by: str = "leaf") -> pd.DataFrame:
+    """Return the share of processor time N T_para by leaf or group, shape (runs, leaves or groups), 0 to 1.
+
+    Leaves that are nowhere above 0 are left out; order is that of the accounting identity.
+    """
+    total = numbers(runs, "processors") * numbers(runs, "time_s")
+    clock = numbers(runs, "clock_hz")
+    shares: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if by == "group":
+            for group in ("busy", "memory_stall", "idle", "primitive"):
+                shares[group] = numbers(runs, f"{group}_s") / total
+        else:
+            for leaf in LEAF_GROUPS:
+                share = numbers(runs, f"leaf.{leaf}") / clock / total
+                if np.nansum(share) > 0:
+                    shares[leaf] = share
+    return pd.DataFrame(shares, index=runs.index)

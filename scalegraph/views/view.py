@@ -1,0 +1,117 @@
+"""What a view is: its name, its place in the menus, its options declared as data, and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Figure
+
+OptionValue: TypeAlias = int | float | str | bool | None
+_TRUE = {"yes": True, "true": True, "1": True, "on": True, "no": False, "false": False, "0": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a view. A *default* of ``None`` means: chosen from the data, and said in the picture."""
+
+    name: str
+    title: str
+    type: Literal["int", "float", "choice", "bool", "text"]
+    default: OptionValue = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    description: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def parse(self, value: OptionValue) -> OptionValue:
+        """Return *value*, text or already typed, as the option's type.
+
+        Raises:
+            InputError: the value is of another kind, outside the range or not among the choices.
+        """
+        if value is None or value == "":
+            return self.default
+        if self.type == "text":
+            return str(value)
+        if self.type == "bool":
+            return self._bool(value)
+        if self.type == "choice":
+            if str(value) not in self.choices:
+                raise self._fault(f"one of {', '.join(self.choices)}", value, near(str(value), self.choices))
+            return str(value)
+        return self._number(value)
+
+    def _bool(self, value: OptionValue) -> bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in _TRUE:
+            raise self._fault("yes or no", value)
+        return _TRUE[str(value).lower()]
+
+    def _number(self, value: OptionValue) -> int | float:
+        kind = "a whole number" if self.type == "int" else "a number"
+        number: int | float
+        try:
+            number = int(str(value)) if self.type == "int" else float(str(value))
+        except ValueError:
+            raise self._fault(kind, value) from None
+        low, high = self.minimum, self.maximum
+        # written so that NaN fails
+        if (low is not None and not number >= low) or (high is not None and not number <= high):
+            span = f" of at least {low:g}" if high is None else f" between {low or 0:g} and {high:g}"
+            raise self._fault(kind + span, value)
+        return number
+
+    def _fault(self, expected: str, value: OptionValue, more: str = "") -> InputError:
+        return InputError(Fault(f"expected {expected}, got '{value}'{more}", key=self.name))
+
+
+@dataclass(frozen=True)
+class View:
+    """A self-describing view: menus, ``--help`` and documentation are made from it.
+
+    *make* turns a study and the options into a `Figure`; call `build`, which checks the options first.
+    """
+
+    name: str
+    title: str
+    group: str
+    description: str
+    make: Callable[..., Figure]
+    options: tuple[Option, ...] = ()
+    order: int = 100
+
+    def build(self, data: StudyData, **options: OptionValue) -> Figure:
+        """Return the figure of *data*; options not given take their defaults.
+
+        Raises:
+            InputError: an unknown option, or a value that does not fit, all of them at once.
+        """
+        return self.make(data, **self.check(options))
+
+    def check(self, options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+        """Return every option with its typed value.
+
+        Raises:
+            InputError: see `build`.
+        """
+        known = {option.name: option for option in self.options}
+        faults: list[Fault] = []
+        values = {option.name: option.default for option in self.options}
+        for name, value in options.items():
+            if name not in known:
+                choice = near(name, known) or (f"; known: {', '.join(known)}" if known else "; it has none")
+                faults.append(Fault(f"view '{self.name}' has no option '{name}'{choice}", key=name))
+                continue
+            try:
+                values[name] = known[name].parse(value)
+            except InputError as error:
+                faults.extend(error.faults)
+        if faults:
+            raise InputError(faults)
+        return values
