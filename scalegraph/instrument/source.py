@@ -1,0 +1,144 @@
+"""The instrumentation preprocessor: C source in, the same program with region probes out.
+
+After the Scale-Graph paper, section 4.1: a syntax analyser that plants trace code. A probe is a scope variable whose
+clean-up leaves the region (see runtime/csrc/sg_probe.h), so ``return``, ``break`` and ``goto`` need no care.
+Braces go on the lines that are there; where a directive forbids that, a ``#line`` keeps the numbers right.
+
+What is left without a probe, its cost going to the region around it: functions with neither loop nor call nor OpenMP
+construct and at most `SMALL_FUNCTION_STATEMENTS` statements; loops into which a jump leads; anything the parser is not
+sure of (said in a remark).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from scalegraph.base.errors import Fault
+from scalegraph.base.run import Region
+from scalegraph.instrument.conditionals import Conditionals
+from scalegraph.instrument.conditionals import Reading as Branches
+from scalegraph.instrument.insertions import Insertion, Place, Places, Probe, apply, line_directive
+from scalegraph.instrument.lexer import scan
+from scalegraph.instrument.phases import find_phases
+from scalegraph.instrument.pragmas import phase_mark
+from scalegraph.instrument.syntax import Detail, Reader, Reading, Site
+
+PROGRAM = Region(id=0, kind="program", name="program")
+
+
+@dataclass(frozen=True, slots=True)
+class Instrumented:
+    """Result of the preprocessor.
+
+    *text* compiles as a file of its own: its first line is a ``#line`` that names the original. *regions* begins with
+    the program (id 0). *faults* are errors in phase marks and remarks on what was left without probes.
+    """
+
+    text: str
+    regions: list[Region]
+    faults: list[Fault] = field(default_factory=list)
+    insertions: list[Insertion] = field(default_factory=list)
+    original: str = ""
+
+    @property
+    def errors(self) -> list[Fault]:
+        """Faults that are not mere remarks."""
+        return [fault for fault in self.faults if fault.severity != "remark"]
+
+
+def instrument_source(text: str, filename: str, *, detail: Detail = "outer", first_id: int = 1) -> Instrumented:
+    """Plant region probes in C source *text*, named *filename* in diagnostics.
+
+    *detail*: ``functions`` only; ``outer`` adds OpenMP constructs, barriers and loops that are outermost or contain
+    constructs; ``all`` adds every loop. Region ids count from *first_id*, so that several files of one program can be
+    given ids that do not collide. User phases are planted at every detail. Never raises for bad C.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    lexed = scan(data)
+    conditionals = Conditionals(lexed)
+    comments = [(c, mark) for c in lexed.comments if (mark := phase_mark(c)) is not None]
+    marks = [mark for d in lexed.directives if (mark := phase_mark(d)) is not None] + [m for _, m in comments]
+    marks.sort(key=lambda mark: mark.start)
+    places = Places(lexed, conditionals, filename, [(comment.end, comment.is_line) for comment, _ in comments])
+    readings = [(view, Reader(lexed, conditionals, view, filename, detail).read()) for view in conditionals.readings()]
+    sites, faults = _agreed(readings, conditionals)
+    probes = [probe for site in sites if (probe := _probe(site, places, conditionals)) is not None]
+    phases, phase_faults = find_phases(marks, readings, conditionals, places, filename)
+    probes = _nested([*probes, *phases])
+    regions, insertions = _number(probes, places, filename, first_id)
+    body = apply(data, insertions)
+    faults = sorted([*phase_faults, *faults], key=lambda fault: fault.line or 0)
+    return Instrumented(f"{line_directive(1, filename)}\n{body}", regions, faults, insertions, text)
+
+
+def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditionals) -> tuple[list[Site], list[Fault]]:
+    """Return the sites that no reading which sees their place contradicts, and all remarks."""
+    sites: list[Site] = []
+    faults: list[Fault] = []
+    for _, reading in readings:
+        for site in reading.sites:
+            seen = [other for view, other in readings if conditionals.is_read(site.start, view)]
+            if site not in sites and all(site.end in other.extents.get(site.start, ()) for other in seen):
+                sites.append(site)
+        faults += [fault for fault in reading.remarks if fault not in faults]
+    return sites, faults
+
+
+def _probe(site: Site, places: Places, conditionals: Conditionals) -> Probe | None:
+    """Return the probe for *site*, None if its braces would stand in different branches."""
+    if site.inner:
+        return Probe(site, Place(site.start + 1))
+    if site.tail is not None:
+        opening, closing = places.before(site.tail, site.start), places.after(site.tail)
+    else:
+        opening = Place(site.start) if site.lead is None else places.before(site.lead, site.start)
+        closing = Place(site.end)
+    inside = conditionals.context(site.start)
+    ends = {conditionals.context(site.end - 1), conditionals.context(opening.offset)}
+    ends.add(conditionals.context(closing.offset))
+    return Probe(site, opening, closing) if ends == {inside} else None
+
+
+def _nested(probes: list[Probe]) -> list[Probe]:
+    """Return *probes* outer before inner, without those that cross another."""
+    kept: list[Probe] = []
+    stack: list[Probe] = []
+    for probe in sorted(probes, key=lambda p: (p.site.start, -p.site.end, p.site.order)):
+        while stack and stack[-1].site.end <= probe.site.start:
+            stack.pop()
+        if not stack or probe.site.end <= stack[-1].site.end:
+            kept.append(probe)
+            stack.append(probe)
+    return kept
+
+
+def _number(
+    probes: Sequence[Probe], places: Places, filename: str, first_id: int
+) -> tuple[list[Region], list[Insertion]]:
+    """Give ids in source order and write the insertions."""
+    regions = [PROGRAM]
+    keyed: list[tuple[tuple[int, int, int], Insertion]] = []
+    stack: list[tuple[int, int]] = []  # (end, id) of the regions around
+    line = places.lexed.line
+    for number, probe in enumerate(probes, first_id):
+        site = probe.site
+        while stack and stack[-1][0] <= site.start:
+            stack.pop()
+        parent = stack[-1][1] if stack else PROGRAM.id
+        stack.append((site.end, number))
+        regions.append(
+            Region(
+                id=number, kind=site.kind, name=site.name, file=filename,
+                line=site.line, end_line=line(site.end - 1), parent=parent,
+            )
+        )  # fmt: skip
+        opening, closing = probe.code(number)
+        text = places.text(probe.opening, opening)
+        at = probe.opening.offset
+        keyed.append(((at, 1, number), Insertion(at, text, number, line(at), opens=True)))
+        if probe.closing is not None:
+            text = places.text(probe.closing, closing)
+            at = probe.closing.offset
+            keyed.append(((at, 0, -number), Insertion(at, text, number, line(at), opens=False)))
+    return regions, [insertion for _, insertion in sorted(keyed, key=lambda pair: pair[0])]

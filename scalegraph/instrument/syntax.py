@@ -1,0 +1,464 @@
+"""Where regions may stand in a C file: functions, loops and OpenMP constructs found in its syntax trees.
+
+Every reading of the file (see ``conditionals.py``) is parsed by itself. A `Site` is a candidate region with the bytes
+it spans; anything the parser was not sure about is left out and said in a remark.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import Final, Literal
+
+import tree_sitter_c
+from tree_sitter import Language, Node, Parser
+
+from scalegraph.base.errors import Fault
+from scalegraph.instrument.conditionals import Conditionals, readable
+from scalegraph.instrument.conditionals import Reading as Branches
+from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
+from scalegraph.instrument.pragmas import Construct, construct
+
+Detail = Literal["functions", "outer", "all"]
+
+LOOPS: Final = frozenset(("for_statement", "while_statement", "do_statement"))
+_STATEMENTS: Final = LOOPS | {
+    "compound_statement", "expression_statement", "if_statement", "switch_statement", "return_statement",
+    "goto_statement", "break_statement", "continue_statement", "labeled_statement",
+}  # fmt: skip
+# What an accessor or a one-line helper has at most; a probe in it would cost more than it does.
+SMALL_FUNCTION_STATEMENTS: Final = 8
+_BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
+_HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A candidate region.
+
+    *start* and *end* are the bytes of the statement (of the function body for a function). *lead* is the first
+    directive that must stay glued to the statement, None if there is none. *tail* is the directive itself for a
+    stand-alone construct. *inner* asks for a probe just behind the opening brace.
+    """
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    lead: Directive | None = None
+    tail: Directive | None = None
+    line: int = 0
+    inner: bool = False
+    order: int = 0  # outer before inner where spans are equal
+
+
+@dataclass(slots=True)
+class Reading:
+    """Candidates and remarks from one reading of the file."""
+
+    sites: list[Site] = field(default_factory=list)
+    remarks: list[Fault] = field(default_factory=list)
+    blocks: list[tuple[int, int]] = field(default_factory=list)  # statement lists, for phases
+    statements: list[tuple[int, int]] = field(default_factory=list)  # statements in them
+    declarations: list[tuple[int, int]] = field(default_factory=list)
+    functions: list[tuple[int, int, str]] = field(default_factory=list)
+    extents: dict[int, set[int]] = field(default_factory=dict)  # start of every statement -> its possible ends
+    jumps: list[int] = field(default_factory=list)  # return, goto, break, continue
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_c.language()))
+
+
+class Reader:
+    """Finds candidates in one reading of a file."""
+
+    def __init__(self, lexed: Lexed, conditionals: Conditionals, view: Branches, filename: str, detail: Detail) -> None:
+        self.lexed, self.conditionals, self.view = lexed, conditionals, view
+        self.filename, self.detail = filename, detail
+        self.text, self.tokens = readable(lexed, conditionals, view)
+        self.token_starts = [token.start for token in self.tokens]
+        self.out = Reading()
+        self.hiding = _hiding_macros(lexed)
+        self.chains = self._pragma_chains()
+
+    # -- what stands where -------------------------------------------------------------------------------------
+
+    def tokens_of(self, start: int, end: int) -> list[Token]:
+        """Return the tokens of this reading that begin in [start, end)."""
+        return self.tokens[bisect.bisect_left(self.token_starts, start) : bisect.bisect_left(self.token_starts, end)]
+
+    def token_before(self, start: int) -> Token | None:
+        """Return the last token that begins before *start*."""
+        at = bisect.bisect_left(self.token_starts, start)
+        return self.tokens[at - 1] if at else None
+
+    def _pragma_chains(self) -> dict[int, list[tuple[Directive, Construct | None]]]:
+        """Group pragmas by the offset of the token they precede; a stand-alone one ends what is before it."""
+        chains: dict[int, list[tuple[Directive, Construct | None]]] = {}
+        for directive in self.lexed.directives:
+            if directive.name != "pragma" or not self._reads(directive.start):
+                continue
+            at = bisect.bisect_left(self.token_starts, directive.start)
+            key = self.token_starts[at] if at < len(self.token_starts) else len(self.text)
+            chains.setdefault(key, []).append((directive, construct(directive)))
+        return chains
+
+    def _reads(self, offset: int) -> bool:
+        return self.conditionals.is_read(offset, self.view)
+
+    def remark(self, offset: int, message: str) -> None:
+        """Say that something was left uninstrumented."""
+        fault = Fault(message, self.filename, self.lexed.line(offset), severity="remark")
+        if fault not in self.out.remarks:
+            self.out.remarks.append(fault)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def read(self) -> Reading:
+        """Parse and collect."""
+        root = _parser().parse(self.text).root_node
+        for node in _descend(root, "function_definition"):
+            self._function(node)
+        return self.out
+
+    def _function(self, node: Node) -> None:
+        body, name = node.child_by_field_name("body"), _function_name(node)
+        if body is None or body.type != "compound_statement" or not name:
+            return
+        inside = self.tokens_of(body.start_byte, body.end_byte)
+        if not inside or inside[0].text != "{" or inside[-1].text != "}" or not balanced(inside):
+            self.remark(node.start_byte, f"function {name} is left without probes: its braces do not pair up here")
+            return
+        reason = self._refusal(node, body)
+        if reason:
+            self.remark(node.start_byte, f"function {name} is left without probes: {reason}")
+            return
+        if body.has_error:
+            self._damage(body, name)
+        self.out.functions.append((body.start_byte, body.end_byte, name))
+        walk = _FunctionWalk(self, name, body)
+        walk.run()
+        self._structure(body)
+        if walk.found or not _is_small(body):
+            self.out.sites.append(
+                Site(
+                    "function",
+                    f"function {name}",
+                    body.start_byte,
+                    body.end_byte,
+                    line=self.lexed.line(node.start_byte),
+                    inner=True,
+                    order=-1,
+                )
+            )
+
+    def _refusal(self, node: Node, body: Node) -> str:
+        """Return why nothing at all may be planted in a function, "" if it may."""
+        specifiers = [self.node_text(child) for child in node.children if child.end_byte <= body.start_byte]
+        head = self.text[node.start_byte : body.start_byte].decode("utf-8", "replace")
+        words = {token.text for token in self.tokens_of(node.start_byte, body.start_byte)}
+        if "inline" in words | set(specifiers) and "static" not in words and "__inline" not in head:
+            return "an inline function with external linkage may not use the probes, which have internal linkage"
+        if words & {"naked", "__naked__", "no_instrument_function", "__no_instrument_function__"}:
+            return "its attributes forbid it"
+        hiding = sorted({t.text for t in self.tokens_of(body.start_byte, body.end_byte)} & self.hiding)
+        if hiding:
+            return f"the macro {hiding[0]} hides braces or control flow"
+        return "it declares local labels" if _first_is_label_declaration(self, body) else ""
+
+    def _damage(self, body: Node, name: str) -> None:
+        for node in _errors(body):
+            self.remark(node.start_byte, f"in function {name}: not plain C, left without probes")
+
+    def _structure(self, body: Node) -> None:
+        """Note statement lists, declarations and jumps: phases are checked against them."""
+        for node in _walk(body):
+            if node.type in _STATEMENTS:
+                self.out.extents.setdefault(node.start_byte, set()).add(node.end_byte)
+            if node.type in ("compound_statement", "case_statement"):
+                self.out.blocks.append((node.start_byte, node.end_byte))
+            if node.parent is not None and node.parent.type in ("compound_statement", "case_statement"):
+                self.out.statements.append((node.start_byte, node.end_byte))
+                if node.type in ("declaration", "type_definition", "struct_specifier", "enum_specifier"):
+                    self.out.declarations.append((node.start_byte, node.end_byte))
+            if node.type in ("return_statement", "goto_statement", "break_statement", "continue_statement"):
+                self.out.jumps.append(node.start_byte)
+
+    def node_text(self, node: Node) -> str:
+        """Return the source text of *node*."""
+        return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+class _FunctionWalk:
+    """Walks one function body and adds its loops and constructs to the reading."""
+
+    def __init__(self, reader: Reader, name: str, body: Node) -> None:
+        self.reader, self.name, self.body = reader, name, body
+        self.found = False
+        self.nested: set[int] = set()  # starts of loops that belong to an enclosing construct's loop nest
+        self.labels = _Labels(reader, body)
+
+    def run(self) -> None:
+        self._visit(self.body, loops=0)
+        self._standalone()
+
+    def _visit(self, node: Node, loops: int) -> None:
+        for child in node.children:
+            if child.type == "function_definition":
+                continue  # a nested function is walked by itself
+            opaque = False
+            chain = self.reader.chains.get(child.start_byte, []) if child.type in _STATEMENTS else []
+            if child.type in _STATEMENTS and (chain or child.type in LOOPS) and _is_outermost(child):
+                opaque = self._statement(child, chain, loops)
+            if not opaque:
+                self._visit(child, loops + (child.type in LOOPS))
+
+    def _statement(self, node: Node, chain: list[tuple[Directive, Construct | None]], loops: int) -> bool:
+        """Add the regions of one statement; True if nothing inside it may be looked at."""
+        attached = _attached(chain)
+        constructs = [made for _, made in attached if made is not None]
+        opaque = any(made.opaque for made in constructs)
+        self.found |= bool(constructs) or node.type in LOOPS
+        if not self._is_sound(node):
+            return opaque
+        for made in constructs:
+            if made.is_loop:
+                self._reserve(node, made.depth)
+        if any("target" in made.words for made in constructs):
+            self.reader.remark(node.start_byte, "OpenMP target construct: left without probes")
+            return True
+        if self.reader.detail == "functions":
+            return opaque
+        for position, (_, its) in enumerate(attached):
+            if its is not None and its.kind:
+                self._construct(node, attached, position)
+        if node.type in LOOPS and not any(made.is_loop and made.kind for made in constructs):
+            self._loop(node, attached, loops)
+        return opaque
+
+    def _construct(self, node: Node, attached: list[tuple[Directive, Construct | None]], position: int) -> None:
+        made = attached[position][1]
+        assert made is not None
+        lead: Directive | None = attached[position][0]
+        inner = False
+        if made.inside:
+            following = attached[position + 1 :]
+            inner = not following and node.type == "compound_statement"
+            lead = following[0][0] if following else None
+        line = self._line(made.directive.start)
+        name = f"{made.title} {self.name}:{line}"
+        self.reader.out.sites.append(
+            Site(made.kind, name, node.start_byte, node.end_byte, lead, line=line, inner=inner, order=position)
+        )
+
+    def _loop(self, node: Node, attached: list[tuple[Directive, Construct | None]], loops: int) -> None:
+        if node.start_byte in self.nested:
+            return
+        if self.reader.detail == "outer" and loops and not self._contains_construct(node):
+            return
+        # Everything from the first pragma that wants its loop next stays glued to the loop.
+        glued = next((d for d, made in attached if made is None or made.is_loop), None)
+        line = self._line(node.start_byte)
+        self.reader.out.sites.append(
+            Site(
+                "loop",
+                f"loop {self.name}:{line}",
+                node.start_byte,
+                node.end_byte,
+                glued,
+                line=line,
+                order=len(attached),
+            )
+        )
+
+    def _contains_construct(self, node: Node) -> bool:
+        return any(
+            made is not None and made.kind
+            for directive in self.reader.lexed.directives
+            if node.start_byte <= directive.start < node.end_byte and (made := construct(directive)) is not None
+        )
+
+    def _reserve(self, node: Node, depth: int) -> None:
+        """Mark the loops below *node* that a construct needs perfectly nested."""
+        depth = depth if depth > 0 else 99
+        current: Node | None = node
+        for _ in range(depth - 1):
+            current = _only_loop(current)
+            if current is None:
+                return
+            self.nested.add(current.start_byte)
+
+    def _is_sound(self, node: Node) -> bool:
+        """Return whether braces can be put around *node* without changing or breaking anything."""
+        reader = self.reader
+        if node.has_error or not balanced(reader.tokens_of(node.start_byte, node.end_byte)):
+            return False
+        before = reader.token_before(node.start_byte)
+        parent = node.parent
+        if before is None or parent is None:
+            return False
+        expected = ";{}:" if parent.type in ("compound_statement", "case_statement", "labeled_statement") else ")"
+        if before.text not in expected and before.text not in ("else", "do"):
+            reader.remark(node.start_byte, f"'{before.text}' before this statement is not plain C: left without probes")
+            return False
+        if self.labels.entered_from_outside(node):
+            reader.remark(node.start_byte, "a jump leads into this statement from outside: left without probes")
+            return False
+        return True
+
+    def _standalone(self) -> None:
+        """Add barriers and stand-alone ordered constructs."""
+        reader = self.reader
+        if reader.detail == "functions":
+            return
+        for chain in reader.chains.values():
+            for directive, made in chain:
+                within = self.body.start_byte < directive.start < self.body.end_byte
+                if not within or made is None or not made.standalone or made.kind not in ("barrier", "ordered"):
+                    continue
+                self.found = True
+                owner = self.body.descendant_for_byte_range(directive.start, directive.start)
+                before = reader.token_before(directive.start)
+                in_block = owner is not None and owner.type in ("compound_statement", "case_statement")
+                if in_block and before is not None and before.text in ";{}:":
+                    line = self._line(directive.start)
+                    name = f"{made.title} {self.name}:{line}"
+                    self.reader.out.extents.setdefault(directive.start, set()).add(directive.end)
+                    reader.out.sites.append(
+                        Site(made.kind, name, directive.start, directive.end, tail=directive, line=line)
+                    )
+
+    def _line(self, offset: int) -> int:
+        data = self.reader.lexed.data
+        while offset < len(data) and data[offset] in b" \t":
+            offset += 1
+        return self.reader.lexed.line(offset)
+
+
+class _Labels:
+    """Labels of a function and the jumps to them."""
+
+    def __init__(self, reader: Reader, body: Node) -> None:
+        self.labels: list[tuple[str, int]] = []
+        self.gotos: list[tuple[str, int]] = []
+        self.computed = False
+        for node in _walk(body):
+            if node.type == "labeled_statement" and node.children:
+                self.labels.append((reader.node_text(node.children[0]), node.start_byte))
+            elif node.type == "goto_statement":
+                label = node.child_by_field_name("label")
+                self.computed |= label is None or label.type != "statement_identifier"
+                self.gotos.append((reader.node_text(label) if label is not None else "", node.start_byte))
+        tokens = reader.tokens_of(body.start_byte, body.end_byte)
+        self.computed |= any(a.text == "goto" and b.text == "*" for a, b in pairwise(tokens))
+
+    def entered_from_outside(self, node: Node) -> bool:
+        """Return whether a goto or a switch outside *node* may jump into it."""
+        inside = {name for name, at in self.labels if node.start_byte <= at < node.end_byte}
+        if inside and self.computed:
+            return True
+        if any(name in inside and not node.start_byte <= at < node.end_byte for name, at in self.gotos):
+            return True
+        return _has_foreign_case(node)
+
+
+def _has_foreign_case(node: Node) -> bool:
+    """Return whether a case label inside *node* belongs to a switch around it."""
+    for child in node.children:
+        if child.type == "case_statement" or (child.type != "switch_statement" and _has_foreign_case(child)):
+            return True
+    return False
+
+
+def _attached(chain: list[tuple[Directive, Construct | None]]) -> list[tuple[Directive, Construct | None]]:
+    """Return the pragmas of *chain* that belong to the statement: those after the last stand-alone one."""
+    last = 0
+    for i, (directive, made) in enumerate(chain):
+        is_phase = bool(directive.tokens) and directive.tokens[0].text == "scalegraph"
+        if is_phase or (made is not None and made.standalone):
+            last = i + 1
+    return chain[last:]
+
+
+def _only_loop(node: Node | None) -> Node | None:
+    """Return the for loop that the body of loop *node* consists of or begins with."""
+    body = node.child_by_field_name("body") if node is not None else None
+    while body is not None and body.type == "compound_statement":
+        body = next((child for child in body.named_children if child.type == "for_statement"), None)
+    return body if body is not None and body.type == "for_statement" else None
+
+
+def _is_outermost(node: Node) -> bool:
+    """Return whether *node* is a whole statement in a place where a compound statement could stand."""
+    parent = node.parent
+    return parent is not None and (parent.type in _BLOCKS or parent.type in _HEADED)
+
+
+def _function_name(node: Node) -> str:
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator") or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator")), None
+        )
+    while declarator is not None and declarator.type != "identifier":
+        inner = declarator.child_by_field_name("declarator")
+        declarator = inner or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+        )
+    return declarator.text.decode("utf-8", "replace") if declarator is not None and declarator.text else ""
+
+
+def _is_small(body: Node) -> bool:
+    """Return whether a function has no loop, no call and few statements: its cost goes to its callers."""
+    statements = 0
+    for node in _walk(body):
+        if node.type in LOOPS or node.type in ("call_expression", "goto_statement") or node.is_error:
+            return False
+        statements += node.type.endswith("_statement") or node.type == "declaration"
+    return statements - 1 <= SMALL_FUNCTION_STATEMENTS
+
+
+def _first_is_label_declaration(reader: Reader, body: Node) -> bool:
+    inside = reader.tokens_of(body.start_byte, body.end_byte)
+    return any(token.text == "__label__" for token in inside)
+
+
+def _hiding_macros(lexed: Lexed) -> set[str]:
+    """Return macros of this file whose text has braces without their partners, or case labels."""
+    hiding = set()
+    for directive in lexed.directives:
+        if directive.name == "define" and len(directive.tokens) > 1:
+            text = _replacement(directive)
+            if not balanced(text) or any(token.text in ("case", "default") for token in text):
+                hiding.add(directive.tokens[0].text)
+    return hiding
+
+
+def _replacement(directive: Directive) -> list[Token]:
+    """Return the replacement list of a #define, parameters left out."""
+    tokens = list(directive.tokens)
+    if len(tokens) > 1 and tokens[1].text == "(" and tokens[1].start == tokens[0].end:
+        close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
+        return tokens[close + 1 :]
+    return tokens[1:]
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(current.children))
+
+
+def _descend(node: Node, kind: str) -> Iterator[Node]:
+    return (found for found in _walk(node) if found.type == kind)
+
+
+def _errors(node: Node) -> Iterator[Node]:
+    return (found for found in _walk(node) if found.is_error or found.is_missing)
