@@ -91,7 +91,7 @@ class SelectionState:
             self._set(self._future.pop())
 
     def forget(self, study: str) -> None:
-        """A study was closed: drop it from the history, so that no way leads to it."""
+        """Drop a closed study from the history, so that no way leads to it."""
         self._past = [item for item in self._past if item.study != study]
         self._future = [item for item in self._future if item.study != study]
         if self._current.study == study:

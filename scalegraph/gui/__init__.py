@@ -1,0 +1,1 @@
+"""Floor 7: the window (PySide6 and pyqtgraph live nowhere else); it decides nothing, `request.Session` does."""

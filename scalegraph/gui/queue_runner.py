@@ -1,0 +1,104 @@
+"""Carries requests out one after another through the session and keeps the queue's state up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.base import events
+from scalegraph.base.errors import BuildError
+from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.queue_state import QueueEntry
+
+
+class QueueRunner(QObject):
+    """The requests of this window. All signals carry the `QueueEntry` they are about."""
+
+    added = Signal(object)
+    changed = Signal(object, list)  # entry, keys of the runs that changed
+    landed = Signal(object)  # a run is in the entry's study
+    ended = Signal(object)
+    removed = Signal(object)
+
+    def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._jobs = jobs
+        self.entries: list[QueueEntry] = []
+        self._active: dict[int, Job] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request waits or runs."""
+        return bool(self._active)
+
+    def submit(self, request: Any, path: Path, title: str) -> QueueEntry:
+        """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again."""
+        entry = QueueEntry(title, path, request)
+        self.entries.append(entry)
+        self.added.emit(entry)
+        self._begin(entry)
+        return entry
+
+    def cancel(self, entry: QueueEntry) -> None:
+        """Stop one request; the runs it has are kept."""
+        job = self._active.get(id(entry))
+        if job is not None:
+            entry.stop()
+            job.cancel()
+            self.changed.emit(entry, [])
+
+    def cancel_all(self) -> None:
+        """Stop every request."""
+        for entry in self.entries:
+            self.cancel(entry)
+
+    def retry(self, entry: QueueEntry) -> QueueEntry | None:
+        """Carry the request out again: what failed, was cancelled or never started; finished runs are kept."""
+        if not entry.ended:
+            return None
+        self.remove(entry)
+        return self.submit(entry.request, entry.path, entry.title)
+
+    def remove(self, entry: QueueEntry) -> None:
+        """Take an ended request from the list; its study stays."""
+        if entry.ended and entry in self.entries:
+            self.removed.emit(entry)
+            self.entries.remove(entry)
+
+    def clear_ended(self) -> None:
+        """Take every ended request from the list."""
+        for entry in list(self.entries):
+            self.remove(entry)
+
+    def _begin(self, entry: QueueEntry) -> None:
+        session, request, path = self._session, entry.request, entry.path
+
+        def carry_out(reporter: Reporter) -> None:
+            study = session.submit(request, path, reporter.send, reporter.token)
+            study.close()
+
+        job = self._jobs.start(f"request {entry.title}", carry_out, long=True)
+        self._active[id(entry)] = job
+        job.said.connect(lambda event: self._event(entry, event))
+        job.failed.connect(lambda error: self._failed(entry, error))
+        job.cancelled.connect(entry.cancelled)
+        job.ended.connect(lambda: self._ended(entry))
+
+    def _event(self, entry: QueueEntry, event: events.Event) -> None:
+        keys = entry.apply(event)
+        self.changed.emit(entry, keys)
+        if isinstance(event, events.RunFinished | events.RunFailed | events.RunSkipped):
+            self.landed.emit(entry)
+
+    def _failed(self, entry: QueueEntry, error: Exception) -> None:
+        entry.fail(str(error), error.output if isinstance(error, BuildError) else "")
+
+    def _ended(self, entry: QueueEntry) -> None:
+        del self._active[id(entry)]
+        if not entry.ended:
+            entry.apply(events.Done(entry.finished, entry.failed))
+        self.changed.emit(entry, list(entry.runs))
+        self.ended.emit(entry)

@@ -1,0 +1,159 @@
+"""What the queue knows: requests with their runs, fed by the event stream; free of any toolkit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from scalegraph.base import events
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.units import seconds
+
+Phase: TypeAlias = Literal["waiting", "building", "running", "stopping", "done", "failed", "cancelled"]
+RunPhase: TypeAlias = Literal["waiting", "running", "done", "failed", "kept", "cancelled"]
+
+ENDED: Final[frozenset[Phase]] = frozenset({"done", "failed", "cancelled"})
+
+
+@dataclass
+class RunItem:
+    """One run of a request. *started* is on the clock of `QueueEntry.clock` (seconds)."""
+
+    point: RunPoint
+    phase: RunPhase = "waiting"
+    started: float | None = None
+    message: str = ""
+    record: RunRecord | None = None
+
+
+@dataclass
+class QueueEntry:
+    """One request that was started."""
+
+    title: str
+    path: Path
+    request: object
+    clock: Callable[[], float] = time.monotonic
+    phase: Phase = "waiting"
+    runs: dict[str, RunItem] = field(default_factory=dict)
+    finished: int = 0
+    remaining_s: float | None = None
+    notes: list[str] = field(default_factory=list)
+    message: str = ""
+    output: str = ""  # the compiler's own text, when the program could not be built
+    _told: float = 0.0  # when remaining_s was said
+
+    @property
+    def total(self) -> int:
+        """Number of runs known so far; a search adds to it."""
+        return len(self.runs)
+
+    @property
+    def failed(self) -> int:
+        """Number of runs that ended badly."""
+        return sum(1 for run in self.runs.values() if run.phase == "failed")
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.phase in ENDED
+
+    def left_s(self) -> float | None:
+        """Return the estimated seconds left, counted down since the engine last said."""
+        if self.remaining_s is None or self.ended:
+            return None
+        return max(0.0, self.remaining_s - (self.clock() - self._told))
+
+    def apply(self, event: events.Event) -> list[str]:
+        """Take in one event; return the keys of the runs that changed."""
+        match event:
+            case events.Planned(points=points, estimate_s=estimate):
+                for point in points:
+                    self.runs.setdefault(point.key, RunItem(point))
+                self._tell(estimate)
+                return [point.key for point in points]
+            case events.Building():
+                self._go("building")
+            case events.RunStarted(point=point):
+                self._go("running")
+                item = self._item(point)
+                item.phase, item.started = "running", self.clock()
+                return [point.key]
+            case events.RunFinished() | events.RunFailed() | events.RunSkipped():
+                return [self._ended_run(event)]
+            case events.Note(text=text):
+                self.notes.append(text)
+            case events.Done():
+                self._done(event)
+                return list(self.runs)
+        return []
+
+    def _ended_run(self, event: events.RunFinished | events.RunFailed | events.RunSkipped) -> str:
+        item = self._item(event.point)
+        self.finished = event.finished
+        match event:
+            case events.RunFinished(record=record):
+                item.phase, item.record = "done", record
+                self._tell(event.remaining_s)
+            case events.RunFailed(message=message, record=record):
+                item.phase, item.message, item.record = "failed", message, record
+                self._tell(event.remaining_s)
+            case events.RunSkipped():
+                item.phase = "kept"
+        return item.point.key
+
+    def _done(self, event: events.Done) -> None:
+        for run in self.runs.values():
+            if run.phase in ("waiting", "running"):
+                run.phase = "cancelled"
+        if event.cancelled:
+            self.phase = "cancelled"
+        else:
+            self.phase = "failed" if event.failed and not event.finished - event.failed else "done"
+        self.message = " ".join(event.messages)
+
+    def fail(self, message: str, output: str = "") -> None:
+        """End the whole request: it could not be carried out."""
+        self.phase, self.message, self.output = "failed", message, output
+        for run in self.runs.values():
+            if run.phase in ("waiting", "running"):
+                run.phase = "cancelled"
+
+    def stop(self) -> None:
+        """Say that stopping was asked for."""
+        if not self.ended:
+            self.phase = "stopping"
+
+    def cancelled(self) -> None:
+        """End the request as stopped by the user."""
+        if not self.ended:
+            self._done(events.Done(self.finished, self.failed, cancelled=True))
+
+    def said(self) -> str:
+        """Return the state in words: ``12 of 30 runs, 2 failed, 20 s left``."""
+        parts = [f"{self.finished} of {self.total} runs"] if self.total else []
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        words = {"waiting": "waiting", "building": "compiling", "stopping": "stopping", "cancelled": "cancelled"}
+        if self.phase in words:
+            parts.append(words[self.phase])
+        elif self.phase == "failed" and not self.total:
+            parts.append("failed")
+        left = self.left_s()
+        if left is not None and self.phase == "running":
+            parts.append(f"{seconds(left)} left")
+        return ", ".join(parts)
+
+    def _go(self, phase: Phase) -> None:
+        if self.phase in ("waiting", "building", "running"):
+            self.phase = phase
+
+    def _tell(self, remaining: float | None) -> None:
+        if remaining is not None:
+            self.remaining_s, self._told = remaining, self.clock()
+
+    def _item(self, point: RunPoint) -> RunItem:
+        return self.runs.setdefault(point.key, RunItem(point))

@@ -1,0 +1,253 @@
+"""The request panel's content as it was typed: immutable, so that undo is keeping the one before.
+
+A form may hold anything a hand can type. ``read`` turns it into a `Request` or into faults that name the field
+by the key path of the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scalegraph.base import toml
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.gui import request_text as text
+from scalegraph.request.model import Bound, Request
+from scalegraph.request.programs import Program
+
+Pairs = tuple[tuple[str, str], ...]
+
+CUSTOM: Final = "*"  # the growth is written down instead of taken from a method of the program
+FIXED: Final = ""
+BOUND_KINDS: Final = ("problem_size", "growth", "memory", "time", "efficiency")
+_BOUND_DEFAULTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5"}
+
+
+@dataclass(frozen=True)
+class BoundForm:
+    """One bound as typed."""
+
+    kind: str = "problem_size"
+    value: str = ""
+    tolerance: str = "0.05"
+    max_runs: str = "10"
+
+    @staticmethod
+    def of_kind(kind: str) -> BoundForm:
+        """Return a bound of that kind with a value to start from."""
+        return BoundForm(kind=kind, value=_BOUND_DEFAULTS.get(kind, ""))
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """Everything in the panel; texts as typed."""
+
+    title: str = ""
+    program: str = ""  # a shipped program, or empty for own sources
+    sources: tuple[str, ...] = ()
+    args: str = ""
+    cflags: str = ""
+    ldflags: str = ""
+    include: str = ""
+    env: Pairs = ()
+    stdin: str = ""
+    directory: str = ""
+    parameters: Pairs = ()
+    method: str = FIXED  # a method's name, CUSTOM, or FIXED
+    grow: Pairs = ()
+    machine: str = "ksr1"
+    machine_path: str = ""
+    overrides: Pairs = ()
+    processors: str = "1, 2, 4, 8, 16, 32"
+    bounds: tuple[BoundForm, ...] = (BoundForm(),)
+    regions: bool = True
+    lines: bool = True
+    detail: str = "outer"
+    repetitions: str = "1"
+    time_s: str = "10 min"
+    memory_bytes: str = "8 GiB"
+    output_bytes: str = "16 MiB"
+    schedule: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether there is a program at all."""
+        return bool(self.program or self.sources)
+
+
+@dataclass
+class _Reader:
+    """Collects values and the faults of those that cannot be read."""
+
+    faults: list[Fault] = field(default_factory=list)
+
+    def take(self, key: str, read: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return read(*arguments)
+        except ValueError as error:
+            self.faults.append(Fault(str(error), key=key))
+            return None
+
+
+def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
+    """Return the request that *form* describes, or ``None`` and every fault of what was typed."""
+    if not form.chosen:
+        return None, [Fault("choose a program", key="program")]
+    reader = _Reader()
+    data = _data(form, reader)
+    try:
+        request = toml.validate(Request, data, "")
+    except InputError as error:
+        known = {fault.key for fault in reader.faults}
+        return None, reader.faults + [fault for fault in error.faults if fault.key not in known]
+    return (None if reader.faults else request), reader.faults
+
+
+def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "title": form.title.strip(),
+        "program": _program(form, reader),
+        "parameters": _pairs(form.parameters, "parameters", reader, text.values),
+        "scaling": _scaling(form, reader),
+        "machine": {
+            "name": form.machine,
+            "path": form.machine_path,
+            "overrides": _pairs(form.overrides, "machine.overrides", reader, _given),
+        },
+        "bound": [_bound(bound, index, reader) for index, bound in enumerate(form.bounds)],
+        "collect": {"regions": form.regions, "lines": form.lines, "detail": form.detail},
+        "schedule": form.schedule.replace(" ", ""),
+        "limits": {
+            "time_s": reader.take("limits.time_s", text.duration, form.time_s),
+            "memory_bytes": reader.take("limits.memory_bytes", text.size, form.memory_bytes),
+            "output_bytes": reader.take("limits.output_bytes", text.size, form.output_bytes),
+        },
+    }
+    data["repetitions"] = reader.take("repetitions", text.whole, form.repetitions, "a whole number of runs")
+    data["processors"] = reader.take("processors", text.processors, form.processors)
+    data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": form.program, "stdin": form.stdin, "directory": form.directory}
+    if not form.program:
+        made["sources"] = form.sources
+        made["args"] = reader.take("program.args", text.words, form.args)
+    for key in ("cflags", "ldflags", "include"):
+        made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
+    made["env"] = _pairs(form.env, "program.env", reader, str)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _scaling(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    if form.method == CUSTOM:
+        return {"grow": _pairs(form.grow, "scaling.grow", reader, _given)}
+    return {"method": form.method}
+
+
+def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
+    made: dict[str, Any] = {"kind": bound.kind}
+    readers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+        "memory": (text.size, ()),
+        "time": (text.duration, ()),
+        "efficiency": (text.real, ("an efficiency between 0 and 1",)),
+    }
+    if bound.kind in readers:
+        take, more = readers[bound.kind]
+        value = reader.take(f"bound.{index}.value", take, bound.value, *more)
+        # A value that cannot be read is a fault already; the model must not add "needs a value" to it.
+        made["value"] = 0.5 if value is None else float(value)
+    if bound.kind in ("time", "efficiency"):
+        share = reader.take(f"bound.{index}.tolerance", text.real, bound.tolerance, "a share of the value, like 0.05")
+        tries = reader.take(f"bound.{index}.max_runs", text.whole, bound.max_runs, "a whole number of runs")
+        made |= {key: v for key, v in (("tolerance", share), ("max_runs", tries)) if v is not None}
+    return made
+
+
+def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, typed in pairs:
+        word = name.strip()
+        if not word:
+            if typed.strip():
+                reader.faults.append(Fault(f"'{typed.strip()}' needs a name beside it", key=key))
+            continue
+        if word in made:
+            reader.faults.append(Fault(f"'{word}' is there twice", key=f"{key}.{word}"))
+        value = reader.take(f"{key}.{word}", take, typed)
+        if value is not None:
+            made[word] = value
+    return made
+
+
+def _given(typed: str) -> str:
+    if not typed.strip():
+        raise ValueError("a value was expected")
+    return typed.strip()
+
+
+def of_request(request: Request, program: Program | None = None) -> RequestForm:
+    """Return the form that reads back as *request*; *program* gives the parameters that the request leaves out."""
+    named: dict[str, Any] = dict(program.parameters()) if program is not None else {}
+    named |= request.parameters
+    choice = request.program
+    return RequestForm(
+        title=request.title,
+        program=choice.name,
+        sources=choice.sources,
+        args=text.words_text(choice.args if choice.args is not None else program.args if program else ()),
+        cflags=text.words_text(choice.cflags),
+        ldflags=text.words_text(choice.ldflags),
+        include=text.words_text(choice.include),
+        env=tuple(choice.env.items()),
+        stdin=choice.stdin,
+        directory=choice.directory,
+        parameters=tuple((name, text.values_text(value)) for name, value in named.items()),
+        method=CUSTOM if request.scaling.grow else request.scaling.method,
+        grow=tuple(request.scaling.grow.items()),
+        machine=request.machine.name,
+        machine_path=request.machine.path,
+        overrides=tuple(request.machine.overrides.items()),
+        processors=text.processors_text(request.processors),
+        bounds=tuple(map(_bound_form, request.bound)),
+        regions=request.collect.regions,
+        lines=request.collect.lines,
+        detail=request.collect.detail,
+        repetitions=str(request.repetitions),
+        time_s=text.duration_text(request.limits.time_s),
+        memory_bytes=text.size_text(request.limits.memory_bytes),
+        output_bytes=text.size_text(request.limits.output_bytes),
+        schedule=request.schedule,
+    )
+
+
+def _bound_form(bound: Bound) -> BoundForm:
+    writers: dict[str, Callable[[float], str]] = {
+        "memory": text.size_text,
+        "time": text.duration_text,
+        "efficiency": "{:g}".format,
+    }
+    value = "" if bound.value is None else writers[bound.kind](bound.value)
+    return BoundForm(bound.kind, value, f"{bound.tolerance:g}", str(bound.max_runs))
+
+
+def for_program(name: str, program: Program, before: RequestForm | None = None) -> RequestForm:
+    """Return the default request of a shipped program; what *before* says about the host is kept."""
+    body = program.request.model_dump()
+    body["parameters"] = program.parameters() | body["parameters"]
+    form = of_request(Request.model_validate(body | {"program": {"name": name}}), program)
+    return form if before is None else _with_host(form, before)
+
+
+def for_sources(sources: tuple[str, ...], before: RequestForm | None = None) -> RequestForm:
+    """Return the request to start from with own C files."""
+    form = RequestForm(sources=sources)
+    return form if before is None else _with_host(form, before)
+
+
+def _with_host(form: RequestForm, before: RequestForm) -> RequestForm:
+    from dataclasses import replace
+
+    return replace(form, time_s=before.time_s, memory_bytes=before.memory_bytes, output_bytes=before.output_bytes)
