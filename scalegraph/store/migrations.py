@@ -1,0 +1,49 @@
+"""The study's tables, and one step for every change of them since version 1."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from scalegraph.store.manifest import FORMAT
+
+APPLICATION_ID = 0x53475354  # "SGST": says in the file's header whose it is
+
+SCHEMA = """
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL            -- JSON
+) STRICT;
+CREATE TABLE runs (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    key        TEXT NOT NULL UNIQUE,   -- RunPoint.key
+    processors INTEGER NOT NULL,
+    status     TEXT NOT NULL,
+    record     BLOB NOT NULL,          -- zlib of the RunRecord's JSON, without its output
+    output     BLOB NOT NULL           -- zlib of the JSON list [stdout, stderr]
+) STRICT;
+"""
+
+# version -> the step from it to the next one
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+
+
+def lay_out(connection: sqlite3.Connection) -> None:
+    """Make the tables of the current version in an empty database."""
+    connection.executescript(SCHEMA)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def migrate(connection: sqlite3.Connection, version: int, target: int = FORMAT) -> None:
+    """Bring the tables from *version* to *target*, each step in a transaction of its own."""
+    while version < target:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            STEPS[version](connection)
+            version += 1
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
