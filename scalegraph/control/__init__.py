@@ -1,0 +1,6 @@
+"""The execution controller: builds programs and runs many points side by side."""
+
+from scalegraph.control.build import build
+from scalegraph.control.execute import Job, execute
+
+__all__ = ["Job", "build", "execute"]

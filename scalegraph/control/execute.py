@@ -1,0 +1,207 @@
+"""Runs many points side by side on the host's cores, and tells what happens in one stream of events."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import ScaleGraphError
+from scalegraph.base.events import Event, EventSink, RunFailed, RunFinished, RunSkipped, RunStarted, ignore
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.control.remaining import Remaining
+from scalegraph.link import Build, Limits, Simulated
+from scalegraph.machine import Machine
+
+
+class Link(Protocol):
+    """A target that can run a build; see `link.Simulated.run`."""
+
+    def run(
+        self,
+        build: Build,
+        machine: Machine,
+        processors: int,
+        args: Sequence[str] = (),
+        *,
+        stdin: Path | bytes | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        schedule: str = "",
+        cancel: CancelToken | None = None,
+        point: RunPoint | None = None,
+        program: str = "",
+    ) -> RunRecord:
+        """Run once; the outcome is in the record."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to be done: where it stands in the study (*point*) and all that the link needs for it.
+
+    *estimate_s*: host seconds it is expected to take, if somebody knows; used for the time left only.
+    """
+
+    point: RunPoint
+    build: Build
+    machine: Machine
+    args: tuple[str, ...] = ()
+    stdin: Path | bytes | None = None
+    cwd: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    schedule: str = ""
+    program: str = ""
+    estimate_s: float | None = None
+
+
+@dataclass
+class Progress:
+    """Counts of a request, carried from one `execute` to the next when a search adds points as it goes."""
+
+    total: int = 0
+    finished: int = 0
+    failed: int = 0
+
+
+_Started: TypeAlias = tuple[Job, None]
+_Ended: TypeAlias = tuple[Job, RunRecord | ScaleGraphError | BaseException]
+
+
+def default_workers() -> int:
+    """Return the number of runs that this host does side by side: one for each core it may use."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def execute(
+    jobs: Sequence[Job],
+    *,
+    on_record: Callable[[RunRecord], None] | None = None,
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    link: Link | None = None,
+) -> list[RunRecord]:
+    """Run *jobs*, at most *workers* at a time, and return the records in the order of *jobs*.
+
+    As a run ends, first *on_record* gets its record (failed ones too, not those that were cancelled), then *emit* one
+    of ``RunFinished`` / ``RunFailed``; both are called in the caller's thread. ``Planned`` before and ``Done`` after
+    are the caller's to send, who knows the whole request. One failed run does not stop the others. After a request to
+    cancel, runs in flight are killed, the others not begun, and the records at hand returned: ask *cancel* which it
+    was. What *on_record* raises (a full disk) stops everything and goes up.
+    """
+    cancel = cancel or CancelToken()
+    stop = _Either(cancel)
+    count = progress or Progress(total=len(jobs))
+    number = min(workers or default_workers(), max(1, len(jobs)))
+    left = Remaining([(job.point.key, job.estimate_s) for job in jobs], number)
+    news: queue.SimpleQueue[_Started | _Ended] = queue.SimpleQueue()
+    records: dict[str, RunRecord] = {}
+    with ThreadPoolExecutor(number, thread_name_prefix="run") as pool:
+        for job in jobs:
+            pool.submit(_work, job, link or Simulated(), stop, news)
+        waiting = len(jobs)
+        try:
+            while waiting:
+                job, what = news.get()
+                if what is None:
+                    emit(RunStarted(job.point))
+                    continue
+                waiting -= 1
+                if isinstance(what, RunRecord) and what.status == "cancelled":
+                    continue
+                if isinstance(what, RunRecord):
+                    records[job.point.key] = what
+                    if on_record is not None:
+                        on_record(what)
+                left.ended(job.point.key, what.host_s if isinstance(what, RunRecord) else None)
+                _tell(job, what, count, left.seconds(), emit)
+        except BaseException:
+            stop.cancel()
+            raise
+    return [records[job.point.key] for job in jobs if job.point.key in records]
+
+
+class _Either(CancelToken):
+    """Cancelled by itself or by another token."""
+
+    def __init__(self, other: CancelToken) -> None:
+        super().__init__()
+        self._other = other
+
+    @property
+    def cancelled(self) -> bool:
+        return super().cancelled or self._other.cancelled
+
+    def check(self) -> None:
+        super().check()
+        self._other.check()
+
+
+def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_Started | _Ended]) -> None:
+    """Do one job in a worker thread; whatever happens, send one end."""
+    if cancel.cancelled:
+        news.put((job, _cancelled(job)))
+        return
+    news.put((job, None))
+    try:
+        record = link.run(
+            job.build,
+            job.machine,
+            job.point.processors,
+            job.args,
+            stdin=job.stdin,
+            cwd=job.cwd,
+            env=job.env,
+            limits=job.limits,
+            schedule=job.schedule,
+            cancel=cancel,
+            point=job.point,
+            program=job.program,
+        )
+    except BaseException as error:  # noqa: BLE001 - goes up in the caller's thread
+        news.put((job, error))
+    else:
+        news.put((job, record))
+
+
+def _cancelled(job: Job) -> RunRecord:
+    return RunRecord(
+        source="simulated",
+        program=job.program or job.build.program,
+        machine=job.machine.name,
+        point=job.point,
+        status="cancelled",
+        message="stopped by the user",
+    )
+
+
+def _tell(
+    job: Job, what: RunRecord | BaseException, count: Progress, remaining_s: float | None, emit: EventSink
+) -> None:
+    """Send the event of a run's end; raise what is not the run's fault."""
+    if isinstance(what, BaseException) and not isinstance(what, ScaleGraphError):
+        raise what
+    count.finished += 1
+    event: Event
+    if isinstance(what, RunRecord) and what.ok:
+        event = RunFinished(job.point, what, count.finished, count.total, remaining_s)
+    else:
+        count.failed += 1
+        message = what.message if isinstance(what, RunRecord) else str(what)
+        record = what if isinstance(what, RunRecord) else None
+        event = RunFailed(job.point, message, record, count.finished, count.total, remaining_s)
+    emit(event)
+
+
+def skip(point: RunPoint, progress: Progress, emit: EventSink) -> None:
+    """Count *point*, which the study already has, and say so."""
+    progress.finished += 1
+    emit(RunSkipped(point, progress.finished, progress.total))

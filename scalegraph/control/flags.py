@@ -1,0 +1,112 @@
+"""The user's compiler and linker flags: what is passed on, what is ours to say, what cannot work."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from scalegraph.base.errors import Fault, InputError
+
+_WHOLE = {
+    "-c": "ScaleGraph compiles and links by itself",
+    "-S": "ScaleGraph compiles and links by itself",
+    "-E": "ScaleGraph compiles and links by itself",
+    "-o": "ScaleGraph chooses where the program goes",
+    "-M": "ScaleGraph finds the headers by itself",
+    "-shared": "the simulated target runs programs, not libraries",
+    "-static": "the simulated target needs the shared C library",
+    "-static-pie": "the simulated target needs the program at a fixed address",
+    "-pie": "the simulated target needs the program at a fixed address",
+    "-fPIE": "the simulated target needs the program at a fixed address",
+    "-fpie": "the simulated target needs the program at a fixed address",
+    "-m32": "the simulated target runs 64-bit programs",
+    "-mx32": "the simulated target runs 64-bit programs",
+    "-pg": "profiling hooks would be simulated as part of the program",
+    "--coverage": "coverage counters would be simulated as part of the program",
+    "-nostdlib": "the simulated target needs the C library",
+    "-nostartfiles": "the simulated target needs the C library's start code",
+    "-nodefaultlibs": "the simulated target needs the C library",
+}
+_PREFIX = {
+    "-fsanitize": "the simulated target uses the sanitizer's hooks itself",
+    "-fno-sanitize": "the simulated target uses the sanitizer's hooks itself",
+    "-flto": "the instrumentation must be in the objects before they are linked",
+    "-fprofile-": "profiling counters would be simulated as part of the program",
+    "-ftest-coverage": "coverage counters would be simulated as part of the program",
+    "-fsplit-stack": "simulated processors have stacks of their own",
+    "-finstrument-functions": "its calls would be simulated as part of the program",
+    "-MD": "ScaleGraph finds the headers by itself",
+    "-MM": "ScaleGraph finds the headers by itself",
+    "-save-temps": "ScaleGraph chooses where files go",
+    "-fopenacc": "the simulated target runs OpenMP, not OpenACC",
+}
+_OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # said by us anyway
+_LINKING = ("-l", "-L", "-Wl,", "-Xlinker", "-pthread", "-rdynamic", "-T")
+# Options whose argument may be a word of its own.
+_TAKES_WORD = ("-I", "-D", "-U", "-L", "-l", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-Xlinker",
+               "-Xpreprocessor", "-T", "-x", "--param", "-u", "-isysroot", "-B", "-Xassembler", "-z")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Flags for the compilation and for the link, in the user's order; *include* are directories for headers."""
+
+    compile: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    include: tuple[str, ...] = field(default=())
+
+
+def read_flags(cflags: str | Sequence[str], ldflags: str | Sequence[str], include: Iterable[str]) -> Flags:
+    """Split and check the user's flags. Libraries among the compiler flags go to the link, as ``gcc prog.c -lm`` does.
+
+    Raises `InputError` with one fault for each flag that cannot work, saying why.
+    """
+    faults: list[Fault] = []
+    to_compile: list[str] = []
+    to_link: list[str] = []
+    for key, given in (("cflags", cflags), ("ldflags", ldflags)):
+        linking = key == "ldflags"
+        for words in _options(given, key, faults):
+            refusal = _refusal(words[0], linking=linking)
+            if refusal:
+                faults.append(Fault(f"{words[0]} cannot be used: {refusal}", key=key))
+            elif words[0] not in _OURS:
+                (to_link if linking or words[0].startswith(_LINKING) else to_compile).extend(words)
+    if faults:
+        raise InputError(faults)
+    return Flags(tuple(to_compile), tuple(to_link), tuple(include))
+
+
+def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[tuple[str, ...]]:
+    """Return options with their arguments."""
+    try:
+        words = shlex.split(given) if isinstance(given, str) else list(given)
+    except ValueError as error:
+        faults.append(Fault(f"cannot be split into words: {str(error).lower()}: {given}", key=key))
+        return []
+    options: list[tuple[str, ...]] = []
+    rest = iter(words)
+    for word in rest:
+        if word in _TAKES_WORD:
+            argument = next(rest, None)
+            if argument is None:
+                faults.append(Fault(f"{word} lacks its argument", key=key))
+                return options
+            options.append((word, argument))
+        else:
+            options.append((word,))
+    return options
+
+
+def _refusal(word: str, *, linking: bool) -> str:
+    if word in _WHOLE:
+        return _WHOLE[word]
+    for prefix, why in _PREFIX.items():
+        if word.startswith(prefix):
+            return why
+    if word.startswith("-o") and not linking:
+        return _WHOLE["-o"]
+    if not word.startswith(("-", "@")) and not linking:
+        return "it is not a flag; sources are named on their own"
+    return ""

@@ -1,0 +1,6 @@
+"""How bytes and processes reach a target: here the simulated one."""
+
+from scalegraph.link.build import Build, BuiltSource, Limits
+from scalegraph.link.simulated import Simulated
+
+__all__ = ["Build", "BuiltSource", "Limits", "Simulated"]

@@ -1,0 +1,64 @@
+"""A program ready to run on a target, and the limits of a run: what the floors above hand to a link."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalegraph.base.run import Region
+from scalegraph.instrument import blocks
+
+if TYPE_CHECKING:
+    from scalegraph.instrument.blocks import LineMap
+
+
+@dataclass(frozen=True)
+class BuiltSource:
+    """One source of a built program: as the user wrote it, and as it was compiled."""
+
+    file: str  # as the user named it
+    text: str
+    instrumented: str  # equals text when the file went in without probes
+
+
+@dataclass(frozen=True)
+class Build:
+    """A program built for the simulated target.
+
+    *lines* are looked up in the executable's debug information when a run's costs are first attributed to lines.
+    """
+
+    program: str  # name for people: the first source without its directory and ending
+    executable: Path
+    launcher: Path  # what starts it, see runtime.library
+    blocks: Path  # block table, see runtime.format
+    regions: tuple[Region, ...]
+    sources: tuple[BuiltSource, ...]
+    remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
+    digest: str
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _lines: list[LineMap] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def lines(self) -> LineMap:
+        """Map from code addresses to source lines."""
+        with self._lock:
+            if not self._lines:
+                self._lines.append(blocks.lines(self.executable))
+            return self._lines[0]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use at most.
+
+    *time_s*: host seconds, 120 unless said otherwise; *memory_bytes*: what the program may allocate on the simulated
+    machine, 4 GiB; *output_bytes*: of standard output and of standard error each that are kept, 4 MiB (the rest is
+    read and dropped, with a remark).
+    """
+
+    time_s: float = 120.0
+    memory_bytes: int = 4 * 2**30
+    output_bytes: int = 4 * 2**20

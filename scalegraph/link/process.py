@@ -1,0 +1,181 @@
+"""A child process with limits, whose outcome is data: nothing here knows what it computes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from scalegraph.base.cancel import CancelToken
+
+_POLL_S = 0.05  # how long a request to stop, or the time limit, may go unnoticed
+_GRACE_S = 2.0  # between the polite signal and the one that cannot be refused
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to start: *launcher* starts *executable*, which sees *arguments* (the first is its name)."""
+
+    launcher: Path
+    executable: Path
+    arguments: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path | None = None
+    stdin: Path | bytes | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended. *exit_code* or *signal* is set, the other is ``None``."""
+
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    cancelled: bool
+    stdout: str
+    stderr: str
+    truncated: tuple[str, ...]  # names of the streams of which a part was dropped
+    host_s: float
+
+
+class _Stream:
+    """The kept beginning of an output stream."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.name = name
+        self.limit = limit
+        self.kept = bytearray()
+        self.truncated = False
+
+    def add(self, data: bytes) -> None:
+        room = self.limit - len(self.kept)
+        self.kept += data[:room]
+        self.truncated |= len(data) > room
+
+    def text(self) -> str:
+        return self.kept.decode("utf-8", "replace")
+
+
+def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelToken) -> Outcome:
+    """Run *command* to its end, its time limit or a request to stop; never leaves a child behind.
+
+    At *time_s* host seconds the child gets SIGTERM, and SIGKILL two seconds later; a request to stop kills at once.
+    Of each output stream *output_bytes* are kept. Raises `OSError` when it cannot be started.
+    """
+    streams = (_Stream("standard output", output_bytes), _Stream("standard error", output_bytes))
+    begin = time.monotonic()
+    child = _start(command)
+    try:
+        timed_out, cancelled = _follow(child, streams, begin + time_s, cancel)
+    finally:
+        _kill(child, signal.SIGKILL)  # also what the program may have started
+        child.wait()
+        for pipe in (child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+    code = child.returncode
+    return Outcome(
+        exit_code=code if code >= 0 else None,
+        signal=-code if code < 0 else None,
+        timed_out=timed_out,
+        cancelled=cancelled,
+        stdout=streams[0].text(),
+        stderr=streams[1].text(),
+        truncated=tuple(stream.name for stream in streams if stream.truncated),
+        host_s=time.monotonic() - begin,
+    )
+
+
+def _start(command: Command) -> subprocess.Popen[bytes]:
+    with contextlib.ExitStack() as stack:
+        source: IO[bytes] | int = subprocess.DEVNULL
+        if isinstance(command.stdin, Path):
+            source = stack.enter_context(command.stdin.open("rb"))
+        elif command.stdin is not None:
+            source = stack.enter_context(_memory_file(command.stdin))
+        return subprocess.Popen(
+            [str(command.launcher), str(os.getpid()), str(command.executable), *command.arguments],
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=command.cwd,
+            env=dict(command.env),
+            start_new_session=True,
+        )
+
+
+def _memory_file(data: bytes) -> IO[bytes]:
+    handle = os.fdopen(os.memfd_create("stdin"), "w+b")
+    handle.write(data)
+    handle.seek(0)
+    return handle
+
+
+def _follow(
+    child: subprocess.Popen[bytes], streams: tuple[_Stream, _Stream], deadline: float, cancel: CancelToken
+) -> tuple[bool, bool]:
+    """Collect output until the child ends; return whether it was stopped by its time limit, by the user."""
+    timed_out = False
+    with selectors.DefaultSelector() as selector:
+        for pipe, stream in zip((child.stdout, child.stderr), streams, strict=True):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            selector.register(pipe, selectors.EVENT_READ, stream)
+        while True:
+            ended = _wait(child, selector)
+            if ended:
+                _kill(child, signal.SIGKILL)  # what it started may hold the pipes open
+                _drain(selector)
+                return timed_out, False
+            if cancel.cancelled:
+                return timed_out, True
+            if time.monotonic() >= deadline:
+                if timed_out:
+                    return True, False
+                timed_out = True
+                deadline = time.monotonic() + _GRACE_S
+                _kill(child, signal.SIGTERM)
+
+
+def _wait(child: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> bool:
+    """Wait a moment for output or the end; return whether the child ended."""
+    if selector.get_map():
+        _read(selector)
+        return child.poll() is not None
+    try:
+        child.wait(_POLL_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _read(selector: selectors.BaseSelector, wait_s: float = _POLL_S) -> bool:
+    """Read what is there, waiting up to *wait_s* for it; return whether there was anything."""
+    ready = selector.select(wait_s)
+    for key, _ in ready:
+        data = os.read(key.fd, _CHUNK)
+        if data:
+            key.data.add(data)
+        else:
+            selector.unregister(key.fileobj)
+    return bool(ready)
+
+
+def _drain(selector: selectors.BaseSelector) -> None:
+    """Read what the pipes still hold; a bounded number of steps, since a runaway might go on filling them."""
+    for _ in range(64):
+        if not selector.get_map() or not _read(selector, 0):
+            return
+
+
+def _kill(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, number)

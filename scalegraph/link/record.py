@@ -1,0 +1,218 @@
+"""The record of a simulated run, from the child's outcome, the runtime's result and the program's places."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
+from scalegraph.link.build import Build, Limits
+from scalegraph.link.process import Outcome
+from scalegraph.link.words import failure_message, wait_in_words
+from scalegraph.machine import Machine
+from scalegraph.runtime.format import COUNTER_NAMES, GROUPS, LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.results import Result
+
+_BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What was run, where, and under which limits."""
+
+    build: Build
+    machine: Machine
+    point: RunPoint
+    program: str
+    limits: Limits
+
+
+def make_record(context: RunContext, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
+    """Return the record of a run; *result* is ``None`` when the runtime left no readable one."""
+    waits = _waits(context, result)
+    status, message = _status(context, outcome, result, waits)
+    warnings = [*remarks, *_remarks(context, outcome, result)]
+    fields: dict[str, Any] = {}
+    if result is not None:
+        fields = _measured(context, result)
+        broken = identity_fault(result, int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
+        if broken:
+            status, message = "internal", broken
+    return RunRecord(
+        source="simulated",
+        program=context.program,
+        machine=context.machine.name,
+        point=context.point,
+        status=status,
+        message=message,
+        exit_code=outcome.exit_code if status in ("ok", "failed") else None,
+        signal=_signal(outcome, result),
+        warnings=tuple(warnings),
+        host_s=outcome.host_s,
+        waits=waits,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr if status == "ok" else _without_report(outcome.stderr),
+        clock_hz=context.machine.clock_hz,
+        **fields,
+    )
+
+
+def identity_fault(result: Result, time_cycles: int) -> str:
+    """Return a sentence when some processor's leaves do not add up to *time_cycles*, else an empty string."""
+    if len(result.costs) == 0:
+        return "the simulator's result has no accounts; please report this"
+    per_processor = _by_processor(result)
+    sums = per_processor.sum(axis=1)
+    wrong = np.flatnonzero(sums != time_cycles)
+    if len(wrong) == 0:
+        return ""
+    return (
+        f"the accounting identity is broken: the leaves of processor {wrong[0]} add up to {sums[wrong[0]]} cycles, "
+        f"the run took {time_cycles} ({len(wrong)} of {len(sums)} processors differ); please report this"
+    )
+
+
+def _by_processor(result: Result) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Leaves by processor, shape (processors, leaves), cycles."""
+    processors = int(result.meta.get("processors", "0")) or int(result.costs["processor"].max()) + 1
+    table = np.zeros((processors, len(LEAF_NAMES)), np.int64)
+    np.add.at(table, result.costs["processor"], result.costs["leaves"].astype(np.int64))
+    return table
+
+
+def _measured(context: RunContext, result: Result) -> dict[str, Any]:
+    clock = context.machine.clock_hz
+    cycles = int(result.meta["time_cycles"]) if "time_cycles" in result.meta else None
+    table = _by_processor(result) if len(result.costs) else np.zeros((0, len(LEAF_NAMES)), np.int64)
+    totals = table.sum(axis=0)
+    counts = result.costs["counters"].sum(axis=0, dtype=np.int64)
+    leaves = {name: int(totals[index]) for index, name in enumerate(LEAF_NAMES)}
+    counters = {name: int(counts[index]) for index, name in enumerate(COUNTER_NAMES)}
+    groups = {group: sum(value for name, value in leaves.items() if LEAF_GROUPS[name] == group) for group in GROUPS}
+    return {
+        "time_cycles": cycles,
+        "time_s": None if cycles is None else cycles / clock,
+        "work_ops": counters["ops"],
+        "work_flops": counters["flops"],
+        **{f"{group}_s": groups[group] / clock for group in GROUPS},
+        "references": counters["reads"] + counters["writes"],
+        "misses": counters["misses"],
+        "invalidations": counters["invalidations"],
+        "leaves": leaves,
+        "counters": counters,
+        "processor_leaves": {
+            name: table[:, index].tolist() for index, name in enumerate(LEAF_NAMES) if table[:, index].any()
+        },
+        "regions": _regions(result),
+        "lines": _lines(context.build, result),
+    }
+
+
+def _regions(result: Result) -> tuple[RegionCost, ...]:
+    costs = result.costs
+    rows: list[RegionCost] = []
+    for region in np.unique(costs["region"]):
+        mine = costs[costs["region"] == region]
+        leaves = mine["leaves"].sum(axis=0, dtype=np.int64)
+        counters = mine["counters"].sum(axis=0, dtype=np.int64)
+        rows.append(
+            RegionCost(
+                region=int(region),
+                leaves={name: int(leaves[i]) for i, name in enumerate(LEAF_NAMES) if leaves[i]},
+                counters={name: int(counters[i]) for i, name in enumerate(COUNTER_NAMES) if counters[i]},
+                busy_max=int(mine["leaves"][:, _BUSY].sum(axis=1, dtype=np.int64).max()),
+            )
+        )
+    return tuple(rows)
+
+
+def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
+    """Costs of addresses, added up by the source line they belong to; addresses without a line are left out."""
+    sites = result.sites
+    if len(sites) == 0:
+        return ()
+    sums: dict[tuple[str, int], list[int]] = {}
+    places = build.lines.lookup([int(address) for address in sites["address"]])
+    for site, (file, line, _function) in zip(sites, places, strict=True):
+        if not file:
+            continue
+        row = sums.setdefault((file, line), [0] * 7)
+        row[0] = max(row[0], int(site["executions"]))  # a line of several blocks ran as often as its busiest
+        row[1] += int(site["references"])
+        row[2] += int(site["misses"])
+        for index, cycles in enumerate(site["cycles"]):
+            row[3 + index] += int(cycles)
+    names = ("executions", "references", "misses", *GROUPS)
+    return tuple(
+        LineCost(file=file, line=line, **dict(zip(names, row, strict=True)))
+        for (file, line), row in sorted(sums.items())
+    )
+
+
+def _waits(context: RunContext, result: Result | None) -> tuple[Wait, ...]:
+    if result is None or len(result.waits) == 0:
+        return ()
+    places = context.build.lines.lookup([int(address) for address in result.waits["address"]])
+    return tuple(
+        Wait(
+            processor=int(wait["processor"]),
+            doing=wait_in_words(LEAF_NAMES[int(wait["leaf"])], int(wait["object"])),
+            place=f"{file}:{line}" if file else "",
+            holder=int(wait["holder"]) if wait["holder"] >= 0 else None,
+        )
+        for wait, (file, line, _function) in zip(result.waits, places, strict=True)
+    )
+
+
+def _status(
+    context: RunContext, outcome: Outcome, result: Result | None, waits: tuple[Wait, ...]
+) -> tuple[Status, str]:
+    status: Status = "ok"
+    told = ""
+    if result is not None and result.meta.get("status") in get_args(Status):
+        status = cast("Status", result.meta["status"])
+        told = _with_places(context.build, result.meta.get("message", ""))
+    if outcome.cancelled:
+        status = "cancelled"
+    elif outcome.timed_out:
+        status = "timeout"
+    elif result is None or (status == "ok" and outcome.signal is not None):
+        status = "internal" if outcome.signal is None else "crashed"
+    elif status == "ok" and outcome.exit_code:
+        status = "failed"
+    return status, failure_message(status, told, outcome, waits, context.limits.time_s)
+
+
+def _with_places(build: Build, text: str) -> str:
+    """Return *text* with code addresses that have a source line replaced by it."""
+
+    def place(match: re.Match[str]) -> str:
+        file, line, function = build.lines.lookup([int(match[1], 16)])[0]
+        inside = f" in {function}" if function else ""
+        return f"at {file}:{line}{inside}" if file else match[0]
+
+    return re.sub(r"\bat 0x([0-9a-f]+)", place, text)
+
+
+def _without_report(stderr: str) -> str:
+    """Return *stderr* without the runtime's own line, which the record's message replaces."""
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith("scalegraph: "))
+
+
+def _signal(outcome: Outcome, result: Result | None) -> int | None:
+    if outcome.signal is not None:
+        return outcome.signal
+    number = int(result.meta.get("signal", "0")) if result is not None else 0
+    return number if number in set(signal.Signals) else None
+
+
+def _remarks(context: RunContext, outcome: Outcome, result: Result | None) -> Iterable[str]:
+    if result is not None and result.meta.get("warnings"):
+        yield from result.meta["warnings"].split("; ")
+    for name in outcome.truncated:
+        yield f"{name} truncated at {context.limits.output_bytes} bytes"

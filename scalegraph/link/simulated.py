@@ -1,0 +1,110 @@
+"""The link to the simulated target: the built program runs here as a child process, on simulated processors."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.files import reason
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.link import process
+from scalegraph.link.build import Build, Limits
+from scalegraph.link.record import RunContext, make_record
+from scalegraph.machine import Machine
+from scalegraph.runtime.results import Result, ResultError, read_result, write_config
+
+# What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
+# so that the same request means the same run in another shell.
+_ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+
+
+class Simulated:
+    """Runs built programs on simulated machines; stateless, so one may serve many threads."""
+
+    def run(
+        self,
+        build: Build,
+        machine: Machine,
+        processors: int,
+        args: Sequence[str] = (),
+        *,
+        stdin: Path | bytes | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        schedule: str = "",
+        cancel: CancelToken | None = None,
+        point: RunPoint | None = None,
+        program: str = "",
+    ) -> RunRecord:
+        """Run *build* with *args* on *processors* of *machine* and return everything known about it.
+
+        However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
+        *cwd*: the program's working directory (the caller's if ``None``); *env*: set besides a few variables of the
+        user (PATH, HOME, locale, ..); *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE syntax; *point*,
+        *program*: the run's coordinates and name in the record.
+
+        Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
+        cannot be started at all.
+        """
+        if not 1 <= processors <= machine.max_processors:
+            raise InputError(f"{processors} processors: machine '{machine.name}' has 1 to {machine.max_processors}")
+        context = RunContext(
+            build, machine, point or RunPoint(processors=processors), program or build.program, limits or Limits()
+        )
+        try:
+            with tempfile.TemporaryDirectory(prefix="scalegraph-", ignore_cleanup_errors=True) as place:
+                command = process.Command(
+                    launcher=build.launcher,
+                    executable=build.executable,
+                    arguments=[context.program, *args],
+                    env=_environment(Path(place), env or {}),
+                    cwd=cwd,
+                    stdin=stdin,
+                )
+                return self._run(context, command, Path(place), processors, schedule, cancel or CancelToken())
+        except OSError as error:
+            raise RunError(f"{context.program}: cannot be started: {reason(error)}") from error
+
+    def _run(
+        self,
+        context: RunContext,
+        command: process.Command,
+        place: Path,
+        processors: int,
+        schedule: str,
+        cancel: CancelToken,
+    ) -> RunRecord:
+        result_path = place / "result"
+        limits = context.limits
+        values = {
+            **context.machine.runtime_config(),
+            "run.processors": str(processors),
+            "run.arena_bytes": str(limits.memory_bytes),
+            "run.result_path": str(result_path),
+            "run.blocks_path": str(context.build.blocks),
+        }
+        if schedule:
+            values["run.schedule"] = schedule
+        write_config(place / "config", values)
+        outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
+        result, remarks = _result(result_path)
+        return make_record(context, outcome, result, remarks)
+
+
+def _result(path: Path) -> tuple[Result | None, tuple[str, ...]]:
+    try:
+        return read_result(path), ()
+    except FileNotFoundError:
+        return None, ()
+    except ResultError as error:
+        return None, (str(error),)
+
+
+def _environment(place: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in os.environ if name in _ENVIRONMENT or name.startswith("LC_")}
+    return {**kept, **extra, "SCALEGRAPH_CONFIG": str(place / "config")}

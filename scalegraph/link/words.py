@@ -1,0 +1,96 @@
+"""The end of a run in plain words."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from scalegraph.base.run import Status, Wait
+from scalegraph.base.units import significant
+from scalegraph.link.process import Outcome
+
+_WAITS = {
+    "idle_barrier": "waits at a barrier",
+    "idle_lock": "waits for the lock",
+    "idle_order": "waits for its turn",
+    "idle_task": "waits for tasks",
+    "idle_message": "waits for a message",
+    "idle_serial": "waits for a parallel region to begin",
+    "idle_not_started": "has not begun",
+    "idle_finished": "has ended",
+}
+_LISTED = 8  # processors named in a sentence
+
+
+def wait_in_words(leaf: str, thing: int) -> str:
+    """Return what a processor that waits in *leaf* is doing; *thing* is the address of what it waits for, or 0."""
+    doing = _WAITS.get(leaf, "computes")
+    return f"{doing} {thing:#x}" if leaf == "idle_lock" and thing else doing
+
+
+def waits_in_words(waits: Sequence[Wait]) -> str:
+    """Return who waits for what, where and held by whom, one clause a processor; like ones are put together."""
+    clauses: dict[tuple[str, str, int | None], list[int]] = {}
+    for wait in waits:
+        clauses.setdefault((wait.doing, wait.place, wait.holder), []).append(wait.processor)
+    words = []
+    for (doing, place, holder), processors in list(clauses.items())[:_LISTED]:
+        text = f"{_processors(processors)} {doing if len(processors) == 1 else _plural(doing)}"
+        if holder is not None:
+            text += f" held by processor {holder}"
+        words.append(text + (f" at {place}" if place else ""))
+    if len(clauses) > _LISTED:
+        words.append(f"and {len(clauses) - _LISTED} more")
+    return "; ".join(words)
+
+
+def _processors(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"processor {numbers[0]}"
+    if len(numbers) > 4 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"processors {numbers[0]} to {numbers[-1]}"
+    shown = ", ".join(map(str, numbers[:_LISTED]))
+    return f"processors {shown}" + (f" and {len(numbers) - _LISTED} more" if len(numbers) > _LISTED else "")
+
+
+def _plural(doing: str) -> str:
+    verb, _, rest = doing.partition(" ")
+    return {"waits": "wait", "has": "have", "computes": "compute"}.get(verb, verb) + (f" {rest}" if rest else "")
+
+
+def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence[Wait], time_s: float) -> str:
+    """Return the sentence for a run that ended with *status*; empty when it ended well. *told*: the runtime's own."""
+    if status == "ok":
+        return ""
+    if status == "cancelled":
+        return "stopped by the user"
+    if status == "failed":
+        return f"the program ended with exit code {outcome.exit_code}" + _last_words(outcome)
+    if status == "timeout":
+        where = waits_in_words(waits)
+        limit = f"stopped at its time limit of {significant(time_s)} s"
+        return f"{limit}: {where}" if where else limit
+    if status == "deadlock" and waits:
+        return f"deadlock: {waits_in_words(waits)}"
+    if told:
+        return told
+    if outcome.signal is not None:
+        return _signal_in_words(outcome.signal)
+    return f"the simulator left no result (exit code {outcome.exit_code})" + _last_words(outcome)
+
+
+def _signal_in_words(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    text = f"the program was ended by {name}"
+    if number == signal.SIGKILL:
+        return text + ": most likely the host ran out of memory"
+    described = signal.strsignal(number)
+    return f"{text} ({described.lower()})" if described else text
+
+
+def _last_words(outcome: Outcome) -> str:
+    lines = [line for line in outcome.stderr.splitlines() if line.strip()]
+    return f": {lines[-1].strip()[:200]}" if lines else ""

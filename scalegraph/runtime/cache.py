@@ -1,0 +1,102 @@
+"""The per-user cache: what can be made again at any time, kept so that it need not be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import reason
+
+_STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
+
+
+def cache_root() -> Path:
+    """Return the cache directory: ``SCALEGRAPH_CACHE`` if set, else the user's (``~/.cache/scalegraph``)."""
+    override = os.environ.get("SCALEGRAPH_CACHE")
+    return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("scalegraph"))
+
+
+def get_or_make(directory: Path, make: Callable[[Path], None]) -> Path:
+    """Return *directory*, filled by *make* if it does not exist yet.
+
+    *make* gets a temporary directory that takes its final name only when complete, so whoever sees *directory* sees
+    all of it. Two processes (or threads) that ask at once: one makes, the other waits and uses it.
+
+    Raises `WorkError` when the cache cannot be written, and whatever *make* raises.
+    """
+    if directory.is_dir():
+        touch(directory)
+        return directory
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(directory.parent / f".{directory.name}.lock", is_singleton=False):
+            if not directory.is_dir():
+                _make(directory, make)
+    except OSError as error:
+        raise WorkError(
+            f"{directory.parent}: the cache cannot be written: {reason(error)}; "
+            "set SCALEGRAPH_CACHE to a directory that can"
+        ) from error
+    return directory
+
+
+def _make(directory: Path, make: Callable[[Path], None]) -> None:
+    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".new-"))
+    try:
+        make(temporary)
+        temporary.chmod(0o755)
+        temporary.replace(directory)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def touch(directory: Path) -> None:
+    """Note that *directory* was used now; `trim` removes the longest unused first."""
+    try:
+        os.utime(directory)
+    except OSError:
+        return  # a cache that can only be read is still of use
+
+
+def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
+    """Remove the longest unused entries of *parent* until the rest takes at most *limit_bytes*; never *keep*.
+
+    Entries used within the last hour stay, since another process may be running them.
+    """
+    now = time.time()
+    entries: list[tuple[float, int, Path]] = []
+    try:
+        for entry in parent.iterdir():
+            used = entry.stat().st_mtime
+            if entry.name.startswith(".") and now - used > _STALE_S:
+                _remove(entry)
+            elif entry.is_dir() and not entry.name.startswith("."):
+                entries.append((used, _size(entry), entry))
+    except OSError:
+        return
+    total = sum(size for _, size, _ in entries)
+    for used, size, entry in sorted(entries, key=lambda item: item[0]):
+        if total <= limit_bytes or now - used < _STALE_S:
+            return
+        if entry != keep:
+            _remove(entry)
+            total -= size
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.iterdir() if path.is_file())
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        entry.unlink(missing_ok=True)

@@ -1,0 +1,98 @@
+"""The simulator core as a static library, built from the shipped C sources with the user's compiler on first use."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalegraph.base.errors import BuildError, MissingTool
+from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.compiler import INSTALL, Compiler
+
+SOURCES = Path(__file__).parent / "csrc"
+ARCHIVE = "libscalegraph-sim.a"
+LAUNCHER = "sg-launch"
+_LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
+_CFLAGS = ("-std=gnu11", "-O3", "-g", "-fno-pie", "-fno-omit-frame-pointer", "-Wall", "-Wextra", "-Werror")
+_LIMIT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Library:
+    """The built runtime: *archive* to link, *launcher* to start programs with, *include* for the probes' header."""
+
+    archive: Path
+    launcher: Path
+    include: Path
+    link_flags: tuple[str, ...]
+    digest: str
+
+
+def library(compiler: Compiler) -> Library:
+    """Return the runtime built by *compiler*, building it if this user has not yet.
+
+    Safe when several processes ask at once. Raises `BuildError` when our own sources do not compile (a fault of
+    ScaleGraph or of the compiler, said so), `MissingTool` when ``ar`` or the C library's headers are missing.
+    """
+    digest = _digest(compiler)
+    parent = cache_root() / "runtime"
+    directory = parent / digest[:24]
+    fresh = not directory.is_dir()
+    get_or_make(directory, lambda where: _build(compiler, where))
+    if fresh:
+        trim(parent, _LIMIT_BYTES, keep=directory)
+    flags = (SOURCES / "link.flags").read_text(encoding="utf-8")
+    return Library(directory / ARCHIVE, directory / LAUNCHER, SOURCES, tuple(shlex.split(flags, comments=True)), digest)
+
+
+def _files() -> list[Path]:
+    shipped = (path for path in SOURCES.iterdir() if path.suffix in (".c", ".S", ".h") or path.name == "link.flags")
+    return [*sorted(shipped), _LAUNCHER_SOURCE]
+
+
+def _digest(compiler: Compiler) -> str:
+    total = hashlib.sha256("\0".join([compiler.identity, *_CFLAGS]).encode())
+    for path in _files():
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def _build(compiler: Compiler, where: Path) -> None:
+    ar = shutil.which("ar")
+    if ar is None:
+        raise MissingTool("the archiver 'ar' was not found; install it with: apt-get install binutils")
+    sources = [path for path in _files() if path.suffix in (".c", ".S")]
+    with ThreadPoolExecutor(2) as pool:
+        objects = list(pool.map(lambda source: _compile(compiler, source, where), sources))
+    launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
+    linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])
+    if linked.returncode != 0:
+        raise BuildError(
+            "the simulator's own launcher does not link; is the C library complete? " + INSTALL, linked.stderr
+        )
+    command = [ar, "rcsD", str(where / ARCHIVE), *map(str, objects)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise BuildError("the simulator's own library could not be put together by 'ar'", result.stderr)
+    for item in (*objects, launcher):
+        item.unlink()
+
+
+def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
+    target = where / f"{source.stem}.o"
+    prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
+    result = compiler.run([*_CFLAGS, prefix, f"-I{SOURCES}", "-c", str(source), "-o", str(target)])
+    if result.returncode == 0:
+        return target
+    if "fatal error" in result.stderr and ".h: No such file" in result.stderr:
+        raise MissingTool(f"the compiler lacks the C library's headers; {INSTALL}")
+    raise BuildError(
+        f"the simulator's own source {source.name} does not compile with {compiler.command[0]} {compiler.version}; "
+        "this is a fault of ScaleGraph, not of your program",
+        result.stderr,
+    )
