@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze.table import numbers, problems
+from scalegraph.analyze.table import Floats, leaf, numbers, problems
 from scalegraph.runtime.format import LEAF_GROUPS
 
 _FROM_ONE = {  # column of the one-processor run -> name beside the others
@@ -44,6 +44,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         InputError: the table lacks ``processors`` or ``time_s``.
+
     """
     runs = problems(table)
     one = runs[runs["processors"] == 1].set_index("problem")
@@ -84,9 +85,9 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
     time = numbers(runs, "time_s")
     clock = numbers(runs, "clock_hz")
     references = numbers(runs, "references")
-    serial = sum(numbers(runs, f"leaf.{name}") for name in ("idle_not_started", "idle_serial", "idle_finished"))
+    serial = sum(leaf(runs, name) for name in ("idle_not_started", "idle_serial", "idle_finished"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        access = numbers(runs, "leaf.busy_mem") / clock + numbers(runs, "memory_stall_s")
+        access = leaf(runs, "busy_mem") / clock + numbers(runs, "memory_stall_s")
         return pd.DataFrame(
             {
                 "cpu_utilisation": numbers(runs, "busy_s") / (count * time),
@@ -113,7 +114,12 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
     ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message"), "idle:5"),
     ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive"),
-    ("other_primitive_s", "scheduling, tasks and messages", ("prim_schedule", "prim_task", "prim_message"), "primitive:5"),
+    (
+        "other_primitive_s",
+        "scheduling, tasks and messages",
+        ("prim_schedule", "prim_task", "prim_message"),
+        "primitive:5",
+    ),
 )
 STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")
 
@@ -129,9 +135,7 @@ def overheads(runs: pd.DataFrame) -> pd.DataFrame:
     result = pd.DataFrame({"problem": runs["problem"], "processors": runs["processors"]}, index=runs.index)
     with np.errstate(divide="ignore", invalid="ignore"):
         for column, _, leaves, _ in CAUSES:
-            # a leaf absent from the whole table was never met; one missing in a single run is missing
-            present = [numbers(runs, f"leaf.{leaf}") for leaf in leaves if f"leaf.{leaf}" in runs.columns]
-            result[column] = sum(present) / clock / count if present else np.nan
+            result[column] = sum(leaf(runs, name) for name in leaves) / clock / count
         result["stall_s"] = numbers(runs, "ml_s") / count
     result["average_s"] = numbers(runs, "latency_s")
     return result
@@ -144,14 +148,14 @@ def breakdown(runs: pd.DataFrame, *, by: str = "leaf") -> pd.DataFrame:
     """
     total = numbers(runs, "processors") * numbers(runs, "time_s")
     clock = numbers(runs, "clock_hz")
-    shares: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
+    shares: dict[str, Floats] = {}
     with np.errstate(divide="ignore", invalid="ignore"):
         if by == "group":
             for group in ("busy", "memory_stall", "idle", "primitive"):
                 shares[group] = numbers(runs, f"{group}_s") / total
         else:
-            for leaf in LEAF_GROUPS:
-                share = numbers(runs, f"leaf.{leaf}") / clock / total
+            for name in LEAF_GROUPS:
+                share = leaf(runs, name) / clock / total
                 if np.nansum(share) > 0:
-                    shares[leaf] = share
+                    shares[name] = share
     return pd.DataFrame(shares, index=runs.index)

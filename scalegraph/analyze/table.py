@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import significant
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 PARAMETER = "param."
 _ORIGIN = ("source", "program", "machine")
@@ -35,11 +37,28 @@ def parameter_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in table.columns if str(name).startswith(PARAMETER)]
 
 
-def numbers(table: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers(table: pd.DataFrame, column: str) -> Floats:
     """Return *column* as floats, shape (rows,); NaN where it is missing or absent."""
     if column not in table.columns:
         return np.full(len(table), np.nan)
     return pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def leaf(table: pd.DataFrame, name: str) -> Floats:
+    """Return the cycles of leaf *name*, shape (rows,), summed over processors.
+
+    A leaf that a run does not name is 0 where the leaves it does name already add up to all of its processor time
+    (to one part in a million), and NaN otherwise: then something is not known.
+    """
+    values = numbers(table, f"leaf.{name}")
+    absent = np.isnan(values)
+    if absent.any():
+        named = [numbers(table, str(column)) for column in table.columns if str(column).startswith("leaf.")]
+        if named:
+            known = np.nansum(named, axis=0)
+            total = numbers(table, "processors") * numbers(table, "time_s") * numbers(table, "clock_hz")
+            values = np.where(absent & (np.abs(known - total) <= 1e-6 * total), 0.0, values)
+    return values
 
 
 def usable(table: pd.DataFrame) -> pd.DataFrame:
@@ -47,6 +66,7 @@ def usable(table: pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         InputError: ``processors`` or ``time_s`` is not a column of a table that has rows.
+
     """
     if table.empty:
         return pd.DataFrame(columns=pd.Index([*_NEEDED, "key", "repetition"]))
@@ -111,7 +131,7 @@ def parameter_label(row: Mapping[Any, Any]) -> str:
     """Return the parameters of a row for people: ``balls = 200, steps = 40``; missing ones are left out."""
     parts = []
     for name, value in row.items():
-        if str(name).startswith(PARAMETER) and value is not None and value == value:  # noqa: PLR0124 - NaN
+        if str(name).startswith(PARAMETER) and not pd.isna(value):
             text = significant(value, 6) if isinstance(value, float) and not value.is_integer() else _plain(value)
             parts.append(f"{str(name)[len(PARAMETER) :]} = {text}")
     return ", ".join(parts)

@@ -32,6 +32,7 @@ def get(name: str) -> View:
 
     Raises:
         InputError: there is none; the nearest known name is given.
+
     """
     views = registry()
     if name not in views:

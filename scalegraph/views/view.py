@@ -33,6 +33,7 @@ class Option:
 
         Raises:
             InputError: the value is of another kind, outside the range or not among the choices.
+
         """
         if value is None or value == "":
             return self.default
@@ -91,6 +92,7 @@ class View:
 
         Raises:
             InputError: an unknown option, or a value that does not fit, all of them at once.
+
         """
         return self.make(data, **self.check(options))
 
@@ -99,6 +101,7 @@ class View:
 
         Raises:
             InputError: see `build`.
+
         """
         known = {option.name: option for option in self.options}
         faults: list[Fault] = []

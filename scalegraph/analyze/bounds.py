@@ -1,0 +1,230 @@
+"""Where, at each processor count, the runs at hand meet a bound: an efficiency, a time, a memory, a speed.
+
+METRICS, "three ways to a matrix": a run within tolerance of the bound is *measured*; between two runs on either side
+the point is *computed* by interpolation in log W (isospeed.txt IV.A, approach 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.table import Floats, numbers
+from scalegraph.base.units import si, significant
+
+Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed"]
+Way: TypeAlias = Literal["measured", "computed", ""]
+
+# bound -> (column of the runs, words, unit, whether the tolerance is relative)
+_BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
+    "efficiency": ("efficiency", "E", "", False),
+    "time": ("time_s", "T", "s", True),
+    "memory": ("memory_per_processor", "memory per processor", "B", True),
+    "speed": ("unit_speed", "average unit speed", "op/s", True),
+}
+BOUNDS: tuple[Bound, ...] = tuple(_BOUNDS)
+_ROUND_EFFICIENCIES = [0.5, 0.25, 0.75, 0.8, 0.2, 0.1, 0.9, 0.4, 0.6, 0.3, 0.7, 0.05]
+_CARRIED = ("work", "latency", "time_s", "efficiency", "unit_speed", "memory_per_processor")
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The point at N = *processors* that meets the bound; ``None`` where it is not known, and then *reason* says why.
+
+    *latency_s* seconds per processor, *work* operations of the one-processor run, *unit_speed* operations/s per
+    processor. *labels* and *keys* name the run, or the two runs it lies between.
+    """
+
+    processors: int
+    way: Way = ""
+    reason: str = ""
+    work: float | None = None
+    latency_s: float | None = None
+    time_s: float | None = None
+    efficiency: float | None = None
+    unit_speed: float | None = None
+    memory_per_processor: float | None = None
+    labels: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    runs_tried: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether the bound is met at this count."""
+        return self.way != ""
+
+
+def _prepared(scaling: pd.DataFrame, latency: str) -> pd.DataFrame:
+    count = numbers(scaling, "processors")
+    column = "latency_method1_s" if latency == "method1" else "latency_s"
+    value = numbers(scaling, column)
+    if latency != "method1":
+        # a measured run without accounting still has method 1
+        value = np.where(np.isfinite(value), value, numbers(scaling, "latency_method1_s"))
+    return scaling.assign(latency=value, memory_per_processor=numbers(scaling, "memory_bytes") / count)
+
+
+def anchors(
+    scaling: pd.DataFrame,
+    bound: Bound,
+    target: float,
+    *,
+    processors: Sequence[int] | None = None,
+    tolerance: float = 0.01,
+    latency: Literal["accounting", "method1"] = "accounting",
+) -> list[Anchor]:
+    """Return for each processor count the point where *bound* equals *target*.
+
+    *scaling* comes from `metrics.scaling`; *target* is an efficiency (0 to 1), seconds, bytes per processor, or
+    operations/s per processor. *tolerance* is absolute for an efficiency and relative otherwise. A run within it is
+    taken as it is (the nearest one); else W and L are interpolated linearly in their logarithms between the two
+    neighbours in W whose values lie on either side; of several such pairs the one with the smallest W.
+    One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
+    """
+    rows = _prepared(scaling, latency)
+    counts = sorted({int(n) for n in rows["processors"]} if processors is None else set(processors))
+    return [
+        _anchor(rows[rows["processors"] == count], count, bound, target, tolerance if tolerance > 0 else 0.0)
+        for count in counts
+    ]
+
+
+def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float) -> Anchor:
+    column, words, unit, relative = _BOUNDS[bound]
+    if rows.empty:
+        return Anchor(count, reason=f"no run on {count} processors")
+    value, work = numbers(rows, column), numbers(rows, "work")
+    usable = np.isfinite(value) & np.isfinite(work) & (work > 0)
+    if not usable.any():
+        return Anchor(count, reason=_unusable(bound, count, value), runs_tried=len(rows))
+    rows = rows[usable].assign(value=value[usable], w=work[usable]).sort_values("w", kind="stable")
+    value = numbers(rows, "value")
+    distance = np.abs(value - target) / (abs(target) if relative and target else 1.0)
+    nearest = int(np.argmin(distance))
+    if distance[nearest] <= tolerance:
+        return _at_run(rows.iloc[nearest], count, len(rows))
+    pair = _bracket(value, numbers(rows, "w"), target)
+    if pair is None:
+        goal = f"{words} = {significant(target) if not unit else si(target, unit)}"
+        return Anchor(count, reason=_out_of_reach(rows, value, target, count, goal, unit), runs_tried=len(rows))
+    # what was asked for holds exactly, whatever the interpolation of the rest gives
+    return replace(_between(rows, pair, target, count), **{column: target})  # type: ignore[arg-type]
+
+
+def _unusable(bound: Bound, count: int, value: Floats) -> str:
+    if bound == "memory" and not np.isfinite(value).any():
+        return "the memory that a run needs is not known: the program's description gives no memory per size"
+    return f"no run on {count} processors has a one-processor run of the same size, so its work is not known"
+
+
+def _out_of_reach(rows: pd.DataFrame, value: Floats, target: float, count: int, goal: str, unit: str) -> str:
+    def shown(number: float) -> str:
+        return significant(number) if not unit else si(number, unit)
+
+    below = bool((value < target).all())
+    verb = "reaches" if below else "is as low as"
+    place = int(np.argmax(value)) if below else int(np.argmin(value))
+    label = str(rows["label"].iloc[place]) or f"W = {si(float(rows['w'].iloc[place]), 'op')}"
+    edge = "smallest" if place == 0 else "largest"
+    extreme = place in (0, len(value) - 1) and len(value) > 1
+    which = f"the {edge} size tried, {label}," if extreme else f"the nearest, {label},"
+    if len(value) == 1:
+        which = f"the only size tried, {label},"
+    return f"no run at N = {count} {verb} {goal}: {which} gives {shown(float(value[place]))}"
+
+
+def _at_run(row: pd.Series, count: int, tried: int) -> Anchor:
+    return Anchor(
+        count,
+        "measured",
+        work=_known(row["work"]),
+        latency_s=_known(row["latency"]),
+        time_s=_known(row["time_s"]),
+        efficiency=_known(row["efficiency"]),
+        unit_speed=_known(row["unit_speed"]),
+        memory_per_processor=_known(row["memory_per_processor"]),
+        labels=(str(row["label"]),),
+        keys=(str(row["keys"]),),
+        runs_tried=tried,
+    )
+
+
+def _bracket(value: Floats, work: Floats, target: float) -> tuple[int, int] | None:
+    for index in range(len(value) - 1):
+        if (value[index] - target) * (value[index + 1] - target) <= 0 and work[index + 1] > work[index]:
+            return index, index + 1
+    return None
+
+
+def _between(rows: pd.DataFrame, pair: tuple[int, int], target: float, count: int) -> Anchor:
+    low, high = rows.iloc[pair[0]], rows.iloc[pair[1]]
+    share = (target - float(low["value"])) / (float(high["value"]) - float(low["value"]))
+    mixed = {name: _mix(float(low[name]), float(high[name]), share) for name in _CARRIED}
+    return Anchor(
+        count,
+        "computed",
+        work=mixed["work"],
+        latency_s=mixed["latency"],
+        time_s=mixed["time_s"],
+        efficiency=mixed["efficiency"],
+        unit_speed=mixed["unit_speed"],
+        memory_per_processor=mixed["memory_per_processor"],
+        labels=(str(low["label"]), str(high["label"])),
+        keys=(str(low["keys"]), str(high["keys"])),
+        runs_tried=len(rows),
+    )
+
+
+def _mix(low: float, high: float, share: float) -> float | None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    if low > 0 and high > 0:
+        return math.exp((1 - share) * math.log(low) + share * math.log(high))
+    return (1 - share) * low + share * high  # a latency below 0 (cache effects) has no logarithm
+
+
+def _known(value: object) -> float | None:
+    number = float(value)  # type: ignore[arg-type]
+    return number if math.isfinite(number) else None
+
+
+def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
+    """Return a target that the runs at hand meet at as many processor counts as possible; ``None`` without any.
+
+    For efficiencies the round values 0.5, 0.25, 0.75, ... are tried, in that order of preference; for a speed half of
+    the asymptotic one-processor speed (isospeed.txt III); otherwise values of the runs themselves, the middle one of
+    the best.
+    """
+    column, _, _, relative = _BOUNDS[bound]
+    rows = _prepared(scaling, "accounting")
+    value, count, work = numbers(rows, column), numbers(rows, "processors"), numbers(rows, "work")
+    known = np.isfinite(value) & np.isfinite(work)
+    if bound == "speed":
+        alone = value[(count == 1) & known]
+        return float(alone.max()) / 2 if len(alone) else None
+    known &= count > 1
+    if not known.any():
+        return None
+    if bound == "efficiency":
+        candidates = _ROUND_EFFICIENCIES
+    else:
+        spread = sorted({float(f"{number:.3g}") for number in value[known]})
+        candidates = spread[:: max(1, len(spread) // 60)]
+    order = np.lexsort((work, count))
+    curves = [value[order][known[order] & (count[order] == n)] for n in np.unique(count[known])]
+    met = [sum(_meets(curve, target, relative) for curve in curves) for target in candidates]
+    best = [target for target, number in zip(candidates, met, strict=True) if number == max(met)]
+    if max(met) == 0:
+        return None
+    return best[0] if bound == "efficiency" else best[len(best) // 2]
+
+
+def _meets(curve: Floats, target: float, relative: bool) -> bool:
+    away = curve - target
+    near = float(np.abs(away).min()) <= 0.01 * (target if relative else 1.0)
+    return near or bool((away[1:] * away[:-1] <= 0).any())

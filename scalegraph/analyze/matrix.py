@@ -1,0 +1,274 @@
+"""The scalability matrix: upper triangular, N down, N' across, 1 on the diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import bounds
+from scalegraph.analyze.bounds import Anchor, Bound
+
+Metric: TypeAlias = Literal["latency", "isospeed"]
+Pair: TypeAlias = tuple[int, int]
+
+_TITLES: dict[Bound, str] = {
+    "efficiency": "efficiency held at {}",
+    "time": "time held at {}",
+    "memory": "memory per processor held at {}",
+    "speed": "average unit speed held at {}",
+}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Scalability between every two processor counts N <= N'.
+
+    *values* has one entry per pair that is known (dimensionless; 1 is ideal); *reasons* one per pair that is not;
+    *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one
+    is interpolated, or ``imported``. *anchors* are the points the values rest on, by N.
+    """
+
+    metric: Metric
+    bound: Bound
+    target: float
+    processors: tuple[int, ...]
+    values: Mapping[Pair, float]
+    ways: Mapping[Pair, str] = field(default_factory=dict)
+    reasons: Mapping[Pair, str] = field(default_factory=dict)
+    anchors: Mapping[int, Anchor] = field(default_factory=dict)
+
+    def value(self, n: int, n2: int) -> float | None:
+        """Return scale(N, N'), ``None`` where it is not known or N > N'."""
+        return self.values.get((n, n2))
+
+    def array(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the matrix, shape (counts, counts), NaN below the diagonal and where unknown."""
+        result = np.full((len(self.processors), len(self.processors)), np.nan)
+        for (n, n2), value in self.values.items():
+            result[self.processors.index(n), self.processors.index(n2)] = value
+        return result
+
+    def frame(self) -> pd.DataFrame:
+        """Return the matrix with N as index and N' as columns."""
+        names = [str(n) for n in self.processors]
+        return pd.DataFrame(self.array(), index=pd.Index(self.processors, name="N"), columns=pd.Index(names))
+
+    def row(self, n: int) -> list[tuple[int, float | None]]:
+        """Return (N', value) for N' >= *n* (isospeed.txt Fig. 7)."""
+        return [(n2, self.value(n, n2)) for n2 in self.processors if n2 >= n]
+
+    def residuals(self) -> dict[tuple[int, int, int], float]:
+        """Return value(N,N'') / (value(N,N') value(N',N'')) - 1 for every triple that is known (isospeed.txt II)."""
+        found = {}
+        for a, b, c in combinations(self.processors, 3):
+            whole, first, second = self.value(a, c), self.value(a, b), self.value(b, c)
+            if whole is not None and first and second:
+                found[(a, b, c)] = whole / (first * second) - 1
+        return found
+
+    def residual(self) -> float | None:
+        """Return the largest departure from multiplicativity, relative; ``None`` without a known triple."""
+        return max((abs(value) for value in self.residuals().values()), default=None)
+
+    def work_residual(self) -> float | None:
+        """Return the largest relative departure of the values from N' W/(N W').
+
+        By Theorem 2 of latency-metric.txt (eq. 3.13) both are equal when t_c is constant and the efficiencies are
+        exactly equal; the departure says how far the runs are from that.
+        """
+        found = []
+        for (n, n2), value in self.values.items():
+            low, high = self.anchors.get(n), self.anchors.get(n2)
+            if low and high and low.work and high.work and n < n2:
+                found.append(abs(value / (n2 * low.work / (n * high.work)) - 1))
+        return max(found, default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``scalegraph matrix --json``: null where unknown, ``reasons`` by "N,N'"."""
+        array = self.array()
+        return {
+            "metric": self.metric,
+            "bound": self.bound,
+            self.bound: self.target,
+            "processors": list(self.processors),
+            "matrix": [[None if np.isnan(cell) else float(cell) for cell in row] for row in array],
+            "work": [self.anchors[n].work if n in self.anchors else None for n in self.processors],
+            "ways": {f"{n},{n2}": way for (n, n2), way in self.ways.items() if n < n2},
+            "reasons": {f"{n},{n2}": reason for (n, n2), reason in self.reasons.items()},
+            "residual": self.residual(),
+        }
+
+
+def scalability(
+    scaling: pd.DataFrame,
+    *,
+    metric: Metric = "latency",
+    bound: Bound = "efficiency",
+    target: float | None = None,
+    processors: Sequence[int] | None = None,
+    tolerance: float = 0.01,
+    latency: Literal["accounting", "method1"] = "accounting",
+    failures: Mapping[int, str] | None = None,
+) -> Matrix | None:
+    """Return the matrix of *metric* with *bound* held at *target*; ``None`` when no target can be chosen.
+
+    *scaling* comes from `metrics.scaling`. The latency metric is scale(E, (N, N')) = L(W, N)/L(W', N')
+    (scale-graph.txt eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is
+    psi(N, N') = N' W/(N W') (isospeed.txt eq. 1). *target* defaults to `bounds.usual_target`; *tolerance* and
+    *latency* as in `bounds.anchors`. *failures* (N -> sentence) explains counts whose runs all failed.
+    """
+    if target is None:
+        target = bounds.usual_target(scaling, bound)
+    if target is None:
+        return None
+    if processors is None:
+        # one processor has no latency, so it is no row of the latency metric
+        first = 1 if metric == "isospeed" else 2
+        counts = {int(n) for n in scaling["processors"]} | set(failures or {})
+        processors = sorted(n for n in counts if n >= first)
+    found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency)
+    return from_anchors(found, metric, bound, target, failures or {})
+
+
+def from_anchors(
+    found: Sequence[Anchor], metric: Metric, bound: Bound, target: float, failures: Mapping[int, str] | None = None
+) -> Matrix:
+    """Return the matrix that rests on one point for each processor count."""
+    value: Callable[[Anchor, Anchor], float | None] = _latency_ratio if metric == "latency" else _psi
+    values: dict[Pair, float] = {}
+    ways: dict[Pair, str] = {}
+    reasons: dict[Pair, str] = {}
+    for index, low in enumerate(found):
+        for high in found[index:]:
+            pair = (low.processors, high.processors)
+            missing = [_why(anchor, failures or {}) for anchor in (low, high) if not anchor.known]
+            cell = None if missing else value(low, high)
+            if cell is not None:
+                values[pair] = 1.0 if low is high else cell
+                ways[pair] = "measured" if low.way == high.way == "measured" else "computed"
+            else:
+                reasons[pair] = "; ".join(dict.fromkeys(missing)) or _no_ratio(low, high, metric)
+    return Matrix(
+        metric,
+        bound,
+        target,
+        tuple(anchor.processors for anchor in found),
+        values,
+        ways,
+        reasons,
+        {anchor.processors: anchor for anchor in found},
+    )
+
+
+def _why(anchor: Anchor, failures: Mapping[int, str]) -> str:
+    failed = failures.get(anchor.processors)
+    return f"{anchor.reason} ({failed})" if failed else anchor.reason
+
+
+def _latency_ratio(low: Anchor, high: Anchor) -> float | None:
+    if low.latency_s is None or high.latency_s is None or low.latency_s <= 0 or high.latency_s <= 0:
+        return None
+    return low.latency_s / high.latency_s
+
+
+def _psi(low: Anchor, high: Anchor) -> float | None:
+    if not low.work or not high.work:
+        return None
+    return high.processors * low.work / (low.processors * high.work)
+
+
+def _no_ratio(low: Anchor, high: Anchor, metric: Metric) -> str:
+    if metric == "isospeed":
+        return "the work of a run is not known"
+    for anchor in (low, high):
+        if anchor.latency_s is None:
+            return f"the average latency at N = {anchor.processors} is not known"
+        if anchor.latency_s <= 0:
+            return f"there is no latency to compare at N = {anchor.processors}: the run is as fast as ideal or faster"
+    return "not known"
+
+
+def from_times(processors: Sequence[int], times: Sequence[float], *, way: str = "imported") -> Matrix:
+    """Return psi(N, N') = T_N/T_N' of runs at equal average unit speed (isospeed.txt eq. 2); *times* in seconds."""
+    at = dict(zip(processors, times, strict=True))
+    pairs = [(n, n2) for n in processors for n2 in processors if n <= n2]
+    return Matrix(
+        "isospeed",
+        "speed",
+        float("nan"),
+        tuple(processors),
+        {(n, n2): at[n] / at[n2] for n, n2 in pairs},
+        dict.fromkeys(pairs, way),
+    )
+
+
+def average(matrices: Sequence[Matrix]) -> Matrix:
+    """Return the mean over a set of efficiencies (latency-metric.txt eq. 3.8, the integral as an average).
+
+    A pair is known only where every matrix knows it, since efficiencies weigh alike.
+
+    Raises:
+        ValueError: *matrices* is empty or they differ in processor counts.
+
+    """
+    if not matrices or len({matrix.processors for matrix in matrices}) != 1:
+        raise ValueError("an average needs matrices over the same processor counts")
+    first = matrices[0]
+    values, reasons = {}, {}
+    for n in first.processors:
+        for n2 in first.processors:
+            if n > n2:
+                continue
+            cells = [matrix.value(n, n2) for matrix in matrices]
+            known = [cell for cell in cells if cell is not None]
+            if len(known) == len(cells):
+                values[(n, n2)] = sum(known) / len(known)
+            else:
+                at = ", ".join(f"{m.target:g}" for m, cell in zip(matrices, cells, strict=True) if cell is None)
+                reasons[(n, n2)] = f"not known at E = {at}"
+    target = sum(matrix.target for matrix in matrices) / len(matrices)
+    return Matrix(
+        first.metric, first.bound, target, first.processors, values, dict.fromkeys(values, "computed"), reasons
+    )
+
+
+def over_estimation(time: Matrix, efficiency: Matrix | None = None) -> pd.DataFrame:
+    """Return by how much the time bound flatters (scale-graph.txt 6.4.1), one row for each pair N < N'.
+
+    Columns: ``n``, ``n2``; ``latency_ratio`` the measured L/L' under the time bound; ``eq12`` (1 - E)/(1 - E') and
+    ``eq13`` E'/E from the efficiencies of the two runs; ``efficiency_conserved`` the value with the efficiency held
+    (NaN when not known) and ``excess`` latency_ratio - efficiency_conserved. All dimensionless.
+    """
+    rows = []
+    for n, n2 in combinations(time.processors, 2):
+        low, high = time.anchors.get(n), time.anchors.get(n2)
+        e, e2 = (low.efficiency if low else None), (high.efficiency if high else None)
+        held = efficiency.value(n, n2) if efficiency else None
+        value = time.value(n, n2)
+        rows.append(
+            {
+                "n": n,
+                "n2": n2,
+                "latency_ratio": _nan(value),
+                "eq12": _nan((1 - e) / (1 - e2) if e is not None and e2 is not None and e2 < 1 else None),
+                "eq13": _nan(e2 / e if e and e2 is not None else None),
+                "efficiency_conserved": _nan(held),
+                "excess": _nan(value - held if value is not None and held is not None else None),
+            }
+        )
+    names = ["n", "n2", "latency_ratio", "eq12", "eq13", "efficiency_conserved", "excess"]
+    return pd.DataFrame(rows, columns=pd.Index(names))
+
+
+def _nan(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def bound_words(bound: Bound, target: str) -> str:
+    """Return the bound for people: ``efficiency held at 0.5``."""
+    return _TITLES[bound].format(target)

@@ -1,0 +1,141 @@
+"""Costs by region of the program and by source line: where the time goes, and where scaling loses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.base.run import Region, RunRecord
+from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
+
+_PROGRAM = Region(id=0, kind="program", name="program")
+
+
+def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
+    """Return one row per region in the order of the tree (parents first), costs summed over processors.
+
+    Columns: ``region`` id, ``name``, ``kind``, ``file``, ``line``, ``depth``, ``parent``; for every group
+    ``<group>_s`` exclusive and ``<group>_incl_s`` with everything lexically inside; ``total_s``, ``total_incl_s``
+    (processor-seconds), ``share`` and ``share_incl`` of the run's processor time (0 to 1), ``visits`` (events),
+    ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
+    Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
+    """
+    known = _tree(regions, run)
+    exclusive = np.zeros((len(known), len(GROUPS)))
+    visits = np.zeros(len(known))
+    busiest = np.full(len(known), np.nan)
+    place = {region.id: index for index, (region, _) in enumerate(known)}
+    for cost in run.regions:
+        index = place[cost.region]
+        for leaf, cycles in cost.leaves.items():
+            exclusive[index, GROUPS.index(LEAF_GROUPS[leaf])] += cycles
+        visits[index] += cost.counters.get("visits", 0)
+        busiest[index] = cost.busy_max
+    inclusive = exclusive.copy()
+    for index in range(len(known) - 1, 0, -1):  # children stand after their parents
+        parent = known[index][0].parent
+        inclusive[place.get(parent if parent is not None else 0, 0)] += inclusive[index]
+    scale = 1 / run.clock_hz if run.clock_hz else float("nan")
+    table = pd.DataFrame(
+        {
+            "region": [region.id for region, _ in known],
+            "name": [region.name for region, _ in known],
+            "kind": [region.kind for region, _ in known],
+            "file": [region.file for region, _ in known],
+            "line": [region.line for region, _ in known],
+            "depth": [depth for _, depth in known],
+            "parent": [-1 if region.parent is None else region.parent for region, _ in known],
+        }
+    )
+    for number, group in enumerate(GROUPS):
+        table[f"{group}_s"] = exclusive[:, number] * scale
+        table[f"{group}_incl_s"] = inclusive[:, number] * scale
+    whole = exclusive.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for suffix, costs in (("", exclusive), ("_incl", inclusive)):
+            table[f"total{suffix}_s"] = costs.sum(axis=1) * scale
+            table[f"share{suffix}"] = costs.sum(axis=1) / whole if whole else np.nan
+        mean = exclusive[:, 0] / run.point.processors
+        table["imbalance"] = np.where(mean > 0, busiest / mean, np.nan)
+    table["visits"] = visits
+    return table
+
+
+def _tree(regions: Sequence[Region], run: RunRecord) -> list[tuple[Region, int]]:
+    """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root."""
+    by_id = {region.id: region for region in regions}
+    by_id.setdefault(0, _PROGRAM)
+    for cost in run.regions:
+        by_id.setdefault(cost.region, Region(id=cost.region, kind="region", name=f"region {cost.region}"))
+    children: dict[int, list[Region]] = {}
+    for region in by_id.values():
+        if region.id != 0:
+            parent = region.parent if region.parent in by_id and region.parent != region.id else 0
+            children.setdefault(parent or 0, []).append(region)
+    result: list[tuple[Region, int]] = []
+    pending = [(by_id[0], 0)]
+    while pending:
+        region, depth = pending.pop()
+        result.append((region, depth))
+        inside = sorted(children.pop(region.id, []), key=lambda child: (child.file, child.line, child.id), reverse=True)
+        pending.extend((child, depth + 1) for child in inside)
+    return result
+
+
+def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
+    """Return `region_costs` of *run* with what each region loses against the one-processor run of the same problem.
+
+    Added: ``loss_s`` processor-seconds spent here at N beyond those at N = 1, exclusive, and ``loss_incl_s``; their
+    sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
+    where a region gains); NaN when nothing is lost in all.
+    """
+    table = region_costs(run, regions)
+    alone = region_costs(one, regions).set_index("region")
+    for suffix in ("", "_incl"):
+        before = table["region"].map(alone[f"total{suffix}_s"]).fillna(0.0)
+        table[f"loss{suffix}_s"] = table[f"total{suffix}_s"] - before
+    whole = float(table["loss_s"].sum())
+    for suffix in ("", "_incl"):
+        table[f"loss_share{suffix}"] = table[f"loss{suffix}_s"] / whole if whole > 0 else np.nan
+    return table
+
+
+def line_costs(run: RunRecord) -> pd.DataFrame:
+    """Return one row per source line that costs anything, dearest first, summed over processors.
+
+    Columns: ``file``, ``line``, ``executions``, ``references``, ``misses`` (events); ``<group>_s`` and ``total_s``
+    (processor-seconds); ``share`` of the run's processor time by lines; ``miss_rate``.
+    """
+    scale = 1 / run.clock_hz if run.clock_hz else float("nan")
+    names = ["file", "line", "executions", "references", "misses", *GROUPS]
+    rows = [[getattr(line, name) for name in names] for line in run.lines]
+    table = pd.DataFrame(rows, columns=pd.Index(names))
+    cycles = table[list(GROUPS)].to_numpy(dtype=float)
+    total = cycles.sum(axis=1)
+    for number, group in enumerate(GROUPS):
+        table[f"{group}_s"] = cycles[:, number] * scale
+    table["total_s"] = total * scale
+    table["share"] = total / total.sum() if total.sum() else np.nan
+    references = table["references"].to_numpy(dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        table["miss_rate"] = np.where(references > 0, table["misses"].to_numpy(dtype=float) / references, np.nan)
+    ordered = table.drop(columns=list(GROUPS)).assign(rank=-total).sort_values(["rank", "file", "line"])
+    return ordered.drop(columns="rank").reset_index(drop=True)
+
+
+def processor_costs(run: RunRecord, *, by: str = "group") -> pd.DataFrame:
+    """Return the accounting of every processor of one run: index processor, columns groups or leaves, seconds.
+
+    Leaves that no processor met are left out. Empty when the run has no accounting by processor.
+    """
+    if not run.processor_leaves or not run.clock_hz:
+        return pd.DataFrame()
+    known = [leaf for leaf in LEAF_GROUPS if leaf in run.processor_leaves]
+    leaves = pd.DataFrame({leaf: run.processor_leaves[leaf] for leaf in known}) / run.clock_hz
+    if by == "group":
+        return pd.DataFrame(
+            {group: leaves[[leaf for leaf in known if LEAF_GROUPS[leaf] == group]].sum(axis=1) for group in GROUPS}
+        )
+    return leaves.loc[:, leaves.sum() > 0]

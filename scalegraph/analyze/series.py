@@ -1,0 +1,91 @@
+"""Which runs of a study belong together: a study mixes fixed sizes, searches and bounds in one table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scalegraph.analyze.table import numbers, parameter_columns
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rows of `metrics.scaling` that form one curve, in the order of *axis*."""
+
+    rows: pd.DataFrame
+    label: str
+    axis: str  # "processors", or the parameter that grows
+
+    @property
+    def processors(self) -> tuple[int, ...]:
+        """Processor counts, ascending and without repeats."""
+        return tuple(sorted({int(n) for n in self.rows["processors"]}))
+
+
+def fixed_size(scaling: pd.DataFrame) -> list[Series]:
+    """Return the problems that were run on two or more processor counts (Scaling Method I), richest first.
+
+    Richest: most processor counts; then with a one-processor run; then the largest problem.
+    """
+    found: list[tuple[tuple[int, bool, float], Series]] = []
+    for _, rows in scaling.groupby("problem", sort=True):
+        count = int(rows["processors"].nunique())
+        if count >= 2:
+            work = float(pd.Series(numbers(rows, "work")).max())
+            has_one = bool((rows["processors"] == 1).any())
+            found.append(((count, has_one, -1.0 if math.isnan(work) else work), _fixed(rows)))
+    return [series for _, series in sorted(found, key=lambda item: item[0], reverse=True)]
+
+
+def _fixed(rows: pd.DataFrame) -> Series:
+    return Series(rows.sort_values("processors").reset_index(drop=True), str(rows["label"].iloc[0]), "processors")
+
+
+def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | None:
+    """Return the fixed-size series of *problem*, or the richest; ``None`` when no problem ran on two counts."""
+    candidates = fixed_size(scaling)
+    if problem is not None:
+        candidates = [series for series in candidates if int(series.rows["problem"].iloc[0]) == problem]
+    return candidates[0] if candidates else None
+
+
+def sequential(scaling: pd.DataFrame, processors: int = 1) -> list[Series]:
+    """Return runs on *processors* processors as series over what grows (Scaling Methods II to IV), longest first.
+
+    One series for every parameter that varies while all others stay (Methods II and III), and one of all sizes in
+    which several parameters grow together (Method IV), ordered by work. Series of fewer than two sizes are left out.
+    """
+    rows = scaling[scaling["processors"] == processors]
+    names = [name for name in parameter_columns(rows) if pd.to_numeric(rows[name], errors="coerce").notna().all()]
+    varying = [name for name in names if len(set(rows[name])) > 1]
+    found: list[Series] = []
+    for name in varying:
+        others = [other for other in parameter_columns(rows) if other != name]
+        groups = rows.groupby(others, dropna=False, sort=False) if others else [((), rows)]
+        for _, part in groups:
+            if part[name].nunique() >= 2:
+                ordered = part.assign(**{name: pd.to_numeric(part[name])}).sort_values(name)
+                found.append(Series(ordered.reset_index(drop=True), f"{name.removeprefix('param.')} grows", name))
+    together = _diagonal(rows, varying)
+    if together is not None:
+        found.append(together)
+    return sorted(found, key=lambda series: -len(series.rows))
+
+
+def _diagonal(rows: pd.DataFrame, varying: list[str]) -> Series | None:
+    """Return the longest chain of sizes in which every one of *varying* grows strictly (Scaling Method IV)."""
+    if len(varying) < 2:
+        return None
+    ordered = rows.assign(**{name: pd.to_numeric(rows[name]) for name in varying}).sort_values(varying)
+    sizes = [tuple(float(value) for value in row) for row in ordered[varying].itertuples(index=False)]
+    best: list[list[int]] = []
+    for index, size in enumerate(sizes):
+        before = [best[j] for j in range(index) if all(a < b for a, b in zip(sizes[j], size, strict=True))]
+        best.append([*max(before, key=len, default=[]), index])
+    longest = max(best, key=len, default=[])
+    if len(longest) < 2:
+        return None
+    words = " and ".join(name.removeprefix("param.") for name in varying)
+    return Series(ordered.iloc[longest].reset_index(drop=True), f"{words} grow", varying[0])

@@ -1,0 +1,111 @@
+"""Sentences: what the numbers say, in words that a reader can check against the picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+from scalegraph.analyze.fixed import TurningPoint, turning_point, what_grows
+from scalegraph.analyze.matrix import Matrix, bound_words
+from scalegraph.analyze.series import Series
+from scalegraph.base.units import si, significant
+
+_PLURAL = {
+    "barrier execution": "barriers cost",
+    "waiting at barriers": "waiting at barriers costs",
+    "locks and critical sections": "locks and critical sections cost",
+    "waiting for serial parts": "waiting for the serial parts costs",
+    "other waiting": "waiting costs",
+    "starting and ending parallel regions": "starting and ending parallel regions costs",
+    "scheduling, tasks and messages": "scheduling costs",
+    "memory stall": "memory stalls cost",
+}
+
+
+def percent(share: float) -> str:
+    """Return a share (0 to 1) in percent: ``12 %``; not known is an en dash."""
+    if not math.isfinite(share):
+        return "–"
+    return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)} %"
+
+
+def span(processors: tuple[int, ...]) -> str:
+    """Return ``1 to 64 processors`` or ``1 processor``."""
+    if not processors:
+        return "no processors"
+    if len(processors) == 1:
+        return f"{processors[0]} processor{'s' if processors[0] != 1 else ''}"
+    return f"{processors[0]} to {processors[-1]} processors"
+
+
+def fixed_size(series: Series) -> str:
+    """Return what a fixed-size series says: where it is fastest, and what turns it."""
+    point = turning_point(series.rows)
+    if point is None:
+        return "only one processor count was run"
+    if point.reached:
+        later = [n for n in series.processors if n > point.processors]
+        growth = [growth for growth in what_grows(series.rows, point.processors, later[0]) if growth.growth_s > 0]
+        cause = f"; beyond that {_PLURAL[growth[0].words]} more than they bring" if growth else ""
+        return f"fastest at {point.processors}{cause}"
+    gain = f", {significant(point.speedup)} times as fast as on one" if math.isfinite(point.speedup) else ""
+    end = f" with efficiency {significant(point.efficiency, 2)}" if math.isfinite(point.efficiency) else ""
+    return f"still faster at {point.processors}, the most that were run{gain}{end}"
+
+
+def held(matrix: Matrix) -> str:
+    """Return what a matrix says: how far it scales with the bound held."""
+    known = [n for n in matrix.processors if n in matrix.anchors and matrix.anchors[n].known]
+    words = bound_words(matrix.bound, target_words(matrix))
+    if len(known) < 2:
+        return f"{words}: too few processor counts meet it to compare"
+    first, last = known[0], known[-1]
+    value = matrix.value(first, last)
+    if value is None:
+        return f"{words}: from {first} to {last} processors not known"
+    return f"{words}: from {first} to {last} processors the {_scaled(matrix, first, last)}, scale {significant(value)}"
+
+
+def _scaled(matrix: Matrix, first: int, last: int) -> str:
+    low, high = matrix.anchors[first], matrix.anchors[last]
+    if matrix.metric == "isospeed":
+        ratio = (high.work or math.nan) / (low.work or math.nan)
+        return f"work must grow {significant(ratio)} times"
+    ratio = (high.latency_s or math.nan) / (low.latency_s or math.nan)
+    return f"average latency becomes {significant(ratio)} times as long"
+
+
+def target_words(matrix: Matrix) -> str:
+    """Return the target of a matrix with its unit: ``0.5``, ``1.2 ms``, ``64 kB``, ``2 Mop/s``."""
+    unit = {"time": "s", "memory": "B", "speed": "op/s"}.get(matrix.bound, "")
+    return si(matrix.target, unit) if unit else f"{matrix.target:g}"
+
+
+def header(
+    scaling: pd.DataFrame, series: Series | None, manifest: Mapping[str, object], matrix: Matrix | None = None
+) -> str:
+    """Return the line above a study: program, machine, processors, what was held, and how far it scales.
+
+    *manifest* may give ``title`` (of the program) and ``machine_title``; otherwise the table's names are used.
+    """
+    if scaling.empty:
+        return "No run has ended well yet."
+    program = str(manifest.get("title") or manifest.get("program") or scaling["program"].iloc[0])
+    machine = str(manifest.get("machine_title") or scaling["machine"].iloc[0])
+    counts = tuple(sorted({int(n) for n in scaling["processors"]}))
+    parts = [f"{program} on {machine}, {span(counts)}"]
+    if series is not None:
+        parts.append(f"fixed size: {fixed_size(series)}.")
+    elif matrix is not None:
+        parts.append(f"{held(matrix)}.")
+    else:
+        parts.append("too few runs for a verdict: run the same problem on two or more processor counts.")
+    return ", ".join(parts)
+
+
+def turning(point: TurningPoint) -> str:
+    """Return p_x and its time: ``p_x = 53, 12.3 ms``, with a remark when the minimum was not reached."""
+    words = f"p_x = {point.processors}, {si(point.time_s, 's')}"
+    return words if point.reached else f"{words} (still falling at the last N)"

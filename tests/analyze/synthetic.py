@@ -1,0 +1,151 @@
+"""Synthetic runs with an exact accounting identity, from a small model of a parallel program.
+
+W operations, one cycle each; a barrier per step whose cost grows with N; a serial part; remote misses that grow
+with N. Every leaf is a whole number of cycles per processor and they add up to N x T_para exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord
+from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAF_NAMES
+
+CLOCK = 20e6
+REGIONS = (
+    Region(id=0, kind="program", name="program"),
+    Region(id=1, kind="function", name="main", file="model.c", line=3, end_line=30, parent=0),
+    Region(id=2, kind="parallel", name="parallel", file="model.c", line=10, end_line=25, parent=1),
+    Region(id=3, kind="for", name="sweep", file="model.c", line=12, end_line=20, parent=2),
+    Region(id=4, kind="barrier", name="barrier", file="model.c", line=22, end_line=22, parent=2),
+)
+SOURCE = "\n".join(f"int line_{number}; /* {'x' * (number % 7)} */" for number in range(1, 31)) + "\n"
+
+
+def run(
+    processors: int,
+    balls: int = 1024,
+    steps: int = 40,
+    *,
+    repetition: int = 0,
+    serial: int = 200,
+    barrier: int = 60,
+    miss: int = 30,
+    jitter: int = 0,
+    program: str = "model",
+    machine: str = "ksr1",
+) -> RunRecord:
+    """Return the run of *steps* sweeps over *balls* items on *processors* processors."""
+    n = processors
+    per = [balls // n + (1 if p < balls % n else 0) for p in range(n)]
+    leaves = {name: [0] * n for name in LEAF_NAMES}
+    parallel = 0
+    for p in range(n):
+        leaves["busy_int"][p] = 20 * steps * per[p]
+        leaves["busy_mem"][p] = 10 * steps * per[p]
+        leaves["stall_local"][p] = 3 * steps * per[p]
+        remote = steps * miss * (n - 1) if n > 1 else 0
+        leaves["stall_remote_read"][p] = remote
+        leaves["prim_barrier"][p] = barrier * n * steps if n > 1 else 0
+        leaves["prim_fork_join"][p] = 500 if n > 1 else 0
+        parallel = max(parallel, sum(leaves[name][p] for name in LEAF_NAMES))
+    for p in range(n):
+        used = sum(leaves[name][p] for name in LEAF_NAMES)
+        leaves["idle_barrier"][p] = parallel - used + jitter
+    serial_cycles = serial * steps
+    leaves["busy_control"][0] += serial_cycles
+    for p in range(1, n):
+        leaves["idle_serial"][p] = serial_cycles
+    time = parallel + jitter + serial_cycles
+    sums = {name: sum(values) for name, values in leaves.items()}
+    assert sum(sums.values()) == n * time
+    group = {g: sum(v for name, v in sums.items() if LEAF_GROUPS[name] == g) / CLOCK for g in GROUPS}
+    return RunRecord(
+        source="simulated",
+        program=program,
+        machine=machine,
+        point=RunPoint(processors=n, parameters={"balls": balls, "steps": steps}, repetition=repetition),
+        exit_code=0,
+        time_s=time / CLOCK,
+        time_cycles=time,
+        clock_hz=CLOCK,
+        work_ops=30 * steps * balls + serial_cycles,
+        work_flops=8 * steps * balls,
+        busy_s=group["busy"],
+        memory_stall_s=group["memory_stall"],
+        idle_s=group["idle"],
+        primitive_s=group["primitive"],
+        references=12 * steps * balls,
+        misses=steps * balls // 16 + steps * n,
+        invalidations=steps * n,
+        host_s=0.1,
+        leaves=sums,
+        counters={"ops": 30 * steps * balls, "l1_misses": steps * balls // 8},
+        processor_leaves=leaves,
+        regions=_regions(leaves, steps),
+        lines=(
+            LineCost(file="model.c", line=5, executions=steps, busy=serial_cycles),
+            LineCost(
+                file="model.c",
+                line=14,
+                executions=steps * balls,
+                references=12 * steps * balls,
+                misses=steps * balls // 16,
+                busy=30 * steps * balls,
+                memory_stall=sums["stall_local"] + sums["stall_remote_read"],
+            ),
+            LineCost(file="model.c", line=22, idle=sums["idle_barrier"], primitive=sums["prim_barrier"]),
+        ),
+    )
+
+
+def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]:
+    at = {
+        1: ("busy_control", "idle_serial"),
+        2: ("prim_fork_join",),
+        3: ("busy_int", "busy_mem", "stall_local", "stall_remote_read"),
+        4: ("idle_barrier", "prim_barrier"),
+    }
+    costs = []
+    for region, names in at.items():
+        busy = [
+            sum(leaves[name][p] for name in names if LEAF_GROUPS[name] == "busy")
+            for p in range(len(leaves["busy_int"]))
+        ]
+        costs.append(
+            RegionCost(
+                region=region,
+                leaves={name: sum(leaves[name]) for name in names if sum(leaves[name])},
+                counters={"visits": steps},
+                busy_max=max(busy),
+            )
+        )
+    return tuple(costs)
+
+
+def fixed(counts: Iterable[int] = (1, 2, 4, 8, 16, 32, 64), **more: int) -> list[RunRecord]:
+    """Return one problem on several processor counts; slower beyond a finite N."""
+    return [run(n, **more) for n in counts]
+
+
+def grid(
+    counts: Iterable[int] = (1, 2, 4, 8, 16, 32),
+    sizes: Sequence[int] = (64, 128, 256, 512, 1024, 2048, 4096, 8192),
+    **more: int,
+) -> list[RunRecord]:
+    """Return every size on every count: efficiency rises with the size."""
+    return [run(n, size, **more) for n in counts for size in sizes]
+
+
+def failed(processors: int, status: str = "deadlock", message: str = "every processor waits for another") -> RunRecord:
+    """Return a run that did not end well."""
+    return RunRecord.model_validate(
+        {
+            "source": "simulated",
+            "program": "model",
+            "machine": "ksr1",
+            "point": {"processors": processors, "parameters": {"balls": 1024, "steps": 40}},
+            "status": status,
+            "message": message,
+        }
+    )
