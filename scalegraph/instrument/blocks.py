@@ -1,0 +1,105 @@
+"""The block cost table: what every execution of a basic block of the user's program costs.
+
+The program was compiled with ``-fsanitize-coverage=trace-pc``; each call of ``__sanitizer_cov_trace_pc`` stands for a
+basic block and is named by its return address. See ``operations.py`` for what an instruction counts as, ``costs.py``
+for what is left out and ``flow.py`` for which probe pays for an instruction.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import capstone
+import numpy as np
+
+from scalegraph.instrument.costs import cost
+from scalegraph.instrument.debuginfo import LineMap, lines, unoptimised
+from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
+from scalegraph.instrument.image import PROBE, Function, Image
+from scalegraph.instrument.operations import decode
+from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
+
+__all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
+
+BLOCKS_SECTION = 1
+_OPS_MAX = np.iinfo(np.uint16).max
+
+
+def block_table(path: Path | str) -> bytes:
+    """Return the block table of the executable at *path* in the format of ``runtime/format.py``.
+
+    One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address x86-64
+    executable; a program without probes gives an empty table.
+    """
+    paid = block_costs(path)
+    records = np.zeros(len(paid), dtype=BLOCK)
+    if paid:
+        addresses = sorted(paid)
+        table = np.rint(np.array([paid[address] for address in addresses]))
+        records["address"] = addresses
+        records["ops"] = np.minimum(table[:, :-1], _OPS_MAX)
+        records["flops"] = table[:, -1]
+    header = np.zeros(1, dtype=HEADER)
+    header["magic"], header["version"], header["endian"], header["sections"] = BLOCKS_MAGIC, VERSION, ENDIAN_MARK, 1
+    section = np.zeros(1, dtype=SECTION)
+    section["id"], section["record_size"], section["count"] = BLOCKS_SECTION, BLOCK.itemsize, len(records)
+    section["offset"] = HEADER.itemsize + SECTION.itemsize
+    return header.tobytes() + section.tobytes() + records.tobytes()
+
+
+def block_costs(path: Path | str) -> dict[int, Counts]:
+    """Return operations by class, then flops, of each probe of the executable at *path* (before rounding)."""
+    image = Image(Path(path))
+    probes = image.calls_to(PROBE.__eq__)
+    is_frame_real = unoptimised(Path(path))
+    functions = {f.start: f for address in probes if (f := image.function_at(int(address))) is not None}
+    paid: dict[int, Counts] = {}
+    for function in functions.values():
+        instructions = list(disassemble(image, function))
+        calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
+        chunks = chunks_of(instructions, calls)
+        frame = is_frame_real(function.start)
+        costs = {start: cost(chunk.instructions, frame_is_memory=frame) for start, chunk in chunks.items()}
+        paid.update(attribute(chunks, costs))
+    return paid
+
+
+def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
+    """Yield the instructions of *function*."""
+    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    engine.skipdata = True
+    for address, size, mnemonic, operands in engine.disasm_lite(image.bytes_of(function), function.start):
+        operation = decode(mnemonic, operands)
+        hook = ""
+        if operation.target is not None and (operation.is_call or operation.is_jump):
+            hook = image.hooks.get(operation.target, "")
+        yield Instruction(address, size, operation, hook)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """What instrumentation an executable carries, for diagnostics: calls by hook, functions with and without probes."""
+
+    calls: dict[str, int]
+    functions: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether both block probes and memory hooks are there."""
+        return PROBE in self.calls and any(name.startswith("__tsan_") for name in self.calls)
+
+
+def probe_report(path: Path | str) -> ProbeReport:
+    """Return which hooks the executable at *path* calls, how often, and the functions that have block probes."""
+    image = Image(Path(path))
+    names = sorted(set(image.hooks.values()))
+    calls = {name: image.calls_to(name.__eq__).size for name in names}
+    owners = {f.name for a in image.calls_to(PROBE.__eq__) if (f := image.function_at(int(a)))}
+    return ProbeReport({name: count for name, count in calls.items() if count}, tuple(sorted(owners)))
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(block_table(sys.argv[1]))

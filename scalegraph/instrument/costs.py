@@ -1,0 +1,100 @@
+"""Cost of a chunk of machine code, with everything that only serves the instrumentation left out.
+
+Left out are the calls into the instrumentation and what only computes their arguments: loads of immediates, moves, and
+address arithmetic (``lea``) whose result is used for nothing else in the chunk than hook arguments and as an address.
+Such an address would be part of the load or store itself in uninstrumented code.
+
+Loads and stores of fixed slots in the stack frame are left out of optimised code: a hook call spares hardly any
+register, so most are spills that the instrumentation causes. Unoptimised code (``-O0``, as its debug information says)
+keeps its variables there, and they count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from scalegraph.instrument.flow import WIDTH, Counts, Instruction
+from scalegraph.instrument.operations import CALL
+
+# Registers that carry arguments of the instrumentation's functions, by prefix of their names.
+_ARGUMENTS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+
+
+def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) -> Counts:
+    """Return the operations of *instructions* by class and, last, their flops."""
+    counts = np.zeros(WIDTH)
+    dropped = serving(instructions)
+    for number, instruction in enumerate(instructions):
+        if instruction.hook and instruction.operation.is_jump:
+            counts[CALL] += 1  # the last hook of a function returns in its place
+        if instruction.hook or number in dropped:
+            continue
+        operation = instruction.operation
+        for kind in operation.classes:
+            counts[kind] += 1
+        if frame_is_memory:
+            for kind in operation.frame:
+                counts[kind] += 1
+        counts[-1] += operation.flops
+    return counts
+
+
+def serving(instructions: Sequence[Instruction]) -> set[int]:
+    """Return the positions of instructions that only serve the instrumentation."""
+    # Backwards over the chunk: how is each register used before it is written again?
+    serves: dict[str, bool] = {}  # register -> all uses seen so far are hook arguments or addresses
+    dropped: set[int] = set()
+    for number in range(len(instructions) - 1, -1, -1):
+        instruction = instructions[number]
+        operation = instruction.operation
+        if operation.is_call:
+            arguments = _ARGUMENTS[: _hook_arguments(instruction.hook)]
+            for register in _ARGUMENTS:
+                serves.pop(register, None)
+            for register in arguments:
+                serves[register] = True
+            if not instruction.hook:
+                for register in _ARGUMENTS:
+                    serves[register] = False
+            continue
+        is_free = _drops(instruction, serves)
+        uses = [(r, is_free or _is_move_to_service(instruction, serves)) for r in operation.reads]
+        if is_free:
+            dropped.add(number)
+        for register in operation.writes:
+            serves.pop(register, None)
+        for register, service in uses:
+            serves[register] = serves.get(register, True) and service
+        for register in operation.addresses:
+            serves[register] = serves.get(register, True)
+    return dropped
+
+
+def _drops(instruction: Instruction, serves: dict[str, bool]) -> bool:
+    """Return whether the result of *instruction* is used only as hook argument or address."""
+    operation = instruction.operation
+    if not (operation.is_lea or operation.is_constant) or len(operation.writes) != 1:
+        return False
+    (register,) = operation.writes
+    return serves.get(register, False)
+
+
+def _is_move_to_service(instruction: Instruction, serves: dict[str, bool]) -> bool:
+    """Return whether *instruction* is a plain register move into a register that only serves."""
+    operation = instruction.operation
+    if operation.classes or operation.frame or len(operation.writes) != 1:
+        return False
+    (register,) = operation.writes
+    return serves.get(register, False)
+
+
+def _hook_arguments(hook: str) -> int:
+    """Return how many arguments a hook takes."""
+    if not hook or hook == "__tsan_func_exit" or hook.startswith("__sanitizer_cov_trace_pc"):
+        return 0
+    if "atomic" in hook:
+        return 6
+    return 2 if "range" in hook or "vptr" in hook else 1
