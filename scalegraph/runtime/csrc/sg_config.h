@@ -10,10 +10,12 @@
 #include "sg_format.h"
 
 #define SG_MAX_LEVELS 4
-#define SG_MAX_PATH 4096
+#define SG_MAX_PATH   4096
 
-enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA };          /* machine.network.kind */
-enum sg_coherence { SG_COH_RING_SNOOP, SG_COH_FULL_MAP };                 /* machine.coherence.kind */
+enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA }; /* machine.network.kind */
+/* machine.coherence.kind: ring_snoop is the attraction memory of a ring machine (the last private level
+ * is all the memory there is), full_map a directory at the home of each line. */
+enum sg_coherence { SG_COH_RING_SNOOP, SG_COH_FULL_MAP };
 enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE };
 enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
 enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE };
@@ -22,9 +24,18 @@ typedef struct sg_cache_level {
     uint64_t size_bytes;
     uint32_t line_bytes;
     uint32_t ways;
-    uint32_t hit_cycles; /* extra cycles when this level serves a miss of the level before; 0 for the first */
+    uint32_t hit_cycles; /* to look into this level after a miss of the level before; a miss of several
+                          * levels pays for each it looked into; usually 0 for the first */
     uint32_t shared_by;  /* processors that share one instance; 1 = private */
 } sg_cache_level;
+
+#define SG_MAX_PARAMETERS 32
+
+/* One machine.network.* value of the file, by its name without the prefix. */
+typedef struct sg_parameter {
+    char name[48];
+    uint64_t value;
+} sg_parameter;
 
 typedef struct sg_config {
     /* run.* */
@@ -38,34 +49,37 @@ typedef struct sg_config {
     /* machine.* */
     uint32_t max_processors;
     double clock_hz;
-    uint32_t issue_width;                  /* operations begun in one cycle at most */
-    uint32_t op_millicycles[SG_OP_COUNT];  /* throughput cost of an operation class, in 1/1000 cycle */
+    uint32_t issue_width;                 /* operations begun in one cycle at most */
+    uint32_t op_millicycles[SG_OP_COUNT]; /* throughput cost of an operation class, in 1/1000 cycle */
     uint32_t levels;
     sg_cache_level level[SG_MAX_LEVELS];
     uint32_t coherence_line_bytes;
     enum sg_coherence coherence;
+    uint32_t coherence_exclusive; /* 1: a line that nobody else holds is handed out writable (MESI), 0: MSI */
     enum sg_network network;
-    /* The parameters of a network stand in sg_config.c's table and are read by the network's own
-     * file through sg_config_u64(); only that file knows their meaning. */
+    /* The network's own file declares its parameters (sg_net.h), reads them with sg_config_u64 and alone
+     * knows their meaning. */
+    sg_parameter parameter[SG_MAX_PARAMETERS];
+    uint32_t parameters;
     uint32_t page_bytes;
     uint32_t page_miss_cycles;
     enum sg_placement placement;
     enum sg_barrier_kind barrier;
-    uint32_t barrier_radix;            /* tree */
-    uint32_t barrier_hardware_cycles;  /* hardware: from last arrival to release */
+    uint32_t barrier_radix;           /* tree */
+    uint32_t barrier_hardware_cycles; /* hardware: from last arrival to release */
     enum sg_lock_kind lock;
-    uint32_t atomic_cycles;    /* read-modify-write in the processor, besides its memory access */
-    uint32_t fork_cycles;      /* instructions of the master to start a team, once */
+    uint32_t atomic_cycles;             /* read-modify-write in the processor, besides its memory access */
+    uint32_t fork_cycles;               /* instructions of the master to start a team, once */
     uint32_t fork_per_processor_cycles; /* and for each member */
-    uint32_t schedule_cycles;  /* instructions to compute the next chunk, besides its memory accesses */
-    uint32_t lock_cycles;      /* instructions of acquire or release, besides their memory accesses */
-    uint32_t barrier_cycles;   /* instructions of one arrival, besides its memory accesses */
-    uint32_t task_cycles;      /* instructions to create or dispatch a task */
+    uint32_t schedule_cycles; /* instructions to compute the next chunk, besides its memory accesses */
+    uint32_t lock_cycles;     /* instructions of acquire or release, besides their memory accesses */
+    uint32_t barrier_cycles;  /* instructions of one arrival, besides its memory accesses */
+    uint32_t task_cycles;     /* instructions to create or dispatch a task */
 } sg_config;
 
 /* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */
 int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size);
-/* Value of a machine.network.* key of the file read last; `missing` if it has none. */
-uint64_t sg_config_u64(const char *key, uint64_t missing);
+/* Value of the network parameter `name` (without the prefix); the reader has made sure that it is there. */
+uint64_t sg_config_u64(const sg_config *config, const char *name);
 
 #endif

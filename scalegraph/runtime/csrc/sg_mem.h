@@ -10,11 +10,11 @@
 
 enum sg_access { SG_READ, SG_WRITE, SG_RMW };
 
-/* What one slow access cost, added up by the caller into its leaves and counters. */
+/* What slow accesses cost: both functions below add to it and never clear it. */
 typedef struct sg_outcome {
-    uint64_t cycles;                        /* sum of stall[] */
-    uint64_t stall[SG_LEAF_COUNT];          /* only the memory_stall leaves are used */
-    uint32_t count[SG_COUNTER_COUNT];       /* only memory counters are used (not reads/writes) */
+    uint64_t cycles;                  /* sum of stall[] */
+    uint64_t stall[SG_LEAF_COUNT];    /* only the memory_stall leaves are used */
+    uint32_t count[SG_COUNTER_COUNT]; /* only memory counters are used (not reads/writes) */
 } sg_outcome;
 
 /* Fast-path filter of one processor: for each set of the first level the most recently used line.
@@ -43,7 +43,7 @@ static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size
 
 /* Second step, after the filter said no: tries to serve the access from the processor's own
  * private caches, without any effect that another processor could see. Returns 1 when served
- * (outcome filled in), 0 when the access must go out (nothing changed); the caller then makes sure
+ * (costs added to outcome), 0 when the access must go out (nothing changed); the caller then makes sure
  * that `processor` has the earliest clock and calls sg_mem_access. An access that spans lines is
  * split by the caller (sg_mem_line_bytes). */
 int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,

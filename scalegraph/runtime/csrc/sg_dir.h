@@ -1,0 +1,67 @@
+/* The directory: for every coherence line that was ever referenced, who holds it; for every page, who
+ * touched it first. Two-level radix tree by address, leaves made on first use. */
+#ifndef SG_DIR_H
+#define SG_DIR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum sg_line_state {
+    SG_LINE_UNTOUCHED, /* at home, never referenced */
+    SG_LINE_HOME,      /* in no private cache: in memory, perhaps in shared caches */
+    SG_LINE_SHARED,    /* in one or more private caches, all may read */
+    SG_LINE_OWNED,     /* in one private cache, which may write */
+    SG_LINE_DISPLACED, /* attraction memory: pushed out of the last cache, kept by a cell of `owner`'s ring */
+};
+
+typedef struct sg_line {
+    uint32_t state; /* enum sg_line_state */
+    uint32_t owner;
+    uint64_t shared_caches; /* bitmap of the shared caches that have it */
+    uint64_t holders[];     /* bitmap of the processors whose private caches have it */
+} sg_line;
+
+typedef struct sg_dir {
+    uint32_t line_shift, page_shift, chunk_shift;
+    uint32_t words;     /* of a holders bitmap */
+    size_t line_bytes;  /* of an sg_line with its bitmap */
+    size_t homes_bytes; /* of the page homes at the start of a chunk */
+    size_t chunk_bytes;
+    uint64_t last_number; /* chunk looked up last, + 1 */
+    char *last_chunk;
+    char ***root;          /* [chunk number >> 16][chunk number & 0xffff] */
+    char *slab, *slab_end; /* where small chunks are cut from */
+    struct sg_slab *slabs; /* every mapping, to give back */
+} sg_dir;
+
+int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors);
+void sg_dir_destroy(sg_dir *dir);
+/* The chunk of `address`, made if need be. Says so and aborts when the host is out of memory. */
+char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
+
+static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
+{
+    uint64_t number = address >> dir->chunk_shift;
+    if (number + 1 == dir->last_number)
+        return dir->last_chunk;
+    return sg_dir_make_chunk(dir, number);
+}
+
+/* First toucher of the page of `address`, + 1; 0 = untouched. */
+static inline uint32_t *sg_dir_home(const sg_dir *dir, char *chunk, uint64_t address)
+{
+    uint64_t offset = address & ((1ull << dir->chunk_shift) - 1);
+    return (uint32_t *)(void *)chunk + (offset >> dir->page_shift);
+}
+
+static inline sg_line *sg_dir_line(const sg_dir *dir, char *chunk, uint64_t address)
+{
+    uint64_t offset = address & ((1ull << dir->chunk_shift) - 1);
+    return (sg_line *)(void *)(chunk + dir->homes_bytes + (offset >> dir->line_shift) * dir->line_bytes);
+}
+
+/* Calls visit(context, line number, line) for every line of every chunk, by address; stops when it is not 0.
+ */
+int sg_dir_each(const sg_dir *dir, int (*visit)(void *, uint64_t, const sg_line *), void *context);
+
+#endif

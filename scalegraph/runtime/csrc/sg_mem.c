@@ -1,0 +1,513 @@
+/* What one access to the simulated memory does: private caches, shared cache, directory protocol.
+ *
+ * Invariants (sg_mem_check.c): private levels are inclusive and agree on the state of a line; the directory
+ * knows exactly who holds what; a line with an owner is in no shared cache, which keeps victims of the
+ * private ones; a filter entry is the most recently used line of its first-level set. */
+#include "sg_mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sg_mem_state.h"
+
+/* ---- private caches ---- */
+
+static inline void refresh_filter(sg_mem *mem, uint32_t p, uint64_t line, const uint64_t *set)
+{
+    sg_filter *f = &mem->filter[p];
+    uint64_t tag = set[0] ? sg_entry_line(set[0]) + 1 : 0;
+    uint64_t at = line & f->mask;
+    f->read_tag[at] = tag;
+    f->write_tag[at] = sg_entry_state(set[0]) == SG_MODIFIED ? tag : 0;
+}
+
+/* Applies `state` to (or with SG_INVALID removes) the copies of coherence line `cline` in levels below
+ * `levels`. */
+static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shift, uint32_t levels,
+                          enum sg_copy state)
+{
+    for (uint32_t k = 0; k < levels; k++) {
+        const sg_cache *c = &mem->level[k];
+        uint64_t line = first << shift >> c->line_shift;
+        for (uint64_t i = 0; i < 1ull << (shift - c->line_shift); i++, line++) {
+            uint64_t *set = sg_cache_set(c, p, line);
+            int way = sg_set_find(set, c->ways, line);
+            if (way < 0)
+                continue;
+            if (state == SG_INVALID)
+                sg_set_remove(set, c->ways, way);
+            else
+                set[way] = sg_entry_make(line, state);
+            if (k == 0)
+                refresh_filter(mem, p, line, set);
+        }
+    }
+}
+
+static void leave(sg_mem *mem, uint32_t p, uint64_t entry, uint64_t now, sg_outcome *out);
+
+/* Puts the line of `address` in front of levels `from` .. 0. */
+static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, int from, uint64_t now,
+                 sg_outcome *out)
+{
+    for (int k = from; k >= 0; k--) {
+        const sg_cache *c = &mem->level[k];
+        uint64_t line = address >> c->line_shift;
+        uint64_t *set = sg_cache_set(c, p, line);
+        uint64_t gone = sg_set_insert(set, c->ways, sg_entry_make(line, state));
+        if (gone && k > 0)
+            change_copies(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k, SG_INVALID);
+        if (k == 0)
+            refresh_filter(mem, p, line, set);
+        if (gone && k + 1 == (int)mem->private_levels)
+            leave(mem, p, gone, now, out);
+    }
+}
+
+int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                       sg_outcome *outcome)
+{
+    uint64_t cycles = 0;
+    for (uint32_t k = 0; k < mem->private_levels; k++) {
+        const sg_cache *c = &mem->level[k];
+        uint64_t line = address >> c->line_shift;
+        uint64_t *set = sg_cache_set(c, processor, line);
+        int way = sg_set_find(set, c->ways, line);
+        cycles += c->hit_cycles;
+        if (way < 0)
+            continue;
+        enum sg_copy state = sg_entry_state(set[way]);
+        if (kind != SG_READ) {
+            if (state == SG_SHARED)
+                return 0;
+            if (state == SG_EXCLUSIVE) {
+                state = SG_MODIFIED;
+                change_copies(mem, processor, address >> mem->line_shift, mem->line_shift,
+                              mem->private_levels, state);
+            }
+        }
+        if (way > 0)
+            sg_set_front(set, way);
+        if (k == 0) {
+            refresh_filter(mem, processor, line, set);
+        } else {
+            outcome->count[SG_COUNTER_L1_MISSES]++;
+            fill(mem, processor, address, state, (int)k - 1, 0, outcome);
+        }
+        outcome->stall[SG_LEAF_STALL_LOCAL] += cycles;
+        outcome->cycles += cycles;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- lines that leave ---- */
+
+static inline uint32_t home_of(const sg_mem *mem, uint64_t address)
+{
+    sg_dir *dir = (sg_dir *)&mem->dir;
+    uint32_t home = *sg_dir_home(dir, sg_dir_chunk(dir, address), address);
+    return home ? home - 1 : 0;
+}
+
+static void write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out)
+{
+    out->count[SG_COUNTER_WRITEBACKS]++;
+    mem->ops->write_back(mem->net, now, p, line, home_of(mem, line << mem->line_shift));
+}
+
+/* Puts a line that a private cache gives up into the shared cache of its group. */
+static void keep_in_shared_cache(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, int dirty,
+                                 uint64_t now, sg_outcome *out)
+{
+    const sg_cache *c = &mem->level[mem->private_levels];
+    uint32_t group = p / mem->group;
+    if (entry->shared_caches >> group & 1)
+        return;
+    uint64_t gone = sg_set_insert(sg_cache_set(c, group, line), c->ways,
+                                  sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
+    entry->shared_caches |= 1ull << group;
+    if (!gone)
+        return;
+    uint64_t address = sg_entry_line(gone) << mem->line_shift;
+    sg_line *old = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
+    old->shared_caches &= ~(1ull << group);
+    if (sg_entry_state(gone) == SG_MODIFIED)
+        write_back(mem, p, sg_entry_line(gone), now, out);
+}
+
+static int anybody(const sg_mem *mem, const uint64_t *bits)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < mem->dir.words; i++)
+        any |= bits[i];
+    return any != 0;
+}
+
+/* `gone` has been pushed out of the last private level of `p`. */
+static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outcome *out)
+{
+    uint64_t line = sg_entry_line(gone), address = line << mem->line_shift;
+    sg_line *entry = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
+    int dirty = sg_entry_state(gone) == SG_MODIFIED;
+    entry->holders[p >> 6] &= ~(1ull << (p & 63));
+    int last = entry->state == SG_LINE_OWNED || !anybody(mem, entry->holders);
+    if (last)
+        entry->state = SG_LINE_HOME;
+    if (mem->has_shared) {
+        keep_in_shared_cache(mem, p, entry, line, dirty, now, out);
+    } else if (mem->attraction && last) {
+        entry->state = SG_LINE_DISPLACED;
+        entry->owner = p;
+        write_back(mem, p, line, now, out);
+    } else if (dirty) {
+        write_back(mem, p, line, now, out);
+    }
+}
+
+static void drop_from_shared_caches(sg_mem *mem, sg_line *entry, uint64_t line)
+{
+    const sg_cache *c = &mem->level[mem->private_levels];
+    for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
+        uint64_t *set = sg_cache_set(c, (uint32_t)__builtin_ctzll(left), line);
+        sg_set_remove(set, c->ways, sg_set_find(set, c->ways, line));
+    }
+    entry->shared_caches = 0;
+}
+
+/* ---- the protocol ---- */
+
+/* Charges `reply` of a transaction. */
+static void charge(sg_outcome *out, const sg_reply *reply, enum sg_transaction kind)
+{
+    enum sg_leaf leaf = SG_LEAF_STALL_LOCAL;
+    if (kind == SG_UPGRADE) {
+        leaf = SG_LEAF_STALL_UPGRADE;
+    } else if (reply->remote) {
+        int read = kind == SG_FETCH_READ;
+        leaf = read ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_REMOTE_WRITE;
+        out->count[read ? SG_COUNTER_REMOTE_READS : SG_COUNTER_REMOTE_WRITES]++;
+    }
+    out->stall[leaf] += reply->cycles;
+    out->stall[SG_LEAF_STALL_CONTENTION] += reply->contention;
+    out->cycles += reply->cycles + reply->contention;
+}
+
+static void stall(sg_outcome *out, enum sg_leaf leaf, uint64_t cycles, uint64_t *now)
+{
+    out->stall[leaf] += cycles;
+    out->cycles += cycles;
+    *now += cycles;
+}
+
+static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
+{
+    for (uint32_t word = 0; word < mem->dir.words; word++)
+        for (uint64_t left = mem->others[word]; left; left &= left - 1) {
+            uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
+            change_copies(mem, q, line, mem->line_shift, mem->private_levels, SG_INVALID);
+            out->count[SG_COUNTER_INVALIDATIONS]++;
+        }
+}
+
+/* Who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy. */
+static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
+{
+    r->from = SG_FROM_HOME;
+    if (entry->state == SG_LINE_OWNED) {
+        const sg_cache *c = &mem->level[mem->private_levels - 1];
+        const uint64_t *set = sg_cache_set(c, entry->owner, r->line);
+        int way = sg_set_find(set, c->ways, r->line);
+        r->from = SG_FROM_CACHE;
+        r->supplier = entry->owner;
+        r->dirty = way >= 0 && sg_entry_state(set[way]) == SG_MODIFIED;
+        if (r->kind != SG_FETCH_READ)
+            return;
+        change_copies(mem, entry->owner, r->line, mem->line_shift, mem->private_levels, SG_SHARED);
+        entry->state = SG_LINE_SHARED;
+        if (r->dirty && mem->has_shared)
+            keep_in_shared_cache(mem, entry->owner, entry, r->line, 1, r->now, out);
+        else if (r->dirty && !mem->attraction)
+            out->count[SG_COUNTER_WRITEBACKS]++; /* its way is part of the transaction */
+    } else if (entry->state == SG_LINE_DISPLACED) {
+        r->home = entry->owner;
+    } else if (entry->shared_caches) {
+        r->from = SG_FROM_SHARED_CACHE;
+        r->supplier = (uint32_t)__builtin_ctzll(entry->shared_caches) * mem->group;
+    }
+}
+
+/* Serves a fetch that the requester's own shared cache can serve; returns the state of the new copy, or
+ * SG_INVALID when a transaction is needed all the same. */
+static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
+{
+    const sg_cache *c = &mem->level[mem->private_levels];
+    uint32_t group = r->processor / mem->group;
+    stall(out, SG_LEAF_STALL_LOCAL, c->hit_cycles, &r->now);
+    if (!(entry->shared_caches >> group & 1))
+        return SG_INVALID;
+    uint64_t *set = sg_cache_set(c, group, r->line);
+    int way = sg_set_find(set, c->ways, r->line);
+    enum sg_copy state = sg_entry_state(set[way]) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
+    if (r->invalidations == 0 && entry->shared_caches == 1ull << group &&
+        (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
+        drop_from_shared_caches(mem, entry, r->line); /* moves up: nobody else has it */
+        return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
+    }
+    if (r->kind == SG_FETCH_READ) {
+        sg_set_front(set, way);
+        return SG_SHARED;
+    }
+    r->from = SG_FROM_OWN_GROUP;
+    return SG_INVALID;
+}
+
+/* Attraction memory: a page begins its life in the cache of the cell that touched it first. */
+static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t home, uint64_t now,
+                        sg_outcome *out)
+{
+    int last = (int)mem->private_levels - 1;
+    const sg_cache *c = &mem->level[last];
+    uint64_t line = address >> c->line_shift;
+    uint64_t gone = sg_set_insert(sg_cache_set(c, home, line), c->ways, sg_entry_make(line, SG_EXCLUSIVE));
+    entry->state = SG_LINE_OWNED;
+    entry->owner = home;
+    entry->holders[home >> 6] |= 1ull << (home & 63);
+    if (gone) {
+        change_copies(mem, home, sg_entry_line(gone), c->line_shift, (uint32_t)last, SG_INVALID);
+        leave(mem, home, gone, now, out);
+    }
+}
+
+/* Makes `p` a holder of the line in `state`. */
+static void hold(sg_line *entry, uint32_t p, enum sg_copy state)
+{
+    entry->holders[p >> 6] |= 1ull << (p & 63);
+    entry->state = state == SG_SHARED ? SG_LINE_SHARED : SG_LINE_OWNED;
+    if (state != SG_SHARED)
+        entry->owner = p;
+}
+
+static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_request *r, sg_outcome *out)
+{
+    uint32_t *home = sg_dir_home(&mem->dir, chunk, address);
+    if (*home == 0) {
+        *home = mem->interleave ? (uint32_t)((address >> mem->page_shift) % mem->max_processors) + 1
+                                : r->processor + 1;
+        out->count[SG_COUNTER_PAGE_MISSES]++;
+        stall(out, SG_LEAF_STALL_PAGE, mem->page_miss_cycles, &r->now);
+    }
+    return *home - 1;
+}
+
+/* The other holders of a line, into mem->others. */
+static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
+{
+    r->sharers = mem->others;
+    r->words = mem->dir.words;
+    r->invalidations = 0;
+    for (uint32_t i = 0; i < r->words; i++) {
+        mem->others[i] = entry->holders[i];
+        if (i == r->processor >> 6)
+            mem->others[i] &= ~(1ull << (r->processor & 63));
+        r->invalidations += (uint32_t)__builtin_popcountll(mem->others[i]);
+    }
+}
+
+/* The copy that `r` ends with, after the transaction. */
+static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
+{
+    sg_reply reply = {0, 0, 0};
+    find_others(mem, entry, r);
+    if (r->kind != SG_UPGRADE) {
+        enum sg_copy state = mem->has_shared ? try_shared_cache(mem, entry, r, out) : SG_INVALID;
+        if (state != SG_INVALID)
+            return state;
+        if (r->from != SG_FROM_OWN_GROUP)
+            choose_supplier(mem, entry, r, out);
+    }
+    mem->ops->transact(mem->net, r, &reply);
+    charge(out, &reply, r->kind);
+    if (r->kind == SG_FETCH_READ) {
+        int sole = r->invalidations == 0 && entry->shared_caches == 0;
+        return sole && mem->exclusive ? SG_EXCLUSIVE : SG_SHARED;
+    }
+    invalidate_others(mem, r->line, out);
+    if (mem->has_shared)
+        drop_from_shared_caches(mem, entry, r->line);
+    memset(entry->holders, 0, mem->dir.words * sizeof(uint64_t));
+    return SG_MODIFIED;
+}
+
+void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
+                   sg_outcome *outcome)
+{
+    if (sg_mem_try_private(mem, processor, address, kind, outcome))
+        return;
+    uint32_t lookup = 0, level = 0;
+    for (; level < mem->private_levels; level++) {
+        const sg_cache *c = &mem->level[level];
+        uint64_t line = address >> c->line_shift;
+        lookup += c->hit_cycles;
+        if (sg_set_find(sg_cache_set(c, processor, line), c->ways, line) >= 0)
+            break;
+    }
+    int upgrade = level < mem->private_levels;
+    sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = processor};
+    r.kind = upgrade ? SG_UPGRADE : kind == SG_READ ? SG_FETCH_READ : SG_FETCH_WRITE;
+    if (level > 0)
+        outcome->count[SG_COUNTER_L1_MISSES]++;
+    stall(outcome, SG_LEAF_STALL_LOCAL, lookup, &r.now);
+
+    char *chunk = sg_dir_chunk(&mem->dir, address);
+    sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
+    r.home = touch_page(mem, chunk, address, &r, outcome);
+    enum sg_copy state = kind == SG_READ ? SG_EXCLUSIVE : SG_MODIFIED;
+    int own_page = mem->attraction && entry->state == SG_LINE_UNTOUCHED && r.home == processor;
+    if (!own_page) {
+        if (mem->attraction && entry->state == SG_LINE_UNTOUCHED)
+            materialise(mem, entry, address, r.home, r.now, outcome);
+        outcome->count[SG_COUNTER_MISSES]++;
+        if (upgrade)
+            outcome->count[SG_COUNTER_UPGRADES]++;
+        state = transact(mem, entry, &r, outcome);
+    }
+    hold(entry, processor, state);
+    if (upgrade) {
+        change_copies(mem, processor, r.line, mem->line_shift, mem->private_levels, state);
+        sg_mem_try_private(mem, processor, address, SG_READ, &(sg_outcome){0}); /* brings it to the front */
+    } else {
+        fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
+    }
+}
+
+/* ---- life ---- */
+
+static int power_of_two(uint64_t x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
+}
+
+#define REFUSE(...)                                                                                          \
+    do {                                                                                                     \
+        snprintf(error, error_size, __VA_ARGS__);                                                            \
+        return -1;                                                                                           \
+    } while (0)
+
+static int check_levels(const sg_config *config, char *error, unsigned error_size)
+{
+    uint32_t before = 1;
+    for (uint32_t k = 0; k < config->levels; k++) {
+        const sg_cache_level *l = &config->level[k];
+        if (!power_of_two(l->line_bytes) || l->line_bytes < before ||
+            l->line_bytes > config->coherence_line_bytes)
+            REFUSE("machine.level.%u.line_bytes: expected a power of two, not smaller than that of the level "
+                   "before nor larger than the coherence line of %u, got %u",
+                   k, config->coherence_line_bytes, l->line_bytes);
+        if (l->size_bytes % ((uint64_t)l->line_bytes * l->ways) != 0 ||
+            !power_of_two(l->size_bytes / l->line_bytes / l->ways))
+            REFUSE("machine.level.%u.size_bytes: expected lines times ways times a power of two, got %llu", k,
+                   (unsigned long long)l->size_bytes);
+        if (l->shared_by > 1 && (k + 1 != config->levels || k == 0))
+            REFUSE("machine.level.%u.shared_by: expected 1; only the last of several levels may be shared",
+                   k);
+        before = l->line_bytes;
+        if (k + 1 < config->levels && config->level[k + 1].shared_by == 1)
+            continue;
+        if (l->line_bytes != config->coherence_line_bytes)
+            REFUSE("machine.level.%u.line_bytes: expected the coherence line of %u, got %u", k,
+                   config->coherence_line_bytes, l->line_bytes);
+    }
+    if (!power_of_two(config->coherence_line_bytes))
+        REFUSE("machine.coherence.line_bytes: expected a power of two, got %u", config->coherence_line_bytes);
+    if (!power_of_two(config->page_bytes) || config->page_bytes < config->coherence_line_bytes)
+        REFUSE("machine.page_bytes: expected a power of two, at least a coherence line, got %u",
+               config->page_bytes);
+    return 0;
+}
+
+static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
+{
+    const sg_cache_level *last = &config->level[config->levels - 1];
+    mem->has_shared = last->shared_by > 1;
+    mem->private_levels = config->levels - mem->has_shared;
+    mem->group = mem->has_shared ? last->shared_by : 1;
+    mem->attraction = config->coherence == SG_COH_RING_SNOOP;
+    if (mem->attraction != (config->network == SG_NET_RING))
+        REFUSE("machine.coherence.kind: ring_snoop and the network 'ring' need each other");
+    if (mem->attraction && (mem->has_shared || config->placement != SG_PLACE_FIRST_TOUCH))
+        REFUSE("machine.coherence.kind: ring_snoop needs private caches only and placement first_touch");
+    if (mem->has_shared && (mem->processors + mem->group - 1) / mem->group > 64)
+        REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
+    for (uint32_t k = 0; k < config->levels; k++) {
+        uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
+        if (sg_cache_create(&mem->level[k], &config->level[k], instances) != 0)
+            REFUSE("the host has no memory for the caches of %u processors", mem->processors);
+        if (k < mem->private_levels)
+            mem->private_cycles += config->level[k].hit_cycles;
+    }
+    uint64_t sets = mem->level[0].set_mask + 1;
+    mem->tags_bytes = 2 * sets * mem->processors * sizeof(uint64_t);
+    mem->tags = sg_map(mem->tags_bytes);
+    mem->filter = calloc(mem->processors, sizeof *mem->filter);
+    if (!mem->tags || !mem->filter ||
+        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
+        REFUSE("the host has no memory for the directory");
+    mem->others = calloc(mem->dir.words, sizeof *mem->others);
+    for (uint32_t p = 0; p < mem->processors; p++) {
+        uint64_t *tags = mem->tags + 2 * sets * p;
+        mem->filter[p] = (sg_filter){tags, tags + sets, sets - 1, mem->level[0].line_shift};
+    }
+    mem->ops = sg_net_table[config->network];
+    mem->net = mem->ops->create(config, error, error_size);
+    return mem->net && mem->others ? 0 : -1;
+}
+
+sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
+{
+    if (check_levels(config, error, error_size) != 0)
+        return NULL;
+    sg_mem *mem = calloc(1, sizeof *mem);
+    if (!mem) {
+        snprintf(error, error_size, "the host has no memory for the simulated machine");
+        return NULL;
+    }
+    mem->processors = config->processors;
+    mem->max_processors = config->max_processors;
+    mem->exclusive = config->coherence_exclusive;
+    mem->interleave = config->placement == SG_PLACE_INTERLEAVE;
+    mem->line_shift = (uint32_t)__builtin_ctz(config->coherence_line_bytes);
+    mem->page_shift = (uint32_t)__builtin_ctz(config->page_bytes);
+    mem->page_miss_cycles = config->page_miss_cycles;
+    if (create_parts(mem, config, error, error_size) != 0) {
+        sg_mem_destroy(mem);
+        return NULL;
+    }
+    return mem;
+}
+
+void sg_mem_destroy(sg_mem *mem)
+{
+    if (!mem)
+        return;
+    for (uint32_t k = 0; k < SG_MAX_LEVELS; k++)
+        sg_cache_destroy(&mem->level[k]);
+    if (mem->net)
+        mem->ops->destroy(mem->net);
+    sg_dir_destroy(&mem->dir);
+    sg_unmap(mem->tags, mem->tags_bytes);
+    free(mem->filter);
+    free(mem->others);
+    free(mem);
+}
+
+sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor)
+{
+    return &mem->filter[processor];
+}
+
+uint32_t sg_mem_line_bytes(const sg_mem *mem)
+{
+    return 1u << mem->level[0].line_shift;
+}

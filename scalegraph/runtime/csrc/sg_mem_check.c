@@ -1,0 +1,135 @@
+/* The invariants of the whole memory state, checked from scratch. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sg_mem_state.h"
+
+typedef struct check {
+    sg_mem *mem;
+    char *error;
+    unsigned error_size;
+    uint64_t private_copies, shared_copies; /* that the directory knows of */
+} check;
+
+__attribute__((format(printf, 2, 3))) static int broken(check *c, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(c->error, c->error_size, format, list);
+    va_end(list);
+    return -1;
+}
+
+/* Looks `line` up in instance `i` of level `k`; its state or SG_INVALID. */
+static enum sg_copy state_in(const sg_mem *mem, uint32_t k, uint32_t i, uint64_t line)
+{
+    const sg_cache *cache = &mem->level[k];
+    const uint64_t *set = sg_cache_set(cache, i, line);
+    int way = sg_set_find(set, cache->ways, line);
+    return way < 0 ? SG_INVALID : sg_entry_state(set[way]);
+}
+
+static int check_holder(check *c, uint64_t number, const sg_line *line, uint32_t p)
+{
+    enum sg_copy state = state_in(c->mem, c->mem->private_levels - 1, p, number);
+    int owned = line->state == SG_LINE_OWNED;
+    if (owned && (line->owner != p || state < SG_EXCLUSIVE))
+        return broken(c, "line %#llx: owned by processor %u, but %u has it in state %d",
+                      (unsigned long long)number, line->owner, p, (int)state);
+    if (!owned && state != SG_SHARED)
+        return broken(c, "line %#llx: processor %u shares it, but has it in state %d",
+                      (unsigned long long)number, p, (int)state);
+    return 0;
+}
+
+static int check_line(void *context, uint64_t number, const sg_line *line)
+{
+    check *c = context;
+    const sg_mem *mem = c->mem;
+    uint32_t holders = 0;
+    for (uint32_t word = 0; word < mem->dir.words; word++)
+        for (uint64_t left = line->holders[word]; left; left &= left - 1, holders++)
+            if (check_holder(c, number, line, word * 64 + (uint32_t)__builtin_ctzll(left)) != 0)
+                return -1;
+    if ((line->state == SG_LINE_OWNED && holders != 1) || (line->state == SG_LINE_SHARED && holders == 0) ||
+        (line->state != SG_LINE_OWNED && line->state != SG_LINE_SHARED && holders != 0))
+        return broken(c, "line %#llx: %u holders in state %u", (unsigned long long)number, holders,
+                      line->state);
+    if (line->state == SG_LINE_OWNED && line->shared_caches)
+        return broken(c, "line %#llx: has an owner and is in a shared cache", (unsigned long long)number);
+    uint32_t dirty = 0;
+    for (uint64_t left = line->shared_caches; left; left &= left - 1) {
+        enum sg_copy state = state_in(mem, mem->private_levels, (uint32_t)__builtin_ctzll(left), number);
+        if (state == SG_INVALID)
+            return broken(c, "line %#llx: not in the shared cache that has it", (unsigned long long)number);
+        dirty += state == SG_MODIFIED;
+        c->shared_copies++;
+    }
+    if (dirty > 1)
+        return broken(c, "line %#llx: dirty in %u shared caches", (unsigned long long)number, dirty);
+    c->private_copies += holders;
+    return 0;
+}
+
+/* One set of one private cache: order, inclusion, agreement with the level below. */
+static int check_set(check *c, uint32_t k, uint32_t p, const uint64_t *set, uint64_t *copies)
+{
+    const sg_mem *mem = c->mem;
+    const sg_cache *cache = &mem->level[k];
+    for (uint32_t way = 0; way < cache->ways && set[way]; way++) {
+        uint64_t line = sg_entry_line(set[way]);
+        (*copies)++;
+        if (sg_entry_state(set[way]) == SG_INVALID || sg_set_find(set, cache->ways, line) != (int)way)
+            return broken(c, "level %u of processor %u: line %#llx is invalid or twice there", k, p,
+                          (unsigned long long)line);
+        if (k + 1 >= mem->private_levels)
+            continue;
+        uint64_t below = line << cache->line_shift >> mem->level[k + 1].line_shift;
+        if (state_in(mem, k + 1, p, below) != sg_entry_state(set[way]))
+            return broken(c, "level %u of processor %u: line %#llx differs from the level below", k, p,
+                          (unsigned long long)line);
+    }
+    for (uint32_t way = 1; way < cache->ways; way++)
+        if (set[way] && !set[way - 1])
+            return broken(c, "level %u of processor %u: a set with a hole", k, p);
+    return 0;
+}
+
+static int check_filter(check *c, uint32_t p)
+{
+    const sg_filter *f = &c->mem->filter[p];
+    for (uint64_t i = 0; i <= f->mask; i++) {
+        uint64_t entry = sg_cache_set(&c->mem->level[0], p, i)[0];
+        uint64_t tag = entry ? sg_entry_line(entry) + 1 : 0;
+        uint64_t write = sg_entry_state(entry) == SG_MODIFIED ? tag : 0;
+        if (f->read_tag[i] != tag || f->write_tag[i] != write)
+            return broken(c, "filter of processor %u: set %llu differs from its cache", p,
+                          (unsigned long long)i);
+    }
+    return 0;
+}
+
+int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
+{
+    check c = {(sg_mem *)mem, error, error_size, 0, 0};
+    if (sg_dir_each(&mem->dir, check_line, &c) != 0)
+        return -1;
+    for (uint32_t k = 0; k < mem->private_levels + mem->has_shared; k++) {
+        const sg_cache *cache = &mem->level[k];
+        uint64_t copies = 0;
+        for (uint32_t i = 0; i < cache->instances; i++)
+            for (uint64_t s = 0; s <= cache->set_mask; s++)
+                if (check_set(&c, k, i, sg_cache_set(cache, i, s), &copies) != 0)
+                    return -1;
+        if (k + 1 == mem->private_levels && copies != c.private_copies)
+            return broken(&c, "the private caches have %llu lines, the directory %llu",
+                          (unsigned long long)copies, (unsigned long long)c.private_copies);
+        if (k == mem->private_levels && copies != c.shared_copies)
+            return broken(&c, "the shared caches have %llu lines, the directory %llu",
+                          (unsigned long long)copies, (unsigned long long)c.shared_copies);
+    }
+    for (uint32_t p = 0; p < mem->processors; p++)
+        if (check_filter(&c, p) != 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,166 @@
+/* Multistage interconnection network (omega) between processors and interleaved memory modules, with a
+ * full-map directory at the home module of each line (Cerberus, after the BBN TC2000).
+ *
+ * Two networks of log_k(ports) stages of k x k switches: one carries messages from processors to modules,
+ * the other back. The first flit takes switch_cycles through each stage, the rest follows in a pipeline; an
+ * output port of a switch is busy while all flits of a message pass, and so is the port into the network.
+ * A module serves one request at a time: memory_cycles with data, directory_cycles without.
+ *
+ * Read of a dirty line: home asks the owner, the owner sends the line home, home answers. Write: home sends
+ * an invalidation to every sharer, one after the other through its port, and answers when all have
+ * acknowledged. Module m is beside processor m, but reaching it needs the network all the same. */
+#include "sg_net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sg_cache.h"
+#include "sg_calendar.h"
+
+typedef struct multistage_net {
+    uint32_t radix, stages, ports;
+    uint64_t switch_cycles, memory, directory, snoop;
+    uint64_t short_flits, long_flits; /* of a message without and with a line */
+    sg_calendar *forth, *back;        /* [stages + 1][ports]: 0 = port into the network */
+    sg_calendar *module;
+    size_t bytes;
+} multistage_net;
+
+static const sg_net_parameter parameters[] = {
+    {"radix", 2, 64},             /* of a switch */
+    {"least_ports", 2, 65536},    /* of the smallest network; a larger machine has more stages */
+    {"switch_cycles", 1, 10000},  /* of the first flit through one stage */
+    {"flit_bytes", 1, 4096},      /* that pass a port in one cycle */
+    {"header_bytes", 1, 4096},    /* of a message */
+    {"memory_cycles", 1, 100000}, /* a module is busy with a line */
+    {"directory_cycles", 1, 100000},
+    {"snoop_cycles", 0, 100000}, /* a cache needs to answer the directory */
+    {NULL, 0, 0},
+};
+
+static void *create(const sg_config *config, char *error, unsigned error_size)
+{
+    multistage_net *net = calloc(1, sizeof *net);
+    if (!net)
+        return NULL;
+    uint64_t least = sg_config_u64(config, "least_ports");
+    uint64_t flit = sg_config_u64(config, "flit_bytes"), header = sg_config_u64(config, "header_bytes");
+    if (config->processors > least)
+        least = config->processors;
+    net->radix = (uint32_t)sg_config_u64(config, "radix");
+    for (net->ports = 1; net->ports < least; net->stages++)
+        net->ports *= net->radix;
+    net->switch_cycles = sg_config_u64(config, "switch_cycles");
+    net->memory = sg_config_u64(config, "memory_cycles");
+    net->directory = sg_config_u64(config, "directory_cycles");
+    net->snoop = sg_config_u64(config, "snoop_cycles");
+    net->short_flits = (header + flit - 1) / flit;
+    net->long_flits = (header + config->coherence_line_bytes + flit - 1) / flit;
+    size_t path = (size_t)(net->stages + 1) * net->ports;
+    net->bytes = (2 * path + net->ports) * sizeof(sg_calendar);
+    net->forth = sg_map(net->bytes);
+    if (!net->forth) {
+        snprintf(error, error_size, "the host has no memory for the network");
+        free(net);
+        return NULL;
+    }
+    net->back = net->forth + path;
+    net->module = net->back + path;
+    return net;
+}
+
+static void destroy(void *state)
+{
+    multistage_net *net = state;
+    sg_unmap(net->forth, net->bytes);
+    free(net);
+}
+
+/* Sends `flits` from port `from` to port `to` through one of the two networks at `time`; returns when the
+ * last flit has arrived. In an omega network the message is, after stage i, on the line whose digits are the
+ * last ones of the source followed by the first i ones of the destination. */
+static uint64_t send(multistage_net *net, sg_calendar *network, uint32_t from, uint32_t to, uint64_t time,
+                     uint64_t flits, uint64_t *wait)
+{
+    uint64_t start = sg_calendar_reserve(&network[from], time, flits);
+    uint64_t line = from, digits = net->ports;
+    *wait += start - time;
+    time = start;
+    for (uint32_t stage = 1; stage <= net->stages; stage++) {
+        digits /= net->radix;
+        line = (line * net->radix + to / digits % net->radix) % net->ports;
+        time += net->switch_cycles;
+        start = sg_calendar_reserve(&network[(size_t)stage * net->ports + line], time, flits);
+        *wait += start - time;
+        time = start;
+    }
+    return time + flits;
+}
+
+static uint64_t serve(multistage_net *net, uint32_t module, uint64_t time, uint64_t cycles, uint64_t *wait)
+{
+    uint64_t start = sg_calendar_reserve(&net->module[module], time, cycles);
+    *wait += start - time;
+    return start + cycles;
+}
+
+static uint32_t home_module(const multistage_net *net, uint64_t line)
+{
+    return (uint32_t)(line % net->ports);
+}
+
+/* The home tells every sharer to drop its copy; returns when the last acknowledgement has arrived. */
+static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t home, uint64_t time,
+                           uint64_t *wait)
+{
+    uint64_t last = time, last_wait = *wait;
+    for (uint32_t word = 0; word < r->words; word++)
+        for (uint64_t left = r->sharers[word]; left; left &= left - 1) {
+            uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
+            uint64_t branch_wait = *wait;
+            uint64_t arrival =
+                send(net, net->back, home, q, time, net->short_flits, &branch_wait) + net->snoop;
+            arrival = send(net, net->forth, q, home, arrival, net->short_flits, &branch_wait);
+            if (arrival > last) {
+                last = arrival;
+                last_wait = branch_wait;
+            }
+        }
+    *wait = last_wait;
+    return last;
+}
+
+static void transact(void *state, const sg_request *r, sg_reply *reply)
+{
+    multistage_net *net = state;
+    uint32_t home = home_module(net, r->line);
+    uint64_t wait = 0, flits = r->kind == SG_UPGRADE ? net->short_flits : net->long_flits;
+    uint64_t time = send(net, net->forth, r->processor, home, r->now, net->short_flits, &wait);
+    if (r->from == SG_FROM_CACHE && r->kind != SG_UPGRADE) {
+        time = serve(net, home, time, net->directory, &wait);
+        time = send(net, net->back, home, r->supplier, time, net->short_flits, &wait) + net->snoop;
+        uint64_t answer = r->dirty ? net->long_flits : net->short_flits;
+        time = send(net, net->forth, r->supplier, home, time, answer, &wait);
+        time = serve(net, home, time, net->memory, &wait);
+    } else {
+        time = serve(net, home, time, r->kind == SG_UPGRADE ? net->directory : net->memory, &wait);
+        if (r->kind != SG_FETCH_READ && r->invalidations > 0)
+            time = invalidate(net, r, home, time, &wait);
+    }
+    time = send(net, net->back, home, r->processor, time, flits, &wait);
+    reply->remote = 1;
+    reply->contention = wait;
+    reply->cycles = time - r->now - wait;
+}
+
+static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t page_home)
+{
+    multistage_net *net = state;
+    uint32_t home = home_module(net, line);
+    uint64_t wait = 0;
+    (void)page_home;
+    uint64_t time = send(net, net->forth, processor, home, now, net->long_flits, &wait);
+    serve(net, home, time, net->memory, &wait);
+}
+
+const sg_net_ops sg_net_multistage = {"multistage", parameters, create, destroy, transact, write_back};

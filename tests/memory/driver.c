@@ -1,0 +1,163 @@
+/* Drives the memory system alone: reads commands, answers each with one line.
+ *
+ *   access P r|w|x ADDRESS NOW   -> every leaf and counter that is not zero, and `cycles`
+ *   hit P r|w ADDRESS            -> hit=0|1, by the filter
+ *   check                        -> ok, or the broken invariant
+ *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
+ *   walk P COUNT STRIDE          -> nanoseconds of one access (for the eye, never asserted)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "sg_config.h"
+#include "sg_mem.h"
+
+static const char *const leaf_names[] = SG_LEAF_NAMES;
+static const char *const counter_names[] = SG_COUNTER_NAMES;
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void print(const sg_outcome *out)
+{
+    printf("cycles=%" PRIu64, out->cycles);
+    for (int i = 0; i < SG_LEAF_COUNT; i++)
+        if (out->stall[i])
+            printf(" %s=%" PRIu64, leaf_names[i], out->stall[i]);
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        if (out->count[i])
+            printf(" %s=%u", counter_names[i], out->count[i]);
+    putchar('\n');
+}
+
+static enum sg_access kind_of(char letter)
+{
+    return letter == 'r' ? SG_READ : letter == 'w' ? SG_WRITE : SG_RMW;
+}
+
+/* One access as the runtime makes it; returns its cycles, checks that they are accounted for. */
+static uint64_t step(sg_mem *mem, uint32_t p, enum sg_access kind, uint64_t address, uint64_t now,
+                     sg_outcome *sum)
+{
+    if (sg_mem_hit(sg_mem_filter(mem, p), address, 1, kind))
+        return 0;
+    sg_outcome one = {0};
+    sg_mem_access(mem, p, address, kind, now, &one);
+    uint64_t total = 0;
+    for (int i = 0; i < SG_LEAF_COUNT; i++) {
+        total += one.stall[i];
+        sum->stall[i] += one.stall[i];
+    }
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sum->count[i] += one.count[i];
+    sum->cycles += one.cycles;
+    if (total != one.cycles) {
+        printf("cycles %" PRIu64 " differ from the leaves %" PRIu64 "\n", one.cycles, total);
+        exit(1);
+    }
+    return total;
+}
+
+static int fuzz(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count, uint64_t lines,
+                uint64_t spread)
+{
+    char error[512];
+    sg_outcome sum = {0};
+    uint64_t *clock = calloc(processors, sizeof *clock), state = seed | 1;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t p = 0;
+        for (uint32_t q = 1; q < processors; q++)
+            if (clock[q] < clock[p])
+                p = q;
+        uint64_t random = next_random(&state);
+        uint64_t address = 0x1000000 + (random >> 8) % lines * spread;
+        clock[p] += 1 + step(mem, p,
+                             (random & 7) < 5   ? SG_READ
+                             : (random & 7) < 7 ? SG_WRITE
+                                                : SG_RMW,
+                             address, clock[p], &sum);
+        if (i % 1000 == 999 && sg_mem_check(mem, error, sizeof error) != 0) {
+            printf("after %" PRIu64 ": %s\n", i, error);
+            free(clock);
+            return 1;
+        }
+    }
+    free(clock);
+    print(&sum);
+    return 0;
+}
+
+static void walk(sg_mem *mem, uint32_t p, uint64_t count, uint64_t stride)
+{
+    sg_outcome sum = {0};
+    struct timespec a, b;
+    struct rusage usage;
+    uint64_t now = 0;
+    for (int round = 0; round < 3; round++) {
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t address = 0x1000000 + i * stride, before = sum.cycles;
+            if (sg_mem_hit(sg_mem_filter(mem, p), address, 1, SG_READ))
+                continue;
+            if (!sg_mem_try_private(mem, p, address, SG_READ, &sum))
+                sg_mem_access(mem, p, address, SG_READ, now, &sum);
+            now += sum.cycles - before;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+        printf("%.1f ns ", ns / (double)count);
+    }
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld MiB ", usage.ru_maxrss / 1024);
+    print(&sum);
+}
+
+int main(int argc, char **argv)
+{
+    static sg_config config;
+    char error[2 * SG_MAX_PATH + 256], line[256];
+    if (argc != 2 || sg_config_read(argv[1], &config, error, sizeof error) != 0) {
+        puts(error);
+        return 2;
+    }
+    sg_mem *mem = sg_mem_create(&config, error, sizeof error);
+    if (!mem) {
+        puts(error);
+        return 2;
+    }
+    puts("ready");
+    while (fgets(line, sizeof line, stdin)) {
+        char letter = 'r';
+        unsigned p = 0;
+        uint64_t a = 0, b = 0, c = 0, d = 0;
+        if (sscanf(line, "access %u %c %" SCNi64 " %" SCNu64, &p, &letter, (int64_t *)&a, &b) == 4) {
+            sg_outcome out = {0};
+            step(mem, p, kind_of(letter), a, b, &out);
+            print(&out);
+        } else if (sscanf(line, "hit %u %c %" SCNi64, &p, &letter, (int64_t *)&a) == 3) {
+            printf("hit=%d\n", sg_mem_hit(sg_mem_filter(mem, p), a, 1, kind_of(letter)));
+        } else if (sscanf(line, "fuzz %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &a, &b, &c, &d) == 4) {
+            if (fuzz(mem, config.processors, a, b, c, d) != 0)
+                return 1;
+        } else if (sscanf(line, "walk %u %" SCNu64 " %" SCNu64, &p, &a, &b) == 3) {
+            walk(mem, p, a, b);
+        } else if (strncmp(line, "check", 5) == 0) {
+            puts(sg_mem_check(mem, error, sizeof error) == 0 ? "ok" : error);
+        } else {
+            puts("unknown command");
+            return 2;
+        }
+        fflush(stdout);
+    }
+    sg_mem_destroy(mem);
+    return 0;
+}
