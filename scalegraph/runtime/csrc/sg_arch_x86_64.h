@@ -1,0 +1,86 @@
+/* Everything that is particular to x86-64 Linux: the stack switch, the thread pointer, raw calls. */
+#ifndef SG_ARCH_X86_64_H
+#define SG_ARCH_X86_64_H
+
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* Saves the callee-saved registers on the running stack, stores that stack's pointer at `from` and
+ * continues on the stack `to`, which an earlier call (or sg_arch_new_stack) left behind. */
+void sg_arch_switch(void **from, void *to);
+
+/* First frame of a coroutine: `entry` is called with an empty, correctly aligned stack. */
+void *sg_arch_new_stack(void *top, void (*entry)(void));
+
+#ifdef SG_ARCH_DEFINE
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl sg_arch_switch\n"
+        ".type sg_arch_switch, @function\n"
+        "sg_arch_switch:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size sg_arch_switch, .-sg_arch_switch\n");
+
+void *sg_arch_new_stack(void *top, void (*entry)(void))
+{
+    uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63);
+    *--sp = 0; /* return address of entry: none */
+    *--sp = (uint64_t)(uintptr_t)entry;
+    for (int i = 0; i < 6; i++)
+        *--sp = 0;
+    return sp;
+}
+#endif
+
+/* A system call that touches neither errno nor the thread pointer. */
+static inline long sg_arch_syscall(long number, long a, long b, long c, long d)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline void *sg_arch_thread_pointer(void)
+{
+    void *self;
+    __asm__("movq %%fs:0, %0" : "=r"(self)); /* the ABI keeps the pointer to itself there */
+    return self;
+}
+
+/* `fast` says that the kernel lets user code write the FS base (AT_HWCAP2, bit 1). */
+static inline void sg_arch_set_thread_pointer(void *self, int fast)
+{
+    if (__builtin_expect(fast, 1))
+        __asm__ volatile("wrfsbase %0" : : "r"(self) : "memory");
+    else
+        sg_arch_syscall(SYS_arch_prctl, 0x1002 /* ARCH_SET_FS */, (long)self, 0, 0);
+}
+
+static inline void *sg_arch_stack_pointer(void)
+{
+    void *sp;
+    __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+    return sp;
+}
+
+#define SG_ARCH_HWCAP2_FSGSBASE 2u
+
+#endif

@@ -1,0 +1,111 @@
+/* Atomic operations of the program: a load or a store is a reference, a read-modify-write costs what
+ * the machine asks for it and counts as a primitive. */
+#include "sg_runtime.h"
+
+typedef unsigned __int128 uint128;
+
+static inline void reference(volatile const void *address, unsigned size, enum sg_access kind, const void *site)
+{
+    sg_processor *p = sg_now;
+    uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
+    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
+    if ((kind == SG_READ ? p->read_tag : p->write_tag)[line & p->mask] == line + 1)
+        return;
+    sg_reference(p, at, size, kind, site);
+}
+
+static void modify(volatile const void *address, const void *site)
+{
+    sg_processor *p = sg_now;
+    if (p->stack_of_regions == NULL)
+        return;
+    p->cost->counters[SG_COUNTER_READS]++;
+    p->cost->counters[SG_COUNTER_WRITES]++;
+    p->cost->counters[SG_COUNTER_ATOMICS]++;
+    p->site = site;
+    sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
+    uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
+    if (p->write_tag[line & p->mask] != line + 1)
+        sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
+}
+
+#define ATOMIC(bits, type)                                                                         \
+    SG_API type __tsan_atomic##bits##_load(const volatile type *a, int order)                      \
+    {                                                                                              \
+        (void)order;                                                                               \
+        reference(a, bits / 8, SG_READ, SG_CALLER);                                                \
+        return *a;                                                                                 \
+    }                                                                                              \
+    SG_API void __tsan_atomic##bits##_store(volatile type *a, type v, int order)                   \
+    {                                                                                              \
+        (void)order;                                                                               \
+        reference(a, bits / 8, SG_WRITE, SG_CALLER);                                               \
+        *a = v;                                                                                    \
+    }                                                                                              \
+    SG_API type __tsan_atomic##bits##_exchange(volatile type *a, type v, int order)                \
+    {                                                                                              \
+        (void)order;                                                                               \
+        modify(a, SG_CALLER);                                                                      \
+        type old = *a;                                                                             \
+        *a = v;                                                                                    \
+        return old;                                                                                \
+    }                                                                                              \
+    FETCH(bits, type, add, old + v)                                                                \
+    FETCH(bits, type, sub, old - v)                                                                \
+    FETCH(bits, type, and, old & v)                                                                \
+    FETCH(bits, type, or, old | v)                                                                 \
+    FETCH(bits, type, xor, old ^ v)                                                                \
+    FETCH(bits, type, nand, ~(old & v))                                                            \
+    COMPARE(bits, type, strong)                                                                    \
+    COMPARE(bits, type, weak)                                                                      \
+    SG_API type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v, \
+                                                           int order, int failure)                 \
+    {                                                                                              \
+        (void)order, (void)failure;                                                                \
+        modify(a, SG_CALLER);                                                                      \
+        type old = *a;                                                                             \
+        if (old == expected)                                                                       \
+            *a = v;                                                                                \
+        return old;                                                                                \
+    }
+
+#define FETCH(bits, type, name, result)                                                            \
+    SG_API type __tsan_atomic##bits##_fetch_##name(volatile type *a, type v, int order)            \
+    {                                                                                              \
+        (void)order;                                                                               \
+        modify(a, SG_CALLER);                                                                      \
+        type old = *a;                                                                             \
+        *a = (type)(result);                                                                       \
+        return old;                                                                                \
+    }
+
+#define COMPARE(bits, type, name)                                                                  \
+    SG_API int __tsan_atomic##bits##_compare_exchange_##name(volatile type *a, type *expected,     \
+                                                             type v, int order, int failure)       \
+    {                                                                                              \
+        (void)order, (void)failure;                                                                \
+        modify(a, SG_CALLER);                                                                      \
+        type old = *a;                                                                             \
+        if (old == *expected) {                                                                    \
+            *a = v;                                                                                \
+            return 1;                                                                              \
+        }                                                                                          \
+        *expected = old;                                                                           \
+        return 0;                                                                                  \
+    }
+
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+ATOMIC(128, uint128)
+
+SG_API void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+}
+
+SG_API void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}

@@ -1,0 +1,212 @@
+/* Accounts: what a basic block costs, where the costs of a region go, what happened at which
+ * code address. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "sg_probe.h"
+#include "sg_runtime.h"
+
+const uint8_t sg_leaf_group[SG_LEAF_COUNT] = SG_LEAF_GROUPS;
+
+extern char __executable_start[], etext[]; /* defined by the linker */
+
+/* ---- basic blocks ---- */
+
+static const uint8_t op_leaf[SG_OP_COUNT] = {
+    [SG_OP_INT_ALU] = SG_LEAF_BUSY_INT, [SG_OP_INT_MUL] = SG_LEAF_BUSY_INT,
+    [SG_OP_INT_DIV] = SG_LEAF_BUSY_INT, [SG_OP_LOAD] = SG_LEAF_BUSY_MEM,
+    [SG_OP_STORE] = SG_LEAF_BUSY_MEM,   [SG_OP_BRANCH] = SG_LEAF_BUSY_CONTROL,
+    [SG_OP_CALL] = SG_LEAF_BUSY_CONTROL, [SG_OP_FP_ADD] = SG_LEAF_BUSY_FP,
+    [SG_OP_FP_MUL] = SG_LEAF_BUSY_FP,   [SG_OP_FP_FMA] = SG_LEAF_BUSY_FP,
+    [SG_OP_FP_DIV] = SG_LEAF_BUSY_FP,   [SG_OP_FP_SQRT] = SG_LEAF_BUSY_FP,
+    [SG_OP_FP_OTHER] = SG_LEAF_BUSY_FP,
+};
+
+/* Distributes `cycles` over the four busy leaves in proportion to `weight`, exactly: the whole parts
+ * first, then one cycle each to the largest remainders (the first leaf wins a tie). */
+static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
+{
+    uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], left = cycles, rest[4];
+    for (int i = 0; i < 4; i++) {
+        part[i] = sum ? cycles * weight[i] / sum : 0;
+        rest[i] = sum ? cycles * weight[i] % sum : 0;
+        left -= part[i];
+    }
+    while (left > 0) {
+        int best = 0;
+        for (int i = 1; i < 4; i++)
+            if (rest[i] > rest[best])
+                best = i;
+        part[best]++;
+        rest[best] = 0;
+        left--;
+    }
+}
+
+static void block_cost(const sg_block *block, sg_block_cost *cost)
+{
+    const sg_config *config = &sg->config;
+    uint64_t weight[4] = {0}, ops = 0;
+    for (int op = 0; op < SG_OP_COUNT; op++) {
+        ops += block->ops[op];
+        weight[op_leaf[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
+    }
+    uint64_t width = config->issue_width ? config->issue_width : 1;
+    uint64_t issue = (ops + width - 1) / width;
+    uint64_t work = (weight[0] + weight[1] + weight[2] + weight[3] + 999) / 1000;
+    cost->cycles = issue > work ? issue : work;
+    if (cost->cycles == 0)
+        cost->cycles = 1; /* so that a spinning loop makes time pass */
+    cost->ops = ops;
+    cost->flops = block->flops;
+    split(cost->cycles, weight, cost->busy);
+}
+
+/* Maps the block table; returns the number of its records. */
+static size_t read_blocks(const char *path, const sg_block **records)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0)
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s cannot be read", path);
+    size_t size = (size_t)status.st_size;
+    const char *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    close(file);
+    if (data == MAP_FAILED || size < sizeof(sg_header) + sizeof(sg_section))
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s is cut short", path);
+    const sg_header *header = (const sg_header *)data;
+    const sg_section *section = (const sg_section *)(data + sizeof(sg_header));
+    if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||
+        header->endian != SG_ENDIAN_MARK)
+        sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path,
+                SG_FORMAT_VERSION);
+    if (header->sections < 1 || section->record_size != sizeof(sg_block) || section->offset > size ||
+        section->count > (size - section->offset) / sizeof(sg_block))
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
+    *records = (const sg_block *)(data + section->offset);
+    return section->count;
+}
+
+static void *reserve(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                        -1, 0);
+    if (memory == MAP_FAILED)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the accounts of the simulation");
+    return memory;
+}
+
+void sg_cost_open(void)
+{
+    sg->text_low = (uintptr_t)__executable_start;
+    sg->text_high = (uintptr_t)etext;
+    size_t text = sg->text_high - sg->text_low + 1;
+    sg->block_index = reserve(text * sizeof(uint32_t));
+    sg->site_index = reserve(text * sizeof(uint32_t));
+    sg->sites = reserve((text / 5 + 2) * sizeof(sg_site_count)); /* a call takes five bytes */
+    sg->sites_count = 1;                                         /* number 0: anywhere else */
+
+    const sg_block *records = NULL;
+    size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
+    sg->blocks = reserve((count + 1) * sizeof(sg_block_cost));
+    sg->block_address = reserve((count + 1) * sizeof(uint64_t));
+    sg->blocks[0] = (sg_block_cost){.busy = {1}, .ops = 1, .cycles = 1}; /* a block without a record */
+    sg->blocks_count = (uint32_t)count + 1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = records[i].address;
+        if (address < sg->text_low || address > sg->text_high)
+            continue;
+        block_cost(&records[i], &sg->blocks[i + 1]);
+        sg->block_address[i + 1] = address;
+        sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
+    }
+}
+
+sg_site_count *sg_site_of(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    if (at < sg->text_low || at > sg->text_high)
+        return &sg->sites[0];
+    uint32_t *index = &sg->site_index[at - sg->text_low];
+    if (SG_UNLIKELY(*index == 0)) {
+        *index = sg->sites_count++;
+        sg->sites[*index].address = at;
+    }
+    return &sg->sites[*index];
+}
+
+/* ---- regions ---- */
+
+sg_cost *sg_account(sg_processor *p, uint32_t region)
+{
+    if (SG_UNLIKELY(region >= p->accounts_size)) {
+        uint32_t size = p->accounts_size ? p->accounts_size : 16;
+        while (size <= region)
+            size *= 2;
+        sg_cost **accounts = sg_new(size * sizeof(*accounts));
+        for (uint32_t i = 0; i < p->accounts_size; i++)
+            accounts[i] = p->accounts[i];
+        p->accounts = accounts;
+        p->accounts_size = size;
+    }
+    if (SG_UNLIKELY(p->accounts[region] == NULL)) {
+        sg_cost *account = sg_new(sizeof(sg_cost));
+        account->processor = p->id;
+        account->region = region;
+        p->accounts[region] = account;
+    }
+    return p->accounts[region];
+}
+
+void sg_regions_open(sg_processor *p)
+{
+    p->stack_of_regions = sg_new(SG_REGION_DEPTH * sizeof(uint32_t));
+    sg_regions_reset(p, 0);
+}
+
+void sg_regions_reset(sg_processor *p, uint32_t region)
+{
+    p->stack_of_regions[0] = region;
+    p->depth = 1;
+    p->cost = sg_account(p, region);
+}
+
+uint32_t sg_region(const sg_processor *p)
+{
+    return p->depth ? p->stack_of_regions[(p->depth <= SG_REGION_DEPTH ? p->depth : SG_REGION_DEPTH) - 1] : 0;
+}
+
+/* Regions nested deeper than the stack are counted to the deepest one that fits. */
+SG_API void __scalegraph_enter(unsigned id)
+{
+    sg_processor *p = sg_now;
+    if (SG_UNLIKELY(p->stack_of_regions == NULL))
+        return;
+    if (SG_LIKELY(p->depth < SG_REGION_DEPTH)) {
+        p->stack_of_regions[p->depth] = id;
+        p->cost = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
+                                                                             : sg_account(p, id);
+    }
+    p->depth++;
+    p->cost->counters[SG_COUNTER_VISITS]++;
+}
+
+SG_API void __scalegraph_leave(unsigned id)
+{
+    sg_processor *p = sg_now;
+    if (SG_UNLIKELY(p->stack_of_regions == NULL || p->depth <= 1))
+        return;
+    p->depth--;
+    if (SG_UNLIKELY(p->depth >= SG_REGION_DEPTH))
+        return;
+    if (SG_UNLIKELY(p->stack_of_regions[p->depth] != id)) { /* a jump left inner regions open */
+        uint32_t depth = p->depth;
+        while (depth > 1 && p->stack_of_regions[depth] != id)
+            depth--;
+        if (depth > 1 || p->stack_of_regions[depth] == id)
+            p->depth = depth;
+    }
+    p->cost = p->accounts[p->stack_of_regions[p->depth - 1]];
+}

@@ -1,0 +1,193 @@
+/* Signals: a crash of the program becomes a result with its place; SIGTERM becomes a timeout. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+#include "sg_arch_x86_64.h"
+#include "sg_runtime.h"
+
+#define ALTERNATE_STACK (256u << 10)
+#define GUARD           4096u
+
+static const char *name_of(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+        return "SIGSEGV (invalid memory access)";
+    case SIGBUS:
+        return "SIGBUS (invalid memory access)";
+    case SIGFPE:
+        return "SIGFPE (arithmetic fault)";
+    case SIGILL:
+        return "SIGILL (illegal instruction)";
+    case SIGABRT:
+        return "SIGABRT (abort)";
+    default:
+        return "a fatal signal";
+    }
+}
+
+/* Number of the processor whose guard page holds `address`, or -1. */
+static int guard_of(uint64_t address)
+{
+    for (uint32_t i = 0; i < sg->prepared; i++) {
+        uint64_t low = (uint64_t)(uintptr_t)sg->processor[i].stack_low;
+        if (address >= low && address < low + GUARD)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The newest return address on the stack that lies in the program, for faults inside a library. */
+static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
+{
+    uint64_t low = (uint64_t)(uintptr_t)p->stack_low + GUARD, high = low + sg->config.stack_bytes;
+    if (sp < low || sp >= high || sp % 8 != 0)
+        return p->site;
+    for (uint64_t at = sp; at < high && at < sp + 16384; at += 8) {
+        uint64_t value = *(const uint64_t *)at;
+        if (value > sg->text_low && value < sg->text_high)
+            return (const void *)value;
+    }
+    return p->site;
+}
+
+/* Reports the end of the program by `number` and lets the signal take its ordinary course. */
+static void crash(int number, uint64_t address, const ucontext_t *context)
+{
+    char message[400];
+    enum sg_status status = SG_STATUS_CRASHED;
+    sg_processor *p = sg_now;
+    uint64_t at = context != NULL ? (uint64_t)context->uc_mcontext.gregs[REG_RIP] : 0;
+    int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
+    if (p->stack_of_regions != NULL) {
+        if (at >= sg->text_low && at < sg->text_high)
+            p->site = (const void *)at;
+        else if (context != NULL)
+            p->site = caller_on_stack(p, (uint64_t)context->uc_mcontext.gregs[REG_RSP]);
+    }
+    uint64_t site = (uint64_t)(uintptr_t)p->site;
+    if (guard >= 0) {
+        status = SG_STATUS_STACK_OVERFLOW;
+        snprintf(message, sizeof message,
+                 "processor %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
+                 "make the recursion or the automatic arrays smaller",
+                 guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
+    } else if (sg->arena_exhausted) {
+        status = SG_STATUS_OUT_OF_MEMORY;
+        snprintf(message, sizeof message,
+                 "the program asked for %llu bytes more than the %llu bytes of memory the run may use, then "
+                 "ended with %s",
+                 (unsigned long long)sg->arena_request, (unsigned long long)sg->config.arena_bytes,
+                 name_of(number));
+    } else {
+        int used = snprintf(message, sizeof message, "the program ended with %s on processor %u at 0x%llx",
+                            name_of(number), p->id, (unsigned long long)site);
+        if ((number == SIGSEGV || number == SIGBUS) && used > 0)
+            snprintf(message + used, sizeof message - (size_t)used, ", address 0x%llx",
+                     (unsigned long long)address);
+    }
+    sg->finished = true;
+    sg_result_write(status, message, number);
+    sg_say(message);
+    if (ftrylockfile(stdout) == 0)
+        fflush(stdout);
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    long self = sg_arch_syscall(SYS_getpid, 0, 0, 0, 0), thread = sg_arch_syscall(SYS_gettid, 0, 0, 0, 0);
+    sg_arch_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, 8);
+    sg_arch_syscall(SYS_tgkill, self, thread, number, 0);
+    sg_arch_syscall(SYS_exit_group, 128 + number, 0, 0, 0);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    signal(number, SIG_DFL); /* a fault in here must not come back */
+    if (!sg->finished)
+        crash(number, (uint64_t)(uintptr_t)info->si_addr, context);
+}
+
+/* Asks the running processor to stop at its next block; if none comes, it is done right here. */
+static void on_stop(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    (void)context;
+    if (sg->finished)
+        return;
+    if (number == SIGALRM) {
+        sg_stop_timeout();
+    }
+    sg->stop_signal = number;
+    sg_now->limit = 0;
+    struct itimerval soon = {.it_value = {.tv_usec = 300000}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+    struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGALRM, &action, NULL);
+}
+
+void sg_fault_open(void)
+{
+    stack_t stack = {.ss_sp = sg_new(ALTERNATE_STACK + (1u << 18)), .ss_size = ALTERNATE_STACK};
+    sigaltstack(&stack, NULL);
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
+        struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        sigaction(fatal[i], &action, NULL);
+    }
+    struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- the program's own calls that end it: the host thread that would get the signal sleeps ---- */
+
+void __wrap_abort(void) __attribute__((noreturn));
+int __wrap_raise(int number);
+void __wrap___assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+    __attribute__((noreturn));
+void __wrap___stack_chk_fail(void) __attribute__((noreturn));
+
+static void die(int number, const void *site)
+{
+    sg_now->site = site;
+    struct sigaction now;
+    sigaction(number, NULL, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash)
+        crash(number, 0, NULL);
+    sg_arch_syscall(SYS_tgkill, sg_arch_syscall(SYS_getpid, 0, 0, 0, 0), sg_arch_syscall(SYS_gettid, 0, 0, 0, 0),
+                    number, 0);
+}
+
+SG_API void __wrap_abort(void)
+{
+    die(SIGABRT, SG_CALLER);
+    crash(SIGABRT, 0, NULL);
+    __builtin_unreachable();
+}
+
+SG_API int __wrap_raise(int number)
+{
+    die(number, SG_CALLER);
+    return 0;
+}
+
+SG_API void __wrap___assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    fflush(NULL);
+    fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file, line,
+            function, assertion);
+    die(SIGABRT, SG_CALLER);
+    crash(SIGABRT, 0, NULL);
+    __builtin_unreachable();
+}
+
+SG_API void __wrap___stack_chk_fail(void)
+{
+    fflush(NULL);
+    fputs("*** stack smashing detected ***: terminated\n", stderr);
+    crash(SIGABRT, 0, NULL);
+    __builtin_unreachable();
+}

@@ -1,0 +1,197 @@
+/* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
+ *
+ * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
+#include "sg_runtime.h"
+
+/* ---- the slow path ---- */
+
+/* Adds sg->outcome to the accounts and clears it. */
+static void absorb(sg_processor *p, const void *site)
+{
+    sg_outcome *o = &sg->outcome;
+    sg_cost *cost = p->cost;
+    sg_site_count *count = sg_site_of(site);
+    uint64_t cycles = 0;
+    for (int leaf = SG_LEAF_STALL_LOCAL; leaf <= SG_LEAF_STALL_CONTENTION; leaf++) {
+        cost->leaves[leaf] += o->stall[leaf];
+        cycles += o->stall[leaf];
+        o->stall[leaf] = 0;
+    }
+    p->clock += cycles;
+    count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
+    count->misses += o->count[SG_COUNTER_MISSES];
+    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
+        cost->counters[counter] += o->count[counter];
+        o->count[counter] = 0;
+    }
+    o->cycles = 0;
+}
+
+static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
+{
+    if (!sg_mem_try_private(sg->mem, p->id, address, kind, &sg->outcome)) {
+        p->site = site;
+        sg_turn(p);
+        sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
+    }
+    absorb(p, site);
+}
+
+void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+{
+    if (SG_UNLIKELY(p->stack_of_regions == NULL))
+        return; /* before the simulation, after it */
+    access_line(p, address, kind, site);
+    uint64_t line = sg->line_bytes;
+    for (uint64_t next = (address & ~(line - 1)) + line; next < address + size; next += line)
+        access_line(p, next, kind, site);
+}
+
+void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf)
+{
+    sg_outcome *o = &sg->outcome;
+    sg_turn(p);
+    sg_mem_access(sg->mem, p->id, address, kind, p->clock, o);
+    uint64_t cycles = 0;
+    for (int stall = SG_LEAF_STALL_LOCAL; stall <= SG_LEAF_STALL_CONTENTION; stall++) {
+        cycles += o->stall[stall];
+        o->stall[stall] = 0;
+    }
+    sg_charge_site(p, leaf, cycles);
+    sg_site_of(p->site)->misses += o->count[SG_COUNTER_MISSES];
+    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
+        p->cost->counters[counter] += o->count[counter];
+        o->count[counter] = 0;
+    }
+    o->cycles = 0;
+}
+
+void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
+{
+    sg_processor *p = sg_now;
+    if (size == 0 || p->stack_of_regions == NULL)
+        return;
+    uint64_t words = (size + 7) / 8;
+    uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
+    sg_count(p, kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES, words);
+    sg_count(p, SG_COUNTER_OPS, words);
+    p->site = site;
+    sg_charge_site(p, SG_LEAF_BUSY_MEM, (words * issue + 999) / 1000);
+    sg_reference(p, (uint64_t)(uintptr_t)address, size, kind, site);
+    if (p->clock > p->limit)
+        sg_yield(p, site);
+}
+
+/* ---- references ---- */
+
+static inline void hook(void *address, unsigned size, bool may_span, enum sg_access kind, const void *site)
+{
+    sg_processor *p = sg_now;
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    uint64_t line = at >> p->shift;
+    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
+    if (SG_LIKELY((kind == SG_READ ? p->read_tag : p->write_tag)[line & p->mask] == line + 1) &&
+        (!may_span || (at + size - 1) >> p->shift == line))
+        return;
+    sg_reference(p, at, size, kind, site);
+}
+
+#define ACCESS(name, size, may_span, kind)                                                         \
+    SG_API void name(void *address)                                                                \
+    {                                                                                              \
+        hook(address, size, may_span, kind, SG_CALLER);                                            \
+    }
+#define ACCESS_BOTH(suffix, size, may_span)                                                        \
+    ACCESS(__tsan_read##suffix, size, may_span, SG_READ)                                           \
+    ACCESS(__tsan_write##suffix, size, may_span, SG_WRITE)
+#define ACCESS_VOLATILE(suffix, size, may_span)                                                    \
+    ACCESS(__tsan_volatile_read##suffix, size, may_span, SG_READ)                                  \
+    ACCESS(__tsan_volatile_write##suffix, size, may_span, SG_WRITE)                                \
+    ACCESS(__tsan_unaligned_volatile_read##suffix, size, true, SG_READ)                            \
+    ACCESS(__tsan_unaligned_volatile_write##suffix, size, true, SG_WRITE)
+
+ACCESS_BOTH(1, 1, false)
+ACCESS_BOTH(2, 2, false)
+ACCESS_BOTH(4, 4, false)
+ACCESS_BOTH(8, 8, false)
+ACCESS_BOTH(16, 16, true) /* gcc asks for an alignment of 8 only */
+ACCESS(__tsan_unaligned_read2, 2, true, SG_READ)
+ACCESS(__tsan_unaligned_read4, 4, true, SG_READ)
+ACCESS(__tsan_unaligned_read8, 8, true, SG_READ)
+ACCESS(__tsan_unaligned_read16, 16, true, SG_READ)
+ACCESS(__tsan_unaligned_write2, 2, true, SG_WRITE)
+ACCESS(__tsan_unaligned_write4, 4, true, SG_WRITE)
+ACCESS(__tsan_unaligned_write8, 8, true, SG_WRITE)
+ACCESS(__tsan_unaligned_write16, 16, true, SG_WRITE)
+ACCESS_VOLATILE(1, 1, false)
+ACCESS_VOLATILE(2, 2, false)
+ACCESS_VOLATILE(4, 4, false)
+ACCESS_VOLATILE(8, 8, false)
+ACCESS_VOLATILE(16, 16, true)
+
+/* One access of any size. The compiler's block costs already contain its instructions. */
+static void hook_range(void *address, size_t size, enum sg_access kind, const void *site)
+{
+    sg_processor *p = sg_now;
+    if (size == 0)
+        return;
+    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES] += (size + 7) / 8;
+    sg_reference(p, (uint64_t)(uintptr_t)address, size, kind, site);
+}
+
+SG_API void __tsan_read_range(void *address, size_t size)
+{
+    hook_range(address, size, SG_READ, SG_CALLER);
+}
+
+SG_API void __tsan_write_range(void *address, size_t size)
+{
+    hook_range(address, size, SG_WRITE, SG_CALLER);
+}
+
+SG_API void __tsan_vptr_update(void **address, void *value)
+{
+    (void)value;
+    hook(address, 8, false, SG_WRITE, SG_CALLER);
+}
+
+SG_API void __tsan_vptr_read(void **address)
+{
+    hook(address, 8, false, SG_READ, SG_CALLER);
+}
+
+SG_API void __tsan_init(void)
+{
+}
+
+SG_API void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+
+SG_API void __tsan_func_exit(void)
+{
+}
+
+/* ---- basic blocks ---- */
+
+typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+_Static_assert(SG_LEAF_BUSY_INT == 0 && SG_LEAF_BUSY_CONTROL == 3, "the busy leaves come first");
+_Static_assert(SG_COUNTER_OPS == 0 && SG_COUNTER_FLOPS == 1, "ops and flops come first");
+
+SG_API void __sanitizer_cov_trace_pc(void)
+{
+    sg_processor *p = sg_now;
+    uintptr_t site = (uintptr_t)SG_CALLER;
+    sg_block_cost *block = &p->blocks[p->block_of[site]];
+    sg_cost *cost = p->cost;
+    pair *busy = (pair *)cost->leaves, *counts = (pair *)cost->counters;
+    busy[0] += *(const pair *)&block->busy[0];
+    busy[1] += *(const pair *)&block->busy[2];
+    counts[0] += *(const pair *)&block->ops;
+    block->executions++;
+    p->clock += block->cycles;
+    if (SG_UNLIKELY(p->clock > p->limit))
+        sg_yield(p, (const void *)site);
+}

@@ -1,0 +1,18 @@
+/* Names of the C library that the linker's --wrap redirects in the program, as the runtime itself
+ * must spell them to reach the C library. Include it after the system's headers. */
+#ifndef SG_NAMES_H
+#define SG_NAMES_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size) __asm__("__real_memcpy");
+void *memmove(void *to, const void *from, size_t size) __asm__("__real_memmove");
+void *memset(void *to, int value, size_t size) __asm__("__real_memset");
+int memcmp(const void *a, const void *b, size_t size) __asm__("__real_memcmp");
+size_t strlen(const char *text) __asm__("__real_strlen");
+
+#endif

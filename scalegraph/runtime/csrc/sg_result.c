@@ -1,0 +1,374 @@
+/* The result file, and how a run ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "sg_arch_x86_64.h"
+#include "sg_runtime.h"
+
+static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
+
+uint64_t sg_host_ns(void)
+{
+    struct timespec now;
+    sg_arch_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void sg_say(const char *message)
+{
+    char line[1200];
+    int size = snprintf(line, sizeof line, "scalegraph: %s\n", message);
+    if (size > (int)sizeof line - 1)
+        size = sizeof line - 1;
+    sg_arch_syscall(SYS_write, 2, (long)line, size, 0);
+}
+
+void sg_warn(const char *remark)
+{
+    size_t used = strlen(sg->warnings), more = strlen(remark);
+    if (strstr(sg->warnings, remark) != NULL || used + more + 3 > sizeof sg->warnings)
+        return;
+    if (used > 0)
+        memcpy(sg->warnings + used, "; ", 3), used += 2;
+    memcpy(sg->warnings + used, remark, more + 1);
+}
+
+/* ---- writing ---- */
+
+/* A buffered file; it must work in a signal handler, so no stdio. */
+typedef struct writer {
+    int file;
+    bool failed;
+    size_t used;
+    uint64_t offset;
+    char data[1 << 16];
+} writer;
+
+static void flush(writer *w)
+{
+    size_t done = 0;
+    while (done < w->used && !w->failed) {
+        long n = sg_arch_syscall(SYS_write, w->file, (long)(w->data + done), (long)(w->used - done), 0);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            w->failed = true;
+        else
+            done += (size_t)n;
+    }
+    w->used = 0;
+}
+
+static void put(writer *w, const void *data, size_t size)
+{
+    const char *from = data;
+    w->offset += size;
+    while (size > 0) {
+        size_t n = sizeof w->data - w->used < size ? sizeof w->data - w->used : size;
+        memcpy(w->data + w->used, from, n);
+        w->used += n;
+        from += n;
+        size -= n;
+        if (w->used == sizeof w->data)
+            flush(w);
+    }
+}
+
+static bool anything_in(const sg_cost *cost)
+{
+    uint64_t any = 0;
+    for (int i = 0; i < SG_LEAF_COUNT; i++)
+        any |= cost->leaves[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        any |= cost->counters[i];
+    return any != 0;
+}
+
+/* Writes the accounts, or only counts them when `w` is NULL. */
+static uint64_t put_costs(writer *w)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        const sg_processor *p = &sg->processor[i];
+        for (uint32_t region = 0; region < p->accounts_size; region++) {
+            if (p->accounts[region] == NULL || !anything_in(p->accounts[region]))
+                continue;
+            count++;
+            if (w != NULL)
+                put(w, p->accounts[region], sizeof(sg_cost));
+        }
+    }
+    return count;
+}
+
+/* Executions of the block that the code at `address` belongs to: the last block hook before it. */
+static uint64_t executions_before(uint64_t address)
+{
+    uint32_t low = 0, high = sg->blocks_count - 1; /* records are sorted; number 0 is none */
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+        if (sg->block_address[middle] <= address)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low == 0 ? 0 : sg->blocks[low].executions;
+}
+
+static uint64_t put_sites(writer *w)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 1; i < sg->blocks_count; i++) {
+        const sg_block_cost *block = &sg->blocks[i];
+        if (block->executions == 0)
+            continue;
+        count++;
+        sg_site site = {.address = sg->block_address[i], .executions = block->executions};
+        site.cycles[SG_GROUP_BUSY] = block->executions * block->cycles;
+        if (w != NULL)
+            put(w, &site, sizeof site);
+    }
+    for (uint32_t i = 1; i < sg->sites_count; i++) {
+        const sg_site_count *from = &sg->sites[i];
+        uint64_t sum = from->misses;
+        for (int group = 0; group < SG_GROUP_COUNT; group++)
+            sum |= from->cycles[group];
+        if (sum == 0)
+            continue;
+        count++;
+        sg_site site = {.address = from->address, .misses = from->misses};
+        site.references = executions_before(from->address);
+        for (int group = 0; group < SG_GROUP_COUNT; group++)
+            site.cycles[group] = from->cycles[group];
+        if (w != NULL)
+            put(w, &site, sizeof site);
+    }
+    return count;
+}
+
+static void put_waits(writer *w)
+{
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        const sg_processor *p = &sg->processor[i];
+        bool waits = p->state == SG_BLOCKED || p->state == SG_UNUSED;
+        sg_wait wait = {.processor = i, .leaf = waits ? p->wait_leaf : SG_LEAF_BUSY_INT, .holder = -1};
+        wait.address = (uint64_t)(uintptr_t)p->site;
+        if (p->state == SG_BLOCKED) {
+            wait.object = p->wait_object;
+            wait.holder = p->wait_holder;
+        }
+        put(w, &wait, sizeof wait);
+    }
+}
+
+static uint64_t last_clock(void)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        if (sg->processor[i].clock > last)
+            last = sg->processor[i].clock;
+    return last;
+}
+
+static size_t meta(char *text, size_t size, enum sg_status status, const char *message, int signal_number)
+{
+    uint64_t references = 0;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++)
+            if (sg->processor[i].accounts[region] != NULL)
+                references += sg->processor[i].accounts[region]->counters[SG_COUNTER_READS] +
+                              sg->processor[i].accounts[region]->counters[SG_COUNTER_WRITES];
+    double seconds = (double)(sg_host_ns() - sg->host_start_ns) * 1e-9;
+    int used = snprintf(text, size,
+                        "status %s\nmessage %s\ntime_cycles %llu\nclock_hz %.17g\nprocessors %u\n"
+                        "exit_code %d\nsignal %d\nwarnings %s\nreferences %llu\nteam_max %u\n"
+                        "host_seconds %.6f\n",
+                        status_name[status], message, (unsigned long long)last_clock(), sg->config.clock_hz,
+                        sg->processors, sg->exit_code, signal_number, sg->warnings,
+                        (unsigned long long)references, sg->team_max, seconds);
+    return used < 0 ? 0 : (size_t)used < size ? (size_t)used : size - 1;
+}
+
+static void put_file(writer *w, enum sg_status status, const char *message, int signal_number)
+{
+    static char text[4096];
+    size_t size = meta(text, sizeof text, status, message, signal_number);
+    bool waits = status != SG_STATUS_OK;
+    sg_header header = {.version = SG_FORMAT_VERSION, .endian = SG_ENDIAN_MARK, .sections = 3 + waits};
+    memcpy(header.magic, SG_RESULT_MAGIC, 8);
+    sg_section section[4] = {
+        {SG_SECTION_META, 1, size, 0},
+        {SG_SECTION_COSTS, sizeof(sg_cost), put_costs(NULL), 0},
+        {SG_SECTION_SITES, sizeof(sg_site), put_sites(NULL), 0},
+        {SG_SECTION_WAITS, sizeof(sg_wait), sg->processors, 0},
+    };
+    uint64_t offset = sizeof header + header.sections * sizeof(sg_section);
+    static const char zero[8];
+    for (uint32_t i = 0; i < header.sections; i++) {
+        section[i].offset = offset = (offset + 7) & ~7ull;
+        offset += section[i].count * section[i].record_size;
+    }
+    put(w, &header, sizeof header);
+    put(w, section, header.sections * sizeof(sg_section));
+    for (uint32_t i = 0; i < header.sections; i++) {
+        put(w, zero, section[i].offset - w->offset);
+        if (section[i].id == SG_SECTION_META)
+            put(w, text, size);
+        else if (section[i].id == SG_SECTION_COSTS)
+            put_costs(w);
+        else if (section[i].id == SG_SECTION_SITES)
+            put_sites(w);
+        else
+            put_waits(w);
+    }
+    flush(w);
+}
+
+void sg_result_write(enum sg_status status, const char *message, int signal_number)
+{
+    static writer w;
+    static char temporary[SG_MAX_PATH + 16];
+    const char *path = sg->config.result_path;
+    if (path[0] == 0 || sg->processor == NULL)
+        return;
+    snprintf(temporary, sizeof temporary, "%s.part", path);
+    w.file = (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)temporary,
+                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    w.failed = w.file < 0;
+    w.used = 0;
+    w.offset = 0;
+    if (!w.failed) {
+        put_file(&w, status, message, signal_number);
+        sg_arch_syscall(SYS_close, w.file, 0, 0, 0);
+    }
+    if (!w.failed && sg_arch_syscall(SYS_rename, (long)temporary, (long)path, 0, 0) != 0)
+        w.failed = true;
+    if (w.failed) {
+        sg_arch_syscall(SYS_unlink, (long)temporary, 0, 0, 0);
+        snprintf(temporary, sizeof temporary, "the result file %.3000s cannot be written", path);
+        sg_say(temporary);
+    }
+}
+
+/* ---- ends ---- */
+
+/* Every account is padded to the end of the program; then each must add up to it. */
+static void close_accounts(char *fault, size_t size)
+{
+    uint64_t end = last_clock();
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_processor *p = &sg->processor[i];
+        p->cost = sg_account(p, 0);
+        sg_charge(p, p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED, end - p->clock);
+        uint64_t sum = 0;
+        for (uint32_t region = 0; region < p->accounts_size; region++)
+            for (int leaf = 0; p->accounts[region] != NULL && leaf < SG_LEAF_COUNT; leaf++)
+                sum += p->accounts[region]->leaves[leaf];
+        if (sum != end && fault[0] == 0)
+            snprintf(fault, size, "the account of processor %u adds up to %llu of %llu cycles", i,
+                     (unsigned long long)sum, (unsigned long long)end);
+    }
+}
+
+void sg_finish(void)
+{
+    char fault[256] = "";
+    if (sg->finished)
+        return;
+    sg->finished = true;
+    sg_finish_hooks();
+    close_accounts(fault, sizeof fault);
+    if (fault[0] == 0 && sg->check && sg_mem_check(sg->mem, fault, sizeof fault) == 0)
+        fault[0] = 0;
+    if (fault[0] != 0) {
+        sg_result_write(SG_STATUS_INTERNAL, fault, 0);
+        sg_say(fault);
+    } else if (sg->arena_exhausted && sg->exit_code != 0) {
+        char message[200];
+        snprintf(message, sizeof message,
+                 "the program asked for %llu bytes more than the %llu bytes of memory the run may use",
+                 (unsigned long long)sg->arena_request, (unsigned long long)sg->config.arena_bytes);
+        sg_result_write(SG_STATUS_OUT_OF_MEMORY, message, 0);
+        sg_say(message);
+    } else {
+        sg_result_write(SG_STATUS_OK, "", 0);
+    }
+}
+
+/* Writes what the program left in the buffer of its standard output, if nobody is inside it. */
+static void flush_output(void)
+{
+    if (ftrylockfile(stdout) == 0) {
+        fflush(stdout);
+        funlockfile(stdout);
+    }
+}
+
+static void stop(enum sg_status status, const char *message)
+{
+    if (sg != NULL && !sg->finished) {
+        sg->finished = true;
+        sg->exit_code = SG_EXIT_STATUS;
+        sg_result_write(status, message, 0);
+        flush_output();
+    }
+    sg_say(message);
+    for (;;)
+        sg_arch_syscall(SYS_exit_group, SG_EXIT_STATUS, 0, 0, 0);
+}
+
+void sg_stop(enum sg_status status, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    stop(status, message);
+    __builtin_unreachable();
+}
+
+void sg_stop_deadlock(void)
+{
+    uint32_t count[SG_LEAF_COUNT] = {0}, waiting = 0;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        if (sg->processor[i].state == SG_BLOCKED) {
+            count[sg->processor[i].wait_leaf]++;
+            waiting++;
+        }
+    waiting -= count[SG_LEAF_IDLE_NOT_STARTED] + count[SG_LEAF_IDLE_SERIAL];
+    char text[512];
+    int used = snprintf(text, sizeof text, "deadlock: all %u working processors wait for each other", waiting);
+    static const struct {
+        enum sg_leaf leaf;
+        const char *what;
+    } kinds[] = {
+        {SG_LEAF_IDLE_BARRIER, "at a barrier"},
+        {SG_LEAF_IDLE_LOCK, "for a lock"},
+        {SG_LEAF_IDLE_ORDER, "for their turn"},
+        {SG_LEAF_IDLE_TASK, "for tasks"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (count[kinds[i].leaf] > 0 && used < (int)sizeof text)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf], kinds[i].what);
+    for (uint32_t i = 0; i < sg->processors && used < (int)sizeof text; i++) {
+        const sg_processor *p = &sg->processor[i];
+        if (p->state == SG_BLOCKED && p->wait_holder >= 0) {
+            snprintf(text + used, sizeof text - (size_t)used, "; processor %u waits for what processor %d holds",
+                     i, p->wait_holder);
+            break;
+        }
+    }
+    stop(SG_STATUS_DEADLOCK, text);
+    __builtin_unreachable();
+}
+
+void sg_stop_timeout(void)
+{
+    stop(SG_STATUS_TIMEOUT, "the program was stopped at its time limit");
+    __builtin_unreachable();
+}

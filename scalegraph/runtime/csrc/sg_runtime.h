@@ -1,0 +1,295 @@
+/* The simulated processors and their accounts: what all files of the runtime share.
+ *
+ * A simulated processor is a coroutine with a clock. The processor with the earliest clock runs;
+ * it keeps running while its references hit in its private caches (at most the quantum ahead of the
+ * others) and gives way when it must go out to the memory system or waits for another processor.
+ * One host thread runs everything, so nothing here needs a host lock. */
+#ifndef SG_RUNTIME_H
+#define SG_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sg_config.h"
+#include "sg_format.h"
+#include "sg_mem.h"
+
+#define SG_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SG_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SG_API         __attribute__((visibility("default"), used))
+#define SG_CALLER      __builtin_return_address(0)
+
+/* Where things lie, the same in every run: the program's heap, the stacks of the simulated
+ * processors, and the addresses (never dereferenced) of the simulated runtime's own variables. */
+#define SG_HEAP_BASE       0x1000000000ull
+#define SG_STACK_BASE      0x8000000000ull
+#define SG_OWN_HEAP_BASE   0xa000000000ull
+#define SG_VARIABLE_BASE   0xc000000000ull
+#define SG_MAX_PROCESSORS  4096u
+#define SG_REGION_DEPTH    256u
+#define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
+
+typedef struct sg_processor sg_processor;
+typedef struct sg_team sg_team;
+typedef struct sg_work sg_work;
+typedef struct sg_task sg_task;
+
+/* What one execution of a basic block costs, and how often it ran. One cache line. */
+typedef struct sg_block_cost {
+    uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
+    uint64_t ops;
+    uint64_t flops;
+    uint64_t cycles;
+    uint64_t executions;
+} sg_block_cost;
+
+/* What happened at one code address besides the execution of blocks. */
+typedef struct sg_site_count {
+    uint64_t address;
+    uint64_t misses;
+    uint64_t cycles[SG_GROUP_COUNT];
+} sg_site_count;
+
+typedef struct sg_queue {
+    sg_processor *head, *tail;
+} sg_queue;
+
+enum sg_state { SG_UNUSED, SG_READY, SG_RUNNING, SG_BLOCKED };
+
+struct sg_processor {
+    /* Read by every hook. */
+    uint64_t clock;
+    uint64_t limit; /* beyond this clock another processor must get its chance */
+    sg_cost *cost;  /* account of the current region */
+    const uint64_t *read_tag;
+    const uint64_t *write_tag;
+    uint64_t mask;
+    uint32_t shift;
+    uint32_t id;
+    const uint32_t *block_of; /* code address -> number of its block (biased: index by the address) */
+    sg_block_cost *blocks;
+    /* Coroutine. */
+    void *stack_pointer;
+    void *thread_pointer;
+    char *stack_low;
+    volatile uint32_t parked;
+    enum sg_state state;
+    /* Waiting. */
+    sg_processor *next_waiting;
+    enum sg_leaf wait_leaf;
+    const void *site; /* code address of the call that entered the runtime last */
+    uint64_t wait_object;
+    int32_t wait_holder;
+    bool granted;
+    uint32_t ticket;
+    /* Regions. */
+    sg_cost **accounts; /* by region */
+    uint32_t accounts_size;
+    uint32_t depth;
+    uint32_t *stack_of_regions;
+    /* OpenMP. */
+    sg_team *team;
+    uint32_t member;
+    sg_team *start;    /* team that this docked worker shall join */
+    bool worked;       /* has taken part in a region */
+    sg_work *work;     /* worksharing construct entered last */
+    uint64_t static_trip;
+    uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
+    uint64_t ordered_last;  /* and the first one behind it */
+    bool in_ordered;        /* such a chunk is running */
+    sg_task *task;
+    uint64_t variable; /* address of this processor's own line of simulated runtime variables */
+};
+
+typedef struct sg_context {
+    sg_config config;
+    sg_mem *mem;
+    sg_processor *processor; /* array of config.processors */
+    uint32_t processors;
+    uint32_t prepared; /* processors that have a stack and a thread pointer */
+    uint64_t *heap;    /* ready processors: clock << SG_KEY_BITS | number, smallest first */
+    uint32_t heap_size;
+    bool fast_thread_pointer;
+    bool check;
+    bool finished;
+    volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */
+    void *host_stack;         /* of the real main thread */
+    void *host_thread;
+    uint64_t line_bytes;
+    uint64_t next_variable;
+    uint64_t host_start_ns;
+    int exit_code;
+    uint32_t team_max;
+    bool arena_exhausted;
+    uint64_t arena_request;
+    /* Code addresses. */
+    uintptr_t text_low, text_high;
+    uint32_t *block_index; /* by offset in the text */
+    sg_block_cost *blocks;
+    uint64_t *block_address;
+    uint32_t blocks_count;
+    uint32_t *site_index;
+    sg_site_count *sites;
+    uint32_t sites_count;
+    /* Spare record of one slow access, all zero between accesses. */
+    sg_outcome outcome;
+    /* OpenMP. */
+    struct sg_omp *omp;
+    struct sg_locks *locks;
+    char warnings[1024];
+} sg_context;
+
+#define SG_KEY_BITS 12
+#define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
+
+/* The two global variables of the runtime: its state, and the processor that runs now. */
+extern sg_context *sg;
+extern sg_processor *sg_now;
+
+/* ---- sg_cost.c: accounts, regions, sites ---- */
+
+extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
+
+void sg_cost_open(void);
+void sg_regions_open(sg_processor *p);
+/* Makes `region` the only region of `p` (a worker that joins a team). */
+void sg_regions_reset(sg_processor *p, uint32_t region);
+sg_cost *sg_account(sg_processor *p, uint32_t region);
+uint32_t sg_region(const sg_processor *p);
+sg_site_count *sg_site_of(const void *address);
+
+/* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together. */
+static inline void sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+{
+    p->clock += cycles;
+    p->cost->leaves[leaf] += cycles;
+}
+
+/* The same, recorded also for the code address at which `p` entered the runtime. */
+static inline void sg_charge_site(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+{
+    sg_charge(p, leaf, cycles);
+    sg_site_of(p->site)->cycles[sg_leaf_group[leaf]] += cycles;
+}
+
+static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)
+{
+    p->cost->counters[counter] += n;
+}
+
+/* ---- sg_sched.c: coroutines ---- */
+
+void sg_sched_open(void);
+/* Gives the processors 0..count-1 a stack and a thread pointer. */
+void sg_sched_prepare(uint32_t count);
+/* Leaves the host's stack for good and continues in `entry` as processor 0. */
+void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
+/* Starts processor `p`, not yet running, in `entry` at the time of its clock. */
+void sg_sched_start(sg_processor *p, void (*entry)(void));
+/* Returns when no ready processor has an earlier clock (ties: smaller number first). */
+void sg_turn_slow(sg_processor *p);
+/* Called when a processor has run its quantum ahead of the others. */
+void sg_yield(sg_processor *p, const void *site);
+/* Waits until sg_wake; the time is charged to `leaf`. `holder` is -1 when nobody in particular. */
+void sg_suspend(sg_processor *p, enum sg_leaf leaf, uint64_t object, int32_t holder);
+/* Makes the blocked processor `q` ready at time `when`. */
+void sg_wake(sg_processor *q, uint64_t when);
+void sg_refresh_limit(sg_processor *p);
+
+static inline uint64_t sg_key(const sg_processor *p)
+{
+    return p->clock << SG_KEY_BITS | p->id;
+}
+
+static inline void sg_turn(sg_processor *p)
+{
+    if (sg->heap_size != 0 && sg->heap[0] < sg_key(p))
+        sg_turn_slow(p);
+}
+
+static inline void sg_queue_add(sg_queue *queue, sg_processor *p)
+{
+    p->next_waiting = NULL;
+    if (queue->tail != NULL)
+        queue->tail->next_waiting = p;
+    else
+        queue->head = p;
+    queue->tail = p;
+}
+
+static inline sg_processor *sg_queue_take(sg_queue *queue)
+{
+    sg_processor *p = queue->head;
+    if (p != NULL && (queue->head = p->next_waiting) == NULL)
+        queue->tail = NULL;
+    return p;
+}
+
+void sg_wake_all(sg_queue *queue, uint64_t when);
+
+/* ---- sg_hooks.c: references ---- */
+
+/* A reference of the program that the filter did not answer; `size` may span lines. */
+void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site);
+/* The same, with everything that the access costs charged to `leaf`; waits for its turn first, so
+ * that nobody else runs between the access and what the caller does next. */
+void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf);
+/* A bulk operation of libc: every line of the range is referenced, every word issued. */
+void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
+
+/* ---- sg_sync.c: barriers and locks, in simulated memory ---- */
+
+typedef struct sg_barrier sg_barrier;
+typedef struct sg_lock sg_lock;
+
+sg_barrier *sg_barrier_new(uint32_t members);
+/* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
+void sg_barrier_wait(sg_barrier *barrier, sg_processor *p, uint32_t member, enum sg_leaf leaf);
+
+sg_lock *sg_lock_new(uint64_t object);
+/* The lock that belongs to the program's variable at `object`, made on first use. */
+sg_lock *sg_lock_at(const void *object);
+void sg_lock_forget(const void *object);
+void sg_lock_acquire(sg_lock *lock, sg_processor *p);
+bool sg_lock_try(sg_lock *lock, sg_processor *p);
+void sg_lock_release(sg_lock *lock, sg_processor *p);
+int32_t sg_lock_holder(const sg_lock *lock);
+
+/* Addresses for the simulated runtime's own variables, whole lines, zero host memory. */
+uint64_t sg_variables(uint64_t lines);
+
+/* ---- sg_alloc.c ---- */
+
+/* Zeroed memory of the runtime itself, never given back. */
+void *sg_new(size_t size);
+/* Between these two, malloc serves the runtime (threads, directories), not the program's heap. */
+void sg_alloc_own(bool own);
+void sg_alloc_limit(uint64_t bytes);
+/* Stack-like copy into the program's heap. */
+char *sg_alloc_string(const char *text);
+
+/* ---- sg_result.c, sg_fault.c ---- */
+
+/* Writes the result file. `message` is one plain sentence or "". */
+void sg_result_write(enum sg_status status, const char *message, int signal_number);
+/* Adds a remark to the result's warnings, once. */
+void sg_warn(const char *remark);
+void sg_fault_open(void);
+/* Ends the program: result file, one sentence on stderr, exit. */
+void sg_stop(enum sg_status status, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+void sg_stop_deadlock(void) __attribute__((noreturn));
+void sg_stop_timeout(void) __attribute__((noreturn));
+/* The end of a program that ends by itself: pads every account and checks the identity. */
+void sg_finish(void);
+/* From now on the hooks do nothing. */
+void sg_finish_hooks(void);
+void sg_say(const char *message);
+uint64_t sg_host_ns(void);
+
+/* ---- sg_omp_team.c ---- */
+
+void sg_omp_open(void);
+
+#endif

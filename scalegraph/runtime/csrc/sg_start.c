@@ -1,0 +1,127 @@
+/* The beginning and the end of a simulated program. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/personality.h>
+
+#include "sg_arch_x86_64.h"
+#include "sg_runtime.h"
+
+extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
+
+
+#define AGAIN "SCALEGRAPH_EXEC"
+
+/* Starts the program anew without address randomisation, once; where that is forbidden the libraries'
+ * addresses stay random, the program's own do not. */
+static void fix_addresses(char **argv)
+{
+    int persona = personality(0xffffffff);
+    if (getenv(AGAIN) != NULL) {
+        unsetenv(AGAIN);
+        return;
+    }
+    if (persona == -1 || (persona & ADDR_NO_RANDOMIZE) || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) == -1)
+        return;
+    setenv(AGAIN, "1", 1);
+    char *const *environment = environ;
+    sg_arch_syscall(SYS_execve, (long)"/proc/self/exe", (long)argv, (long)environment, 0);
+    unsetenv(AGAIN);
+}
+
+/* Runs at exit, after everything that the program registered: its exit code is known here only. */
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    if (sg != NULL)
+        sg->exit_code = status & 255;
+}
+
+/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks. */
+#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(1))) static void begin(int argc, char **argv, char **envp)
+{
+    (void)argc;
+    (void)envp;
+    char error[512] = "";
+    const char *path = getenv("SCALEGRAPH_CONFIG");
+    if (path == NULL) {
+        sg_say("this program was built for the simulator; start it with `scalegraph simulate` "
+               "(SCALEGRAPH_CONFIG is not set)");
+        sg_arch_syscall(SYS_exit_group, SG_EXIT_STATUS, 0, 0, 0);
+    }
+    fix_addresses(argv);
+    sg = sg_new(sizeof(sg_context));
+    sg->host_start_ns = sg_host_ns();
+    sg_alloc_own(true);
+    if (sg_config_read(path, &sg->config, error, sizeof error) != 0)
+        sg_stop(SG_STATUS_INTERNAL, "%s", error);
+    if (sg->config.processors < 1 || sg->config.processors > SG_MAX_PROCESSORS)
+        sg_stop(SG_STATUS_INTERNAL, "%s: run.processors is %u, expected 1 to %u", path, sg->config.processors,
+                SG_MAX_PROCESSORS);
+    sg->processors = sg->config.processors;
+    sg->check = getenv("SG_CHECK") != NULL;
+    sg->mem = sg_mem_create(&sg->config, error, sizeof error);
+    if (sg->mem == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "%s", error);
+    sg->line_bytes = sg_mem_line_bytes(sg->mem);
+    sg_cost_open();
+    sg_sched_open();
+    sg_fault_open();
+    sg_omp_open();
+    on_exit(note_exit, NULL);
+    sg_alloc_own(false);
+    if (sg->config.arena_bytes > 0)
+        sg_alloc_limit(sg->config.arena_bytes);
+}
+
+__attribute__((destructor(1))) static void end(void)
+{
+    if (sg != NULL)
+        sg_finish();
+}
+
+/* ---- main runs as processor 0 ---- */
+
+static struct {
+    int argc;
+    char **argv, **envp;
+} arguments;
+
+static void run_main(void)
+{
+    exit(real_main(arguments.argc, arguments.argv, arguments.envp));
+}
+
+int __wrap_main(int argc, char **argv, char **envp);
+
+SG_API int __wrap_main(int argc, char **argv, char **envp)
+{
+    /* Copies, because the host's stack lies where the length of the environment puts it. */
+    char **copy = malloc(((size_t)argc + 1) * sizeof(char *));
+    for (int i = 0; i < argc && copy != NULL; i++)
+        copy[i] = sg_alloc_string(argv[i]);
+    if (copy != NULL)
+        copy[argc] = NULL;
+    arguments.argc = argc;
+    arguments.argv = copy != NULL ? copy : argv;
+    arguments.envp = envp;
+    sg_sched_prepare(1);
+    sg->processor[0].worked = true;
+    sg_sched_enter(run_main);
+}
+
+/* ---- ends that skip the destructors ---- */
+
+#define QUICK_END(name)                                                                            \
+    extern void real_##name(int status) __asm__("__real_" #name) __attribute__((noreturn));         \
+    void __wrap_##name(int status) __attribute__((noreturn));                                      \
+    SG_API void __wrap_##name(int status)                                                          \
+    {                                                                                              \
+        sg->exit_code = status & 255;                                                              \
+        sg_finish();                                                                               \
+        real_##name(status);                                                                        \
+    }
+
+QUICK_END(_exit)
+QUICK_END(_Exit)
+QUICK_END(quick_exit)

@@ -1,0 +1,337 @@
+/* Barriers and locks of the simulated runtime.
+ *
+ * They are made of reads, writes and read-modify-writes on addresses of simulated memory, so that hot
+ * spots, invalidations and network traffic cost what the machine makes them cost. Between sg_touch and
+ * the change of the variable it stands for nobody else runs: the two are one atomic step. */
+#include "sg_runtime.h"
+
+uint64_t sg_variables(uint64_t lines)
+{
+    uint64_t line = sg->line_bytes;
+    if (line < sg->config.coherence_line_bytes)
+        line = sg->config.coherence_line_bytes;
+    uint64_t address = SG_VARIABLE_BASE + sg->next_variable;
+    sg->next_variable += lines * line;
+    return address;
+}
+
+static uint64_t line_size(void)
+{
+    return sg->line_bytes > sg->config.coherence_line_bytes ? sg->line_bytes : sg->config.coherence_line_bytes;
+}
+
+/* ---- barriers ---- */
+
+typedef struct node {
+    uint32_t expected, arrived;
+    uint64_t generation;
+    uint64_t counter, flag; /* addresses of two lines */
+    sg_queue waiting;
+    struct node *parent;
+} node;
+
+struct sg_barrier {
+    uint32_t members;
+    uint32_t radix;
+    uint64_t hardware_last; /* latest arrival */
+    node *nodes;            /* the leaves of the tree first; a central barrier is one node */
+};
+
+sg_barrier *sg_barrier_new(uint32_t members)
+{
+    sg_barrier *barrier = sg_new(sizeof *barrier);
+    uint32_t radix = members;
+    if (sg->config.barrier == SG_BARRIER_TREE && sg->config.barrier_radix >= 2)
+        radix = sg->config.barrier_radix;
+    barrier->members = members;
+    barrier->radix = radix;
+    uint32_t total = 0;
+    for (uint32_t width = members;; width = (width + radix - 1) / radix) {
+        total += (width + radix - 1) / radix;
+        if (width <= radix)
+            break;
+    }
+    barrier->nodes = sg_new(total * sizeof(node));
+    uint32_t first = 0, width = members;
+    for (;;) {
+        uint32_t here = (width + radix - 1) / radix;
+        for (uint32_t i = 0; i < here; i++) {
+            node *n = &barrier->nodes[first + i];
+            n->expected = i + 1 < here || width % radix == 0 ? radix : width % radix;
+            n->counter = sg_variables(2);
+            n->flag = n->counter + line_size();
+            n->parent = here > 1 ? &barrier->nodes[first + here + i / radix] : NULL;
+        }
+        if (here == 1)
+            return barrier;
+        first += here;
+        width = here;
+    }
+}
+
+/* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
+static void climb(node *n, sg_processor *p, enum sg_leaf leaf)
+{
+    uint64_t generation = n->generation;
+    sg_touch(p, n->counter, SG_RMW, leaf);
+    if (++n->arrived == n->expected) {
+        n->arrived = 0;
+        if (n->parent != NULL)
+            climb(n->parent, p, leaf);
+        sg_touch(p, n->flag, SG_WRITE, leaf);
+        n->generation++;
+        sg_wake_all(&n->waiting, p->clock);
+        return;
+    }
+    sg_touch(p, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
+    if (n->generation == generation) {
+        sg_queue_add(&n->waiting, p);
+        sg_suspend(p, SG_LEAF_IDLE_BARRIER, n->counter, -1);
+    }
+    sg_touch(p, n->flag, SG_READ, leaf);
+}
+
+static void hardware(sg_barrier *barrier, sg_processor *p)
+{
+    node *n = barrier->nodes;
+    sg_turn(p);
+    if (barrier->hardware_last < p->clock)
+        barrier->hardware_last = p->clock;
+    if (++n->arrived < n->expected) {
+        sg_queue_add(&n->waiting, p);
+        sg_suspend(p, SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        return;
+    }
+    uint64_t last = barrier->hardware_last;
+    n->arrived = 0;
+    barrier->hardware_last = 0;
+    if (last > p->clock)
+        sg_charge_site(p, SG_LEAF_IDLE_BARRIER, last - p->clock);
+    sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
+    sg_wake_all(&n->waiting, p->clock);
+}
+
+void sg_barrier_wait(sg_barrier *barrier, sg_processor *p, uint32_t member, enum sg_leaf leaf)
+{
+    sg_charge_site(p, leaf, sg->config.barrier_cycles);
+    sg_count(p, SG_COUNTER_BARRIERS, 1);
+    if (barrier->members <= 1)
+        return;
+    if (sg->config.barrier == SG_BARRIER_HARDWARE)
+        hardware(barrier, p);
+    else
+        climb(&barrier->nodes[member / barrier->radix], p, leaf);
+}
+
+/* ---- locks ---- */
+
+struct sg_lock {
+    uint64_t object;  /* the program's variable, for reports */
+    uint64_t address; /* of the lock word */
+    uint64_t serving; /* ticket lock: address of the second word */
+    int32_t holder;   /* -1: free */
+    uint32_t next_ticket, now_serving;
+    uint32_t last; /* queue lock: processor at the end of the queue */
+    sg_queue waiting;
+};
+
+/* Locks by the address of the program's variable: open addressing. */
+typedef struct sg_locks {
+    uint64_t *key;
+    sg_lock **lock;
+    uint32_t size, used;
+} sg_locks;
+
+sg_lock *sg_lock_new(uint64_t object)
+{
+    sg_lock *lock = sg_new(sizeof *lock);
+    lock->object = object;
+    lock->holder = -1;
+    lock->address = object != 0 ? object : sg_variables(1);
+    lock->serving = sg_variables(1);
+    return lock;
+}
+
+static uint32_t slot_of(const sg_locks *locks, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (locks->size - 1);
+    while (locks->key[at] != 0 && locks->key[at] != key)
+        at = (at + 1) & (locks->size - 1);
+    return at;
+}
+
+static void grow(sg_locks *locks)
+{
+    sg_locks old = *locks;
+    locks->size = old.size ? 2 * old.size : 256;
+    locks->key = sg_new(locks->size * sizeof(uint64_t));
+    locks->lock = sg_new(locks->size * sizeof(sg_lock *));
+    for (uint32_t i = 0; i < old.size; i++)
+        if (old.key[i] != 0) {
+            uint32_t at = slot_of(locks, old.key[i]);
+            locks->key[at] = old.key[i];
+            locks->lock[at] = old.lock[i];
+        }
+}
+
+sg_lock *sg_lock_at(const void *object)
+{
+    if (sg->locks == NULL)
+        sg->locks = sg_new(sizeof *sg->locks);
+    sg_locks *locks = sg->locks;
+    if (2 * locks->used >= locks->size)
+        grow(locks);
+    uint64_t key = (uint64_t)(uintptr_t)object;
+    uint32_t at = slot_of(locks, key);
+    if (locks->key[at] == 0) {
+        locks->key[at] = key;
+        locks->lock[at] = sg_lock_new(key);
+        locks->used++;
+    }
+    return locks->lock[at];
+}
+
+/* The variable at `object` was destroyed or is about to be initialised: whatever held it is gone. */
+void sg_lock_forget(const void *object)
+{
+    sg_lock *lock = sg_lock_at(object);
+    if (lock->waiting.head == NULL) {
+        lock->holder = -1;
+        lock->now_serving = lock->next_ticket;
+    }
+}
+
+int32_t sg_lock_holder(const sg_lock *lock)
+{
+    return lock->holder;
+}
+
+static void wait_for(sg_lock *lock, sg_processor *p)
+{
+    sg_queue_add(&lock->waiting, p);
+    sg_suspend(p, SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+}
+
+static void acquire_test_and_set(sg_lock *lock, sg_processor *p)
+{
+    for (;;) {
+        sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        if (lock->holder < 0)
+            break;
+        for (;;) {
+            sg_touch(p, lock->address, SG_READ, SG_LEAF_PRIM_LOCK);
+            if (lock->holder < 0)
+                break;
+            wait_for(lock, p);
+        }
+    }
+    lock->holder = (int32_t)p->id;
+}
+
+static void acquire_ticket(sg_lock *lock, sg_processor *p)
+{
+    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    uint32_t ticket = lock->next_ticket++;
+    for (;;) {
+        sg_touch(p, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
+        if (lock->now_serving == ticket)
+            break;
+        wait_for(lock, p);
+    }
+    lock->holder = (int32_t)p->id;
+}
+
+static void acquire_queue(sg_lock *lock, sg_processor *p)
+{
+    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    if (lock->holder < 0) {
+        lock->holder = (int32_t)p->id;
+        lock->last = p->id;
+        return;
+    }
+    uint32_t before = lock->last;
+    lock->last = p->id;
+    p->granted = false;
+    p->ticket = lock->next_ticket++;
+    sg_queue_add(&lock->waiting, p);
+    p->state = SG_RUNNING;
+    sg_touch(p, sg->processor[before].variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, p->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+    if (!p->granted)
+        sg_suspend(p, SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_touch(p, p->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+}
+
+void sg_lock_acquire(sg_lock *lock, sg_processor *p)
+{
+    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_count(p, SG_COUNTER_LOCKS, 1);
+    switch (sg->config.lock) {
+    case SG_LOCK_TICKET:
+        acquire_ticket(lock, p);
+        break;
+    case SG_LOCK_QUEUE:
+        acquire_queue(lock, p);
+        break;
+    default:
+        acquire_test_and_set(lock, p);
+    }
+}
+
+bool sg_lock_try(sg_lock *lock, sg_processor *p)
+{
+    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    if (lock->holder >= 0 || lock->waiting.head != NULL)
+        return false;
+    if (sg->config.lock == SG_LOCK_TICKET) {
+        if (lock->next_ticket != lock->now_serving)
+            return false;
+        lock->next_ticket++;
+    }
+    lock->holder = (int32_t)p->id;
+    lock->last = p->id;
+    sg_count(p, SG_COUNTER_LOCKS, 1);
+    return true;
+}
+
+/* Hands the queue lock to the processor that has waited longest. */
+static void release_queue(sg_lock *lock, sg_processor *p)
+{
+    if (lock->waiting.head == NULL) {
+        sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        if (lock->waiting.head == NULL) {
+            lock->holder = -1;
+            return;
+        }
+    }
+    sg_processor *next = lock->waiting.head;
+    sg_touch(p, next->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_queue_take(&lock->waiting);
+    lock->holder = (int32_t)next->id;
+    next->granted = true;
+    for (sg_processor *q = lock->waiting.head; q != NULL; q = q->next_waiting)
+        q->wait_holder = (int32_t)next->id;
+    if (next->state == SG_BLOCKED)
+        sg_wake(next, p->clock);
+}
+
+void sg_lock_release(sg_lock *lock, sg_processor *p)
+{
+    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    switch (sg->config.lock) {
+    case SG_LOCK_TICKET:
+        sg_touch(p, lock->serving, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        lock->now_serving++;
+        lock->holder = -1;
+        sg_wake_all(&lock->waiting, p->clock);
+        break;
+    case SG_LOCK_QUEUE:
+        release_queue(lock, p);
+        break;
+    default:
+        sg_touch(p, lock->address, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        lock->holder = -1;
+        sg_wake_all(&lock->waiting, p->clock);
+    }
+}
