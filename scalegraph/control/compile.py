@@ -133,10 +133,8 @@ def _link(compilation: Compilation, objects: Sequence[Path], target: Path, remar
         "-no-pie",
         *map(str, objects),
         *compilation.flags.link,
-        *runtime.link_flags,
         str(runtime.archive),
-        "-lm",
-        "-lpthread",
+        *runtime.link_flags,
         "-o",
         str(target),
     ]

@@ -1,0 +1,50 @@
+"""Results on standard output: JSON documents, and tables that are plain when nobody looks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document on standard output."""
+    click.echo(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def print_rows(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", left: Sequence[int] = ()
+) -> None:
+    """Print *rows* under *headers*: coloured on a terminal, aligned plain text elsewhere.
+
+    Columns are aligned to the right but those whose index is in *left*; a row may be shorter than the headers.
+    """
+    if sys.stdout.isatty():
+        _print_rich(headers, rows, title, left)
+        return
+    if title:
+        click.echo(title)
+    everything = [list(headers), *map(list, rows)]
+    full = [row for row in everything if len(row) == len(headers)]
+    widths = [max(len(row[i]) for row in full) for i in range(len(headers))]
+    for row in everything:
+        cells = (
+            cell.ljust(width) if i in left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=False))
+        )
+        click.echo("  ".join(cells).rstrip())
+
+
+def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: Sequence[int]) -> None:
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(headers):
+        table.add_column(name, justify="left" if i in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)

@@ -1,0 +1,131 @@
+"""Progress on standard error: a bar with count and time left on a terminal, plain lines otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
+
+from scalegraph.base.events import (
+    Building,
+    Done,
+    Event,
+    EventSink,
+    Note,
+    Planned,
+    RunFailed,
+    RunFinished,
+    RunSkipped,
+    RunStarted,
+)
+from scalegraph.base.units import seconds, si
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool = False) -> Iterator[EventSink]:
+    """Yield a sink of events that shows them on standard error; *quiet* leaves only failures and remarks."""
+    if quiet or not sys.stderr.isatty():
+        yield _Lines(quiet=quiet)
+        return
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}", style="dim"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield _Bar(bar)
+
+
+def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
+    """Return what became of a run, in words."""
+    name = event.point.label()
+    if isinstance(event, RunSkipped):
+        return f"{name}: already in the study"
+    if isinstance(event, RunFailed):
+        return f"{name}: failed: {event.message}"
+    record = event.record
+    return f"{name}: {si(record.time_s, 's')} simulated, {seconds(record.host_s)} here"
+
+
+def _left(remaining_s: float | None) -> str:
+    return f"{seconds(remaining_s)} left" if remaining_s else ""
+
+
+class _Lines:
+    """One line for everything that happens."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def __call__(self, event: Event) -> None:
+        text = self._text(event)
+        if text and (not self._quiet or isinstance(event, RunFailed | Note)):
+            click.echo(text, err=True)
+
+    def _text(self, event: Event) -> str:
+        match event:
+            case Planned(points, estimate_s):
+                about = f", about {seconds(estimate_s)}" if estimate_s else ""
+                return f"{len(points)} run{'s' if len(points) != 1 else ''} planned{about}"
+            case Building(program):
+                return f"building {program}"
+            case RunFinished() | RunFailed() | RunSkipped():
+                left = _left(None if isinstance(event, RunSkipped) else event.remaining_s)
+                count = f"[{event.finished}/{event.total}]"
+                return f"{count} {ending(event)}" + (f" ({left})" if left else "")
+            case Note(text):
+                return text
+            case Done(failed=failed, cancelled=cancelled):
+                return _summary(failed, cancelled=cancelled)
+        return ""
+
+
+class _Bar:
+    """A bar that is wiped when done; failures and remarks stay above it."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task: TaskID = bar.add_task("preparing", total=None, left="")
+        self._running: dict[str, str] = {}
+
+    def __call__(self, event: Event) -> None:
+        update = self._bar.update
+        match event:
+            case Planned(points):
+                update(self._task, total=len(points))
+            case Building(program):
+                update(self._task, description=f"building {escape(program)}")
+            case RunStarted(point):
+                self._running[point.key] = point.label()
+                self._describe()
+            case RunFinished() | RunFailed() | RunSkipped():
+                self._running.pop(event.point.key, None)
+                left = "" if isinstance(event, RunSkipped) else _left(event.remaining_s)
+                update(self._task, completed=event.finished, total=event.total, left=left)
+                self._describe()
+                if isinstance(event, RunFailed):
+                    self._bar.console.print(escape(ending(event)), style="red", highlight=False)
+            case Note(text):
+                self._bar.console.print(escape(text), highlight=False)
+            case Done(failed=failed, cancelled=cancelled):
+                if text := _summary(failed, cancelled=cancelled):
+                    self._bar.console.print(text, highlight=False)
+
+    def _describe(self) -> None:
+        names = list(self._running.values())
+        text = "; ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+        self._bar.update(self._task, description=escape(text) or "running")
+
+
+def _summary(failed: int, *, cancelled: bool) -> str:
+    if cancelled:
+        return "interrupted; what was finished is kept"
+    return f"{failed} run{'s' if failed != 1 else ''} failed" if failed else ""

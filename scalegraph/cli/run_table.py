@@ -1,0 +1,101 @@
+"""The runs of a study on standard output: a table for people, a document for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from scalegraph.analyze import metrics
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import si, significant
+from scalegraph.cli.output import print_rows
+
+_DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
+_SCALARS = (
+    "time_cycles",
+    "time_s",
+    "work_ops",
+    "work_flops",
+    "busy_s",
+    "memory_stall_s",
+    "idle_s",
+    "primitive_s",
+    "references",
+    "misses",
+    "invalidations",
+)
+_HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy", "stall", "idle", "prim.", "misses", "here")
+
+
+def derived(records: Sequence[RunRecord]) -> dict[str, dict[str, float | None]]:
+    """Return what follows from each run and its one-processor run, by the key of the run's point; see METRICS."""
+    if not any(record.ok for record in records):
+        return {}
+    table = metrics.scaling(pd.DataFrame([record.row() for record in records]))
+    found: dict[str, dict[str, float | None]] = {}
+    for row in table.to_dict("records"):
+        values = {name: _number(row.get(name)) for name in _DERIVED}
+        found.update(dict.fromkeys(str(row["keys"]).split(","), values))
+    return found
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def document(program: str, machine: str, records: Sequence[RunRecord], shown: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON document of ``simulate --json`` with the runs whose keys are *shown*."""
+    values = derived(records)
+    runs = [_run(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
+    return {"program": program, "machine": machine, "runs": runs}
+
+
+def _run(record: RunRecord, values: dict[str, float | None]) -> dict[str, Any]:
+    row: dict[str, Any] = {"processors": record.point.processors}
+    if record.point.parameters:
+        row["parameters"] = dict(record.point.parameters)
+    row |= {name: getattr(record, name) for name in _SCALARS}
+    row |= {name: values.get(name) for name in _DERIVED}
+    return row | {
+        "host_s": record.host_s,
+        "exit_code": record.exit_code,
+        "status": record.status,
+        "message": record.message,
+        "warnings": list(record.warnings),
+        "leaves": record.leaves,
+        "counters": record.counters,
+        "waits": [wait.model_dump() for wait in record.waits],
+        "stdout": record.stdout,
+        "stderr": record.stderr,
+    }
+
+
+def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str]) -> None:
+    """Print one row for each run whose key is in *shown*; a failed run's row says how it ended."""
+    values = derived(records)
+    rows = [_cells(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
+    print_rows(_HEADERS, rows, title=title)
+
+
+def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
+    if not record.ok:
+        return [str(record.point.processors), record.status.replace("_", " ")]
+    shares = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
+    total = sum(share or 0.0 for share in shares)
+    return [
+        str(record.point.processors),
+        si(record.time_s, "s", 4),
+        _plain(values.get("speedup")),
+        _plain(values.get("efficiency")),
+        si(values.get("latency_s"), "s"),
+        *(f"{100 * (share or 0.0) / total:.1f} %" if total else "–" for share in shares),
+        si(record.misses, ""),
+        f"{record.host_s:.2f} s" if record.host_s is not None else "–",
+    ]
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else significant(value)
