@@ -27,9 +27,9 @@ class StudyData:
     """A study as views see it.
 
     *table* is the run table (`RunRecord.row`; it may carry ``memory_bytes``, the program's memory for the
-    parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest
-    (read: ``title``, ``program``, ``machine_title``, ``bound``, ``efficiency``, ``time_s``, ``memory_bytes``);
-    *sources* and *regions* describe the program text.
+    parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest as
+    a dictionary (read: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and
+    ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
     """
 
     table: pd.DataFrame
@@ -47,9 +47,17 @@ class StudyData:
         sources: Sequence[SourceText] = (),
         regions: Sequence[Region] = (),
     ) -> StudyData:
-        """Return the data of a study whose *runs* are in memory."""
-        table = pd.DataFrame([run.row() for run in runs])
-        return cls(table, tuple(runs), dict(manifest or {}), tuple(sources), tuple(regions))
+        """Return the data of a study whose *runs* are in memory.
+
+        *sources* and *regions* are taken from the manifest (keys of the same names) when not given.
+        """
+        known = dict(manifest or {})
+        texts = tuple(sources) or tuple(
+            SourceText(str(entry.get("name", "")), str(entry.get("text", "")), str(entry.get("instrumented", "")))
+            for entry in known.get("sources") or ()
+        )
+        places = tuple(regions) or tuple(Region.model_validate(entry) for entry in known.get("regions") or ())
+        return cls(pd.DataFrame([run.row() for run in runs]), tuple(runs), known, texts, places)
 
     @cached_property
     def scaling(self) -> pd.DataFrame:
@@ -60,6 +68,22 @@ class StudyData:
     def by_key(self) -> Mapping[str, RunRecord]:
         """Run records by the key of their point."""
         return {run.point.key: run for run in self.runs}
+
+    @property
+    def machine_title(self) -> str:
+        """Name of the machine for people."""
+        values = self.manifest.get("machine_values") or {}
+        title = self.manifest.get("machine_title") or values.get("title") or self.manifest.get("machine")
+        if not title and not self.table.empty:
+            title = self.table["machine"].iloc[0]
+        return str(title or "")
+
+    def bound(self, kind: str) -> tuple[float | None, float | None]:
+        """Return value and relative tolerance of the request's bound *kind*, ``None`` where it asked for none."""
+        for bound in (self.manifest.get("request") or {}).get("bound") or ():
+            if bound.get("kind") == kind and bound.get("value") is not None:
+                return float(bound["value"]), float(bound.get("tolerance") or 0.05)
+        return None, None
 
     @property
     def failed(self) -> tuple[RunRecord, ...]:

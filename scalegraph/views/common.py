@@ -1,0 +1,259 @@
+"""What the views share: axes, curves with their tips, the choice of a series, empty states."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from scalegraph.analyze import series as selection
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.base.errors import InputError, near
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import si, significant
+from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAVES
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Line, Origin
+from scalegraph.views.view import Option
+
+GROUP_WORDS = {
+    "busy": "busy",
+    "memory_stall": "memory stall",
+    "idle": "idle",
+    "primitive": "parallel primitives",
+}
+LEAF_WORDS = {
+    "busy_int": "integer work",
+    "busy_fp": "floating-point work",
+    "busy_mem": "memory access, hits",
+    "busy_control": "branches and calls",
+    "stall_local": "local misses",
+    "stall_remote_read": "remote reads",
+    "stall_remote_write": "remote writes",
+    "stall_upgrade": "ownership upgrades",
+    "stall_page": "page misses",
+    "stall_contention": "network contention",
+    "idle_not_started": "before first parallel region",
+    "idle_finished": "after last parallel region",
+    "idle_serial": "serial parts",
+    "idle_barrier": "waiting at barriers",
+    "idle_lock": "waiting for locks",
+    "idle_order": "waiting for turn",
+    "idle_task": "waiting for tasks",
+    "idle_message": "waiting for messages",
+    "prim_fork_join": "fork and join",
+    "prim_barrier": "barriers",
+    "prim_lock": "locks",
+    "prim_atomic": "atomics",
+    "prim_schedule": "loop scheduling",
+    "prim_task": "tasks",
+    "prim_message": "messages",
+}
+LEAF_MEANINGS = {name: meaning for name, _, meaning in LEAVES}
+
+SIZE = Option(
+    "size",
+    "Problem size",
+    "text",
+    description="parameters as name=value, comma separated; otherwise the problem that ran on most processor counts",
+)
+PROCESSORS = Option(
+    "processors", "Processors", "int", description="N of the run to show; otherwise the most", minimum=1
+)
+
+
+def leaf_role(leaf: str) -> str:
+    """Return the palette role of *leaf*: a shade of its group's colour."""
+    group = LEAF_GROUPS[leaf]
+    return f"{group}:{[name for name in LEAF_GROUPS if LEAF_GROUPS[name] == group].index(leaf)}"
+
+
+def group_role(group: str) -> str:
+    """Return the palette role of a group of the accounting identity."""
+    if group not in GROUPS:
+        raise ValueError(f"no group '{group}'")
+    return group
+
+
+def processors_axis(counts: Sequence[int], label: str = "processors N") -> Axis:
+    """Return the axis of processor counts: base-2 logarithm, the real values as ticks."""
+    return Axis(label, scale="log2", ticks=tuple(float(n) for n in sorted(set(counts))))
+
+
+def curve(
+    rows: pd.DataFrame,
+    column: str,
+    name: str,
+    role: str,
+    *,
+    unit: str = "",
+    scale: float = 1.0,
+    x: str = "processors",
+    low: str = "",
+    high: str = "",
+) -> Line:
+    """Return *column* of *rows* over *x* as a curve with a tip at each point; *scale* multiplies the values."""
+    y = numbers(rows, column) * scale
+    interval = bool(low and high and "repetitions" in rows.columns and (numbers(rows, "repetitions") > 1).any())
+    tips = tuple(
+        f"{name}: {exact(value, unit)}\n{run_label(row)}" for value, row in zip(y, rows.to_dict("records"), strict=True)
+    )
+    return Line(
+        name,
+        tuple(float(value) for value in numbers(rows, x)),
+        tuple(float(value) for value in y),
+        role,
+        origin(rows),
+        tuple(float(value) for value in numbers(rows, low) * scale) if interval else (),
+        tuple(float(value) for value in numbers(rows, high) * scale) if interval else (),
+        tips=tips,
+        processors=tuple(int(n) for n in rows["processors"]),
+    )
+
+
+def origin(rows: pd.DataFrame) -> Origin:
+    """Return where the rows come from; a mixture counts as measured only if all of it is."""
+    sources = set(rows["source"]) if "source" in rows.columns else set()
+    order: tuple[Origin, ...] = ("simulated", "imported", "measured")
+    for known in order:
+        if known in sources:
+            return known
+    return "simulated"
+
+
+def exact(value: float, unit: str = "") -> str:
+    """Return *value* with six digits and its unit, for tips."""
+    if not math.isfinite(value):
+        return "not known"
+    return f"{significant(value, 6)} {unit}".rstrip()
+
+
+def run_label(row: Mapping[Any, Any]) -> str:
+    """Return the run behind a row for people: ``N = 8, n = 200 (median of 3)``."""
+    parts = [f"N = {int(row['processors'])}", str(row.get("label", ""))]
+    text = ", ".join(part for part in parts if part)
+    repetitions = int(row.get("repetitions", 1))
+    return f"{text} (median of {repetitions})" if repetitions > 1 else text
+
+
+def chosen_series(data: StudyData, size: object = None) -> Series | None:
+    """Return the fixed-size series of *size* (``name=value, ..``), or the richest of the study.
+
+    Raises:
+        InputError: *size* names an unknown parameter, or no problem of that size ran on two counts.
+
+    """
+    if not size:
+        return selection.main_series(data.scaling)
+    wanted = parse_size(str(size), data)
+    for series in selection.fixed_size(data.scaling):
+        if matches(series.rows.iloc[0], wanted):
+            return series
+    known = "; ".join(series.label for series in selection.fixed_size(data.scaling)[:6])
+    raise InputError(f"size: no problem with {size} ran on two or more processor counts; those that did: {known}")
+
+
+def parse_size(text: str, data: StudyData) -> dict[str, str]:
+    """Return parameter names and values of ``name=value, name=value``.
+
+    Raises:
+        InputError: not of that form, or an unknown parameter.
+
+    """
+    known = [name.removeprefix(PARAMETER) for name in data.table.columns if str(name).startswith(PARAMETER)]
+    wanted = {}
+    for part in re.split(r"[,;]", text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise InputError(f"size: expected name=value, got '{part.strip()}'")
+        if name not in known:
+            raise InputError(f"size: no parameter '{name}'{near(name, known)}; known: {', '.join(known) or 'none'}")
+        wanted[name] = value
+    return wanted
+
+
+def matches(row: pd.Series, wanted: Mapping[str, str]) -> bool:
+    """Return whether the parameters of *row* have the *wanted* values."""
+    return all(_same(row[f"{PARAMETER}{name}"], value) for name, value in wanted.items())
+
+
+def _same(value: object, text: str) -> bool:
+    try:
+        return float(str(value)) == float(text)
+    except ValueError:
+        return str(value) == text
+
+
+def chosen_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord | None:
+    """Return the record of the run on *processors* (else the most) of the chosen series, with details kept.
+
+    Raises:
+        InputError: no such run; the counts that were run are named.
+
+    """
+    series = chosen_series(data, size)
+    rows = series.rows if series is not None else data.scaling
+    if rows.empty:
+        return None
+    counts = sorted({int(n) for n in rows["processors"]})
+    count = counts[-1] if processors is None else int(str(processors))
+    if count not in counts:
+        raise InputError(f"processors: no run on {count}; run were {', '.join(map(str, counts))}")
+    key = str(rows[rows["processors"] == count]["keys"].iloc[0]).split(",")[0]
+    return data.by_key.get(key)
+
+
+def one_processor_run(data: StudyData, run: RunRecord) -> RunRecord | None:
+    """Return the one-processor run of the same problem as *run*."""
+    for other in data.runs:
+        if (
+            other.ok
+            and other.point.processors == 1
+            and other.point.parameters == run.point.parameters
+            and (other.program, other.machine, other.source) == (run.program, run.machine, run.source)
+        ):
+            return other
+    return None
+
+
+def empty(view: str, title: str, data: StudyData, need: str) -> Figure:
+    """Return the empty state of a view: what is missing, and how to get it."""
+    if data.table.empty:
+        text = "This study has no runs yet. Start its request, or add runs to it."
+    elif len(data.failed) == len(data.runs) and data.runs:
+        text = f"None of the {len(data.runs)} runs ended well; the table of runs says why. {need}"
+    else:
+        text = need
+    return Figure(view, title, empty=text)
+
+
+def study_title(data: StudyData) -> str:
+    """Return program and machine for a title: ``billiard on ksr1``."""
+    if data.table.empty:
+        return str(data.manifest.get("title") or data.manifest.get("program") or "study")
+    return f"{data.table['program'].iloc[0]} on {data.machine_title}"
+
+
+def failure_notes(data: StudyData) -> tuple[str, ...]:
+    """Return one note about runs that are left out because they failed."""
+    if not data.failed:
+        return ()
+    labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
+    more = f" and {len(data.failed) - 3} more" if len(data.failed) > 3 else ""
+    return (f"Left out, because they did not end well: {labels}{more}.",)
+
+
+def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Return a note when the problem has no one-processor run."""
+    if (rows["processors"] == 1).any():
+        return ()
+    return ("There is no run on one processor, so T_seq, speedup and latency are not known: run N = 1 as well.",)
+
+
+def seconds(value: float) -> str:
+    """Return a time with its SI prefix: ``1.23 ms``."""
+    return si(value, "s")

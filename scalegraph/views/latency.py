@@ -1,0 +1,75 @@
+"""Average latency L(W, N) over N by accounting and by method 1, with L_max (scale-graph.txt Fig. 10)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import si
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Mark, Plot
+from scalegraph.views.view import View
+
+_TITLE = "Average latency"
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
+        need = "Latency compares a run with the one-processor run of the same problem: run N = 1 and larger N."
+        return common.empty("latency", _TITLE, data, need)
+    rows = series.rows
+    lines = []
+    if np.isfinite(numbers(rows, "latency_s")).any():
+        lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
+    lines.append(common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s"))
+    point = turning_point(rows)
+    marks: list[Mark] = []
+    sentence = f"{series.label or 'This problem'}: too few processor counts for L_max."
+    if point is not None:
+        name = "L_max" if point.reached else "L at the last N"
+        marks.append(Mark(f"{name} = {si(point.latency_s, 's')}", y=point.latency_s))
+        marks.append(Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.latency_s))
+        sentence = (
+            f"At {point.processors} processors, where {series.label or 'the problem'} is fastest, every processor"
+            f" loses {si(point.latency_s, 's')} of {si(point.time_s, 's')} to latency."
+        )
+        if not point.reached:
+            sentence += " More processors might still be faster, so this is not yet L_max."
+    difference = numbers(rows, "latency_difference_s") / numbers(rows, "time_s")
+    notes = list(common.failure_notes(data))
+    if np.isfinite(difference).any():
+        worst = float(np.nanmax(np.abs(difference)))
+        apart = f"differ by at most {100 * worst:.2g} %" if worst >= 1e-6 else "agree to one part in a million"
+        notes.insert(
+            0,
+            f"The two ways {apart} of T_para; what differs is the extra busy time of parallel code, less what the"
+            " one-processor run itself spends on idling and primitives.",
+        )
+    return Figure(
+        "latency",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("latency of a processor", "s"),
+                tuple(lines),
+                marks=tuple(marks),
+            ),
+        ),
+        notes=tuple(notes),
+    )
+
+
+VIEW = View(
+    "latency",
+    _TITLE,
+    "Scalability",
+    "Time that each processor loses on average, by accounting and from times alone; L_max is the latency at p_x.",
+    _make,
+    (common.SIZE,),
+    order=40,
+)

@@ -1,0 +1,77 @@
+"""The dearest lines of the program in one run."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.profile import line_costs
+from scalegraph.base.units import significant
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.views.view import Option, View
+
+_TITLE = "Dearest lines"
+
+
+def _make(data: StudyData, processors: object = None, size: object = None, most: int = 40) -> Figure:
+    run = common.chosen_run(data, size, processors)
+    if run is None or not run.lines:
+        need = "Costs by line need a simulated run with lines collected (collect.lines in the request)."
+        return common.empty("lines", _TITLE, data, need)
+    costs = line_costs(run)
+    text = {(source.file, n): line.strip() for source in data.sources for n, line in _numbered(source.text)}
+    rows = []
+    for row in costs.head(most).to_dict("records"):
+        place = f"{row['file']}:{int(row['line'])}"
+        miss = float(row["miss_rate"]) * 100
+        rows.append(
+            Row(
+                (
+                    place,
+                    100 * float(row["share"]),
+                    *(float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")),
+                    int(row["executions"]),
+                    miss if miss == miss else None,
+                    text.get((str(row["file"]), int(row["line"])), ""),
+                ),
+                key=place,
+            )
+        )
+    columns = (
+        Column("line"),
+        Column("share", "%", "muted"),
+        Column("busy", "s", "busy"),
+        Column("memory stall", "s", "memory_stall"),
+        Column("idle", "s", "idle"),
+        Column("primitives", "s", "primitive"),
+        Column("executions"),
+        Column("miss rate", "%"),
+        Column("text"),
+    )
+    half = int((costs["share"].cumsum() < 0.5).sum()) + 1
+    return Figure(
+        "lines",
+        f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
+        f"{half} of {len(costs)} lines take half of processor time; the first takes"
+        f" {significant(100 * float(costs['share'].iloc[0]))} %.",
+        (Table(columns, tuple(rows)),),
+        notes=(f"Run: {run.point.label()}. Times are summed over processors.",),
+    )
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(text.splitlines(), start=1))
+
+
+VIEW = View(
+    "lines",
+    _TITLE,
+    "Where it is lost",
+    "Source lines in the order of what they cost.",
+    _make,
+    (
+        common.PROCESSORS,
+        common.SIZE,
+        Option("most", "Lines", "int", 40, description="how many lines", minimum=1),
+    ),
+    order=95,
+)

@@ -1,0 +1,86 @@
+"""The scalability matrices of a study, as the matrix views and the header need them."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import bounds
+from scalegraph.analyze.bounds import Bound
+from scalegraph.analyze.matrix import Matrix, Metric, scalability
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option
+
+EFFICIENCY = Option(
+    "efficiency",
+    "Efficiency held",
+    "float",
+    description="E between 0 and 1; otherwise that of the request, or a round one that most processor counts reach",
+    minimum=0.001,
+    maximum=0.999,
+)
+TIME = Option(
+    "time", "Time held", "float", unit="s", description="T_para; otherwise that of the request", minimum=1e-12
+)
+MEMORY = Option(
+    "memory", "Memory held", "float", unit="B", description="bytes per processor; otherwise as requested", minimum=1e-3
+)
+SPEED = Option(
+    "speed",
+    "Speed held",
+    "float",
+    unit="op/s",
+    description="operations per second and processor; otherwise half the asymptotic one-processor speed",
+    minimum=1e-9,
+)
+METRIC = Option(
+    "metric",
+    "Metric",
+    "choice",
+    "latency",
+    ("latency", "isospeed"),
+    description="ratio of average latencies (eq. 4), or psi = N' W/(N W') (isospeed)",
+)
+LATENCY = Option(
+    "latency",
+    "Latency by",
+    "choice",
+    "accounting",
+    ("accounting", "method1"),
+    description="accounting (ML + IT + PT)/N, or method 1: T_para - T_seq/N",
+)
+
+
+def matrix(
+    data: StudyData,
+    bound: Bound,
+    *,
+    metric: Metric = "latency",
+    target: float | None = None,
+    latency: str = "accounting",
+    tolerance: float | None = None,
+) -> Matrix | None:
+    """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
+
+    Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
+    relative to the target (to 1 for nothing): within it a run counts as measured.
+    """
+    wanted, share = data.bound(bound)
+    if target is None:
+        target, relative = (wanted, share) if wanted is not None else (bounds.usual_target(data.scaling, bound), None)
+    else:
+        relative = share if wanted == target else None
+    if target is None:
+        return None
+    near = tolerance if tolerance is not None else (relative or 0.01)
+    return scalability(
+        data.scaling,
+        metric=metric,
+        bound=bound,
+        target=target,
+        tolerance=near * target if bound == "efficiency" else near,
+        latency="method1" if latency == "method1" else "accounting",
+        failures=failures(data),
+    )
+
+
+def failures(data: StudyData) -> dict[int, str]:
+    """Return for each N on which some run failed the reason of the last one."""
+    return {run.point.processors: f"a run failed: {run.message or run.status}" for run in data.failed}

@@ -1,0 +1,179 @@
+"""The scalability matrix: numbers, heat map, three values a cell, reasons (scale-graph.txt Fig. 14)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.bounds import Anchor, Bound
+from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
+from scalegraph.base.units import si, significant
+from scalegraph.views import common, matrices
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Cell, Figure, Grid, Origin
+from scalegraph.views.view import Option, View
+
+_TITLE = "Scalability matrix"
+_ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them
+
+
+def _make(
+    data: StudyData,
+    bound: object = "all",
+    metric: object = "latency",
+    efficiency: float | None = None,
+    time: float | None = None,
+    memory: float | None = None,
+    speed: float | None = None,
+    latency: object = "accounting",
+) -> Figure:
+    targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
+    wanted: list[Bound]
+    wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
+    found: list[Matrix] = []
+    for name in wanted:
+        made = matrices.matrix(
+            data,
+            name,
+            metric="isospeed" if metric == "isospeed" else "latency",
+            target=targets[name],
+            latency=str(latency),
+        )
+        if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
+            found.append(made)
+    if not found or not any(made.processors for made in found):
+        need = (
+            "A scalability matrix needs runs of several sizes on one processor and on several N:"
+            " run a request with the efficiency, time or memory bound."
+        )
+        return common.empty("matrix", _TITLE, data, need)
+    main = next((made for made in found if made.bound == "efficiency"), found[0])
+    return Figure(
+        "matrix",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(main, found),
+        (_grid(found, found.index(main), common.origin(data.scaling)),),
+        notes=_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
+        meta={"metric": str(metric), "bounds": ",".join(made.bound for made in found)},
+    )
+
+
+def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:
+    counts = tuple(sorted({n for made in found for n in made.processors}))
+    names = tuple(str(n) for n in counts)
+    return Grid(
+        "N",
+        "N'",
+        names,
+        names,
+        tuple(tuple(_cell(found, n, n2, origin) if n <= n2 else None for n2 in counts) for n in counts),
+        tuple(f"{made.bound} {verdict.target_words(made)}" for made in found),
+        colour_by,
+        row_processors=counts,
+        column_processors=counts,
+    )
+
+
+def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
+    values = tuple(made.value(n, n2) for made in found)
+    reasons = [
+        made.reasons.get((n, n2), f"no run on {n if n not in made.processors else n2} processors")
+        for made, value in zip(found, values, strict=True)
+        if value is None
+    ]
+    lines = [f"from N = {n} to N' = {n2}"]
+    for made, value in zip(found, values, strict=True):
+        if value is None:
+            continue
+        way = made.ways.get((n, n2), "")
+        lines.append(f"{bound_words(made.bound, verdict.target_words(made))}: {common.exact(value)} ({way})")
+        lines.extend(_formula(made, n, n2))
+    computed = any(made.ways.get((n, n2)) == "computed" for made in found)
+    reason = "; ".join(dict.fromkeys(reasons))
+    return Cell(values, reason, "\n".join([*lines, *reasons]), "computed" if computed else origin)
+
+
+def _formula(made: Matrix, n: int, n2: int) -> list[str]:
+    low, high = made.anchors.get(n), made.anchors.get(n2)
+    if low is None or high is None or n == n2:
+        return []
+    if made.metric == "isospeed":
+        return [f"  N' W/(N W') = {n2} × {_ops(low)} / ({n} × {_ops(high)})"]
+    return [
+        f"  L/L' = {si(low.latency_s, 's', 4)} / {si(high.latency_s, 's', 4)}",
+        f"  W = {_ops(low)} ({_where(low)}), W' = {_ops(high)} ({_where(high)})",
+    ]
+
+
+def _ops(anchor: Anchor) -> str:
+    return si(anchor.work, "op", 4)
+
+
+def _where(anchor: Anchor) -> str:
+    if anchor.way == "measured":
+        return f"run {anchor.labels[0]}"
+    return f"between {' and '.join(anchor.labels)}"
+
+
+def _sentence(main: Matrix, found: list[Matrix]) -> str:
+    text = verdict.held(main)
+    pair = next(((n, n2) for n in main.processors for n2 in reversed(main.processors) if n < n2), None)
+    time = next((made for made in found if made.bound == "time"), None)
+    known = [n for n in main.processors if n in main.anchors and main.anchors[n].known]
+    if time is not None and time is not main and len(known) >= 2:
+        pair = (known[0], known[-1])
+    if time is not None and time is not main and pair is not None:
+        flattered, true = time.value(*pair), main.value(*pair)
+        if flattered is not None and true is not None and flattered > true:
+            text += f"; the time bound would give {significant(flattered)} and so overestimate it (eq. 12)"
+    return text[0].upper() + text[1:] + "."
+
+
+def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str, ...]:
+    order = " / ".join(bound_words(made.bound, verdict.target_words(made)) for made in found)
+    notes = [f"Each cell: {order}. Colour: {main.bound}."] if len(found) > 1 else []
+    for made in found:
+        residual, work = made.residual(), made.work_residual()
+        if residual is None:
+            continue
+        text = f"{made.bound.capitalize()} bound: value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}"
+        if work is not None and made.metric == "latency" and made.bound == "efficiency":
+            text += f"; values depart from N' W/(N W') by at most {100 * work:.2g} % (latency-metric eq. 3.13)"
+        notes.append(text + ".")
+        between = [n for n, anchor in made.anchors.items() if anchor.way == "computed"]
+        if between:
+            listed = ", ".join(map(str, between))
+            notes.append(
+                f"{made.bound.capitalize()} bound: interpolated between runs at N = {listed}; others measured."
+            )
+    time = next((made for made in found if made.bound == "time"), None)
+    if time is not None and main is not time:
+        excess = over_estimation(time, main)["excess"].dropna()
+        if len(excess):
+            most = float(excess.max())
+            by = f"by {significant(most, 2)} at most" if most > 0 else "nowhere"
+            notes.append(f"The time bound exceeds the efficiency-conserved value {by}.")
+    return (*notes, *(f"No values for the {name} bound: {_absence(name)}." for name in absent))
+
+
+def _absence(bound: Bound) -> str:
+    if bound == "memory":
+        return "the runs do not meet one memory per processor on several N, or the program's memory is not described"
+    return f"no one {bound} is met on several processor counts; ask for the {bound} bound in the request"
+
+
+VIEW = View(
+    "matrix",
+    _TITLE,
+    "Scalability",
+    "How latency grows from every N to every larger N' with time, efficiency or memory held; 1 is perfect.",
+    _make,
+    (
+        Option("bound", "Bound", "choice", "all", ("all", *_ORDER), description="what is held constant"),
+        matrices.METRIC,
+        matrices.EFFICIENCY,
+        matrices.TIME,
+        matrices.MEMORY,
+        matrices.SPEED,
+        matrices.LATENCY,
+    ),
+    order=10,
+)

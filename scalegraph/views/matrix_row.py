@@ -1,0 +1,101 @@
+"""Rows of the scalability matrix as curves over N' (isospeed.txt Fig. 7)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.bounds import Bound
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.errors import InputError
+from scalegraph.views import common, matrices
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Line, Plot
+from scalegraph.views.view import Option, View
+
+_TITLE = "Rows of the matrix"
+_BOUNDS = ("efficiency", "time", "memory")
+
+
+def _make(
+    data: StudyData,
+    bound: object = "efficiency",
+    metric: object = "latency",
+    processors: int | None = None,
+    efficiency: float | None = None,
+    time: float | None = None,
+    memory: float | None = None,
+    speed: float | None = None,
+    latency: object = "accounting",
+) -> Figure:
+    targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
+    name: Bound = "speed" if metric == "isospeed" else next(known for known in targets if known == bound)
+    made = matrices.matrix(
+        data,
+        name,
+        metric="isospeed" if metric == "isospeed" else "latency",
+        target=targets[name],
+        latency=str(latency),
+    )
+    if made is None or not any(n < n2 for n, n2 in made.values):
+        why = next(iter(made.reasons.values()), "") if made is not None else ""
+        need = "Rows of the matrix need two or more processor counts that meet the bound" + (
+            f": {why}." if why else "."
+        )
+        return common.empty("matrix-row", _TITLE, data, need)
+    if processors is not None and processors not in made.processors:
+        raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
+    lines = [_line(made, n, data) for n in made.processors if processors in (None, n)]
+    lines = [line for line in lines if sum(value == value for value in line.y) >= 2]
+    symbol = "psi(N, N')" if made.metric == "isospeed" else "scale(N, N')"
+    text = verdict.held(made)
+    values = [value for line in lines for value in line.y if value == value]
+    return Figure(
+        "matrix-row",
+        f"{_TITLE}: {common.study_title(data)}",
+        text[0].upper() + text[1:] + ".",
+        (
+            Plot(
+                common.processors_axis(made.processors, "processors N'"),
+                Axis(symbol, limits=(0.0, max(1.04, max(values, default=1.0) * 1.04))),
+                tuple(lines),
+            ),
+        ),
+        notes=("One curve for each N; 1 would be perfect.",),
+    )
+
+
+def _line(made: Matrix, n: int, data: StudyData) -> Line:
+    row = made.row(n)
+    computed = any(made.ways.get((n, n2)) == "computed" for n2, value in row if value is not None and n2 > n)
+    return Line(
+        f"N = {n}",
+        tuple(float(n2) for n2, _ in row),
+        tuple(float("nan") if value is None else value for _, value in row),
+        f"series:{made.processors.index(n)}",
+        "computed" if computed else common.origin(data.scaling),
+        tips=tuple(
+            f"from N = {n} to N' = {n2}: "
+            + (common.exact(value) if value is not None else made.reasons.get((n, n2), "not known"))
+            for n2, value in row
+        ),
+        processors=tuple(n2 for n2, _ in row),
+    )
+
+
+VIEW = View(
+    "matrix-row",
+    _TITLE,
+    "Scalability",
+    "How scalability falls with N' from each N, as curves.",
+    _make,
+    (
+        Option("bound", "Bound", "choice", "efficiency", _BOUNDS, description="what is held constant"),
+        matrices.METRIC,
+        Option("processors", "Row", "int", description="N of the one row to show; otherwise all", minimum=1),
+        matrices.EFFICIENCY,
+        matrices.TIME,
+        matrices.MEMORY,
+        matrices.SPEED,
+        matrices.LATENCY,
+    ),
+    order=15,
+)

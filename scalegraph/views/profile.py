@@ -1,0 +1,138 @@
+"""Execution profile with the subroutine structure, and where scaling loses time (scale-graph.txt Fig. 5)."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.profile import region_costs, region_losses
+from scalegraph.base.run import RunRecord
+from scalegraph.runtime.format import GROUPS
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.view import Option, View
+
+_TITLE = "Execution profile"
+_BARS = 12
+
+
+def _make(data: StudyData, processors: object = None, size: object = None, bars: int = _BARS) -> Figure:
+    run = common.chosen_run(data, size, processors)
+    if run is None or not run.regions:
+        need = "A profile needs a run with costs by region: collect regions in the request, or simulate the program."
+        return common.empty("profile", _TITLE, data, need)
+    one = common.one_processor_run(data, run)
+    alone = one is None or one is run or not one.regions
+    costs = region_costs(run, data.regions) if alone or one is None else region_losses(run, one, data.regions)
+    costs = costs[(costs["total_incl_s"] > 0) | (costs["region"] == 0)].reset_index(drop=True)
+    return Figure(
+        "profile",
+        f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
+        _sentence(costs, run),
+        (_table(costs), _bars(costs, run, bars)),
+        notes=(
+            f"Run: {run.point.label()}. Times are summed over processors; inclusive counts everything written inside.",
+        ),
+        meta={"run": run.point.key},
+    )
+
+
+def _table(costs: pd.DataFrame) -> Table:
+    lost = "loss_share" in costs.columns
+    columns = [
+        Column("region"),
+        Column("inclusive", "%", "muted"),
+        Column("exclusive", "%", "muted"),
+        *(Column(common.GROUP_WORDS[group], "s", group) for group in GROUPS),
+        Column("imbalance"),
+        Column("visits"),
+    ]
+    if lost:
+        columns.insert(1, Column("share of loss", "%", "mark"))
+    rows = []
+    for row in costs.to_dict("records"):
+        values: list[float | int | str | None] = [
+            str(row["name"]) if row["kind"] in ("function", "program", "phase") else _named(row),
+            _known(100 * row["share_incl"]),
+            _known(100 * row["share"]),
+            *(_known(row[f"{group}_s"]) for group in GROUPS),
+            _known(row["imbalance"]),
+            int(row["visits"]) if row["visits"] else None,
+        ]
+        if lost:
+            values.insert(1, _known(100 * row["loss_share_incl"]))
+        place = f"{row['file']}:{row['line']}" if row["file"] else ""
+        tip = f"{row['kind']} {row['name']} {place}\ninclusive {common.exact(row['total_incl_s'], 's')}"
+        rows.append(Row(tuple(values), int(row["depth"]), str(row["region"]), tip))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _named(row: dict[object, object]) -> str:
+    name, kind = str(row["name"]), str(row["kind"])
+    where = f" (line {row['line']})" if row["line"] else ""
+    return (f"{kind} {name}" if name and not name.startswith(kind) else name or kind) + where
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
+    shown = costs[costs["total_s"] > 0].sort_values("total_s", kind="stable").tail(most)
+    records = shown.to_dict("records")
+    names = tuple(_named(row) if row["kind"] != "function" else str(row["name"]) for row in records)
+    series = tuple(
+        (common.GROUP_WORDS[group], group, tuple(float(row[f"{group}_s"]) for row in records)) for group in GROUPS
+    )
+    tips = tuple(
+        tuple(
+            f"{name}, {words}: {common.exact(value, 's')}\n{run.point.label()}"
+            for name, value in zip(names, values, strict=True)
+        )
+        for words, _, values in series
+    )
+    return Plot(
+        Axis("processor time, exclusive", "s"),
+        Axis("", scale="category", categories=names),
+        bars=Bars(tuple(float(i) for i in range(len(names))), series, tips, horizontal=True),
+    )
+
+
+def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
+    inner = costs[costs["region"] != 0]
+    if inner.empty:
+        return "All of the time is outside the regions that are known."
+    functions = inner[inner["kind"] == "function"]
+    top = (functions if len(functions) else inner).sort_values("share_incl", ascending=False).iloc[0]
+    dearest = inner.sort_values("share", ascending=False).iloc[0]
+    text = (
+        f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(dearest['share']))} of processor time goes"
+        f" to {_named(dearest.to_dict())} itself"
+    )
+    if int(top["region"]) != int(dearest["region"]):
+        text += f", {verdict.percent(float(top['share_incl']))} to {top['name']} with all inside"
+    if "loss_share" in inner.columns and inner["loss_share"].notna().any():
+        worst = inner.sort_values("loss_share", ascending=False).iloc[0]
+        text += (
+            f"; {verdict.percent(float(worst['loss_share']))} of what is lost against one processor is lost in"
+            f" {_named(worst.to_dict())}"
+        )
+    return text + "."
+
+
+VIEW = View(
+    "profile",
+    _TITLE,
+    "Where it is lost",
+    "Time by function, loop and parallel construct, in the structure of the program, and each one's share of the loss.",
+    _make,
+    (
+        common.PROCESSORS,
+        common.SIZE,
+        Option("bars", "Bars", "int", _BARS, description="how many of the dearest regions get a bar", minimum=1),
+    ),
+    order=45,
+)

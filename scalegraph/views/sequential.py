@@ -1,0 +1,84 @@
+"""The one-processor program under a scaling method: utilisation, access rate, miss rate (scale-graph.txt Figs. 6-8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze import series as selection
+from scalegraph.analyze import verdict
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.base.errors import InputError, near
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Plot
+from scalegraph.views.view import Option, View
+
+_TITLE = "Sequential patterns"
+_RATES = (
+    ("cpu_utilisation", "CPU utilisation", "busy"),
+    ("memory_access_rate", "memory access rate", "memory_stall"),
+    ("miss_rate", "miss rate", "miss"),
+)
+
+
+def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
+    found = selection.sequential(data.scaling, processors) if not data.scaling.empty else []
+    if not found:
+        need = (
+            f"Patterns of the sequential program need runs on {verdict.span((processors,))} with two or more sizes:"
+            " list several values of a parameter in the request, or use a bound that makes the problem grow."
+        )
+        return common.empty("sequential", _TITLE, data, need)
+    series = _chosen(found, grow)
+    name = series.axis.removeprefix(PARAMETER)
+    sizes = tuple(float(value) for value in numbers(series.rows, series.axis))
+    wide = len(sizes) > 1 and min(sizes) > 0 and max(sizes) / min(sizes) >= 8
+    axis = Axis(name, scale="log2" if wide else "linear", ticks=sizes if len(sizes) <= 12 else ())
+    panels = []
+    for column, words, role in _RATES:
+        if np.isfinite(numbers(series.rows, column)).any():
+            line = common.curve(series.rows, column, words, role, unit="%", scale=100.0, x=series.axis)
+            top = float(np.nanmax(line.y)) * 1.15
+            panels.append(Plot(axis, Axis(words, "%", limits=(0.0, min(102.0, top) if top > 0 else 1.0)), (line,)))
+    if not panels:
+        need = "The runs have no accounting of processor time; simulated runs have it."
+        return common.empty("sequential", _TITLE, data, need)
+    first, last = series.rows.iloc[0], series.rows.iloc[-1]
+    others = [other.label for other in found if other is not series]
+    return Figure(
+        "sequential",
+        f"{_TITLE}: {common.study_title(data)}, {series.label}",
+        f"From {first['label']} to {last['label']} on {verdict.span((processors,))} CPU utilisation goes from"
+        f" {verdict.percent(float(first['cpu_utilisation']))} to {verdict.percent(float(last['cpu_utilisation']))},"
+        f" the miss rate from {verdict.percent(float(first['miss_rate']))}"
+        f" to {verdict.percent(float(last['miss_rate']))}.",
+        tuple(panels),
+        notes=(f"Also in this study: {'; '.join(dict.fromkeys(others))}.",) if others else (),
+    )
+
+
+def _chosen(found: list[Series], grow: object) -> Series:
+    if not grow:
+        return found[0]
+    wanted = {part.strip() for part in str(grow).split(",")}
+    for series in found:
+        words = series.label.removesuffix(" grows").removesuffix(" grow")
+        if set(words.split(" and ")) == wanted:
+            return series
+    known = sorted({series.label.split(" ")[0] for series in found})
+    raise InputError(f"grow: no series in which {grow} grows{near(str(grow), known)}; known: {', '.join(known)}")
+
+
+VIEW = View(
+    "sequential",
+    _TITLE,
+    "Overview",
+    "CPU utilisation, memory access rate and miss rate of the one-processor program as the problem grows.",
+    _make,
+    (
+        Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),
+        Option("processors", "Processors", "int", 1, description="N of the runs", minimum=1),
+    ),
+    order=100,
+)

@@ -1,0 +1,63 @@
+"""Speedup and efficiency over N of a fixed-size problem (latency-metric.txt 2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import significant
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.views.view import View
+
+_TITLE = "Speedup and efficiency"
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
+        need = (
+            "Speedup needs one problem on one processor and on more: add N = 1 to the processor counts of the request."
+        )
+        return common.empty("speedup", _TITLE, data, need)
+    rows = series.rows
+    axis = common.processors_axis(series.processors)
+    speedup = common.curve(rows, "speedup", "speedup", "speedup", low="speedup_low", high="speedup_high")
+    efficiency = common.curve(rows, "efficiency", "efficiency", "efficiency")
+    counts = tuple(float(n) for n in series.processors)
+    ideal = Line("ideal", counts, counts, "ideal", "computed", style="thin", markers=False)
+    one = Line("ideal", counts, (1.0,) * len(counts), "ideal", "computed", style="thin", markers=False)
+    point = turning_point(rows)
+    marks: tuple[Mark, ...] = ()
+    sentence = f"{series.label or 'This problem'}: too few runs for a verdict."
+    if point is not None:
+        marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
+        sentence = (
+            f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as on one"
+            f" processor, with {point.processors} processors at an efficiency of {verdict.percent(point.efficiency)}."
+        )
+    top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
+    return Figure(
+        "speedup",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal), marks=marks),
+            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (efficiency, one)),
+        ),
+        notes=common.failure_notes(data),
+    )
+
+
+VIEW = View(
+    "speedup",
+    _TITLE,
+    "Scalability",
+    "How many times faster than one processor, and what share of the processors' time that uses.",
+    _make,
+    (common.SIZE,),
+    order=30,
+)
