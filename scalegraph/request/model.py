@@ -37,7 +37,7 @@
 
     [limits]                                     # of one run
     time_s = 600
-    memory_bytes = 4_000_000_000
+    memory_bytes = 4_294_967_296
     output_bytes = 10_000_000
 
 Bounds: ``problem_size`` runs the base parameters on every processor count (strong scaling; scaling method I of
@@ -179,7 +179,7 @@ class RunLimits(Strict):
     """Limits of one run; the run is stopped and reported when it meets one."""
 
     time_s: float = Field(default=600.0, gt=0, le=30 * 86400, description="host seconds")
-    memory_bytes: int = Field(default=8 * 2**30, ge=64 * 2**20, description="memory of the host")
+    memory_bytes: int = Field(default=4 * 2**30, ge=64 * 2**20, description="that the program may allocate")
     output_bytes: int = Field(default=16 * 2**20, ge=0, description="of the program's output that is kept")
 
 

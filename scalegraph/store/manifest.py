@@ -30,14 +30,21 @@ class SourceText(_Part):
     @classmethod
     def of(cls, name: str, text: str, instrumented: str = "") -> SourceText:
         """Return the source with its digest."""
-        return cls(name=name, text=text, instrumented=instrumented, sha256=hashlib.sha256(text.encode()).hexdigest())
+        raw = text.encode("utf-8", "surrogateescape")  # bytes of the file, also where they are not UTF-8
+        return cls(
+            name=name,
+            text=raw.decode("utf-8", "replace"),
+            instrumented=instrumented.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+            sha256=hashlib.sha256(raw).hexdigest(),
+        )
 
 
 class Manifest(_Part):
     """Everything about a study that is not a run.
 
-    *identity* is a digest of what every run of the study must share (sources, compiler flags, machine);
-    runs of another identity are refused. *machine_values* are the effective values of the machine.
+    *identity* holds digests of what every run of the study must share, by what it is (program, arguments, machine,
+    ..); runs of another identity are refused. *machine_values* are the effective values of the machine. *memory* is
+    the formula of the bytes that the program allocates, in its parameters; empty when not known.
     """
 
     format: int = FORMAT
@@ -48,7 +55,8 @@ class Manifest(_Part):
     program: str = ""
     machine: str = ""
     machine_values: dict[str, Any] = Field(default_factory=dict)
-    identity: str = ""
+    identity: dict[str, str] = Field(default_factory=dict)
+    memory: str = ""
     sources: tuple[SourceText, ...] = ()
     regions: tuple[Region, ...] = ()
 

@@ -27,7 +27,7 @@ def record(processors: int, n: int = 10, **more: Any) -> RunRecord:
     return RunRecord(point=point, **(values | more))
 
 
-MANIFEST = Manifest.new(title="t", program="p", machine="ksr1", identity="abc", sources=(SourceText.of("p.c", "x"),))
+MANIFEST = Manifest.new(title="t", program="p", machine="ksr1", identity={"program": "abc"}, sources=(SourceText.of("p.c", "x"),))
 
 
 @pytest.fixture

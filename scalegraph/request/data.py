@@ -1,0 +1,80 @@
+"""From a study on disk to what analysis and views work on, and from views to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from scalegraph.analyze import matrix as matrices
+from scalegraph.base.run import Value
+from scalegraph.request import expression
+from scalegraph.store import Study
+from scalegraph.views import SourceText, StudyData
+
+if TYPE_CHECKING:
+    from scalegraph.views.figure import Figure
+
+_TOLERANCE = 0.01
+
+
+def study_data(study: Study) -> StudyData:
+    """Return *study* as views see it: run table with ``memory_bytes``, records, manifest, texts, regions."""
+    manifest = study.manifest
+    records = study.runs()
+    table = pd.DataFrame([record.row() for record in records])
+    if manifest.memory and records:
+        table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
+    known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
+    known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
+    known["searches"] = study.facts("searches") or []
+    return StudyData(
+        table,
+        tuple(records),
+        known,
+        tuple(SourceText(source.name, source.text, source.instrumented) for source in manifest.sources),
+        manifest.regions,
+    )
+
+
+def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
+    """Return the bytes of one run; a stranger's formula that cannot be evaluated is not known, not an error."""
+    numbers = {name: float(value) for name, value in parameters.items() if not isinstance(value, str)}
+    try:
+        return expression.parse(formula, frozenset(numbers))(numbers)
+    except ValueError:
+        return None
+
+
+def matrix(data: StudyData, **options: Any) -> matrices.Matrix | None:
+    """Return the matrix of the options of `analyze.matrix.scalability`.
+
+    Without a target the one of the request counts, if it has such a bound. Counts whose runs failed say so.
+    """
+    bound = options.get("bound", "efficiency")
+    if options.get("target") is None:
+        options["target"] = data.bound(bound)[0]
+    options.setdefault("failures", _failures(data, bound))
+    return matrices.scalability(data.scaling, **{"tolerance": _TOLERANCE, **options})
+
+
+def _failures(data: StudyData, bound: str) -> dict[int, str]:
+    """Return a sentence for each N without a size: what the search said, or why the runs failed."""
+    found = {record.point.processors: record.message or record.status for record in reversed(data.failed)}
+    for outcome in data.manifest.get("searches") or []:
+        if outcome.get("bound") == bound and not outcome.get("met") and outcome.get("why") != "no_size_between":
+            found[int(outcome["processors"])] = str(outcome["sentence"])
+    return found
+
+
+def export(figure: Figure, path: Path, size_cm: tuple[float, float] | None, theme: str | None) -> None:
+    """Write *figure* to *path*, in the format of its ending."""
+    from scalegraph.views import render
+
+    options: dict[str, Any] = {}
+    if size_cm is not None:
+        options["size_cm"] = size_cm
+    if theme is not None:
+        options["theme"] = theme
+    render.save(figure, path, **options)

@@ -1,0 +1,224 @@
+"""Search of the size at which a measured quantity takes a wanted value (latency-metric.txt Fig. 11).
+
+Pure: it is told what was measured and says which size to measure next. The size is x = log2 W (W estimated, in any
+unit), since efficiency and time are smooth in log W; but what is measured is noisy and stepped: sizes are whole
+numbers, caches overflow. So a bracket is kept and halved when interpolation does not converge, several crossings
+are allowed, and the search always ends, with a sentence that says why.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Why: TypeAlias = Literal["found", "too_low", "too_high", "no_size_between", "tries", "failed", "flat"]
+
+_STEP = 3.0  # octaves of work that one step without a bracket may go: 8 times the work
+_FIRST_SLOPE = 0.7  # d transform / d x before two sizes are known: ln 2 is W against a constant overhead
+_CUT_OFF = 30.0  # octaves: when extrapolation points farther than this, the quantity does not move
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted: *kind* of quantity, its *target*, and the relative *tolerance*."""
+
+    kind: Literal["efficiency", "time"]
+    target: float
+    tolerance: float
+
+    def distance(self, value: float) -> float:
+        """Return the signed distance on a scale on which the quantity is nearly straight in log W.
+
+        logit for an efficiency (E = 1/(1 + N L / T_seq): with constant overhead it is exactly straight), the
+        logarithm for a time.
+        """
+        if self.kind == "efficiency":
+            value = min(max(value, 1e-9), 1 - 1e-9)
+            return math.log(value / (1 - value)) - math.log(self.target / (1 - self.target))
+        return math.log(max(value, 1e-300) / self.target)
+
+    def met(self, value: float) -> bool:
+        """Whether *value* is near enough."""
+        return abs(value / self.target - 1) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One size that was measured; *value* is None when its run failed."""
+
+    x: float
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a search ended: *best* is the nearest size measured, whether or not it is near enough."""
+
+    why: Why
+    best: Tried | None
+    tries: int
+    sentence: str
+
+    @property
+    def met(self) -> bool:
+        """Whether the goal was reached."""
+        return self.why == "found"
+
+
+class Search:
+    """The state of one search, for one processor count.
+
+    *size* names the whole-number size at x (equal names are the same run); *lower* and *upper* are the ends of the
+    line; *start* is where to begin without any measurement; at most *max_tries* sizes are asked for.
+    """
+
+    def __init__(
+        self,
+        goal: Goal,
+        size: Callable[[float], Hashable],
+        limits: tuple[float, float],
+        start: float,
+        max_tries: int,
+    ) -> None:
+        self._goal = goal
+        self._size = size
+        self._lower, self._upper = limits
+        self._start = min(max(start, self._lower), self._upper)
+        self._max_tries = max_tries
+        self._tried: dict[Hashable, Tried] = {}
+        self._asked: set[Hashable] = set()
+        self._widths: list[float] = []
+        self.result: Found | None = None
+
+    def observe(self, x: float, value: float | None) -> None:
+        """Take note of a measurement at *x*, asked for or not; None when the run failed."""
+        if value is not None and not (math.isfinite(value) and value > 0):
+            value = None
+        self._tried[self._size(x)] = Tried(x, value)
+
+    def next(self) -> float | None:
+        """Return the x to measure next, or None when the search is over (`result` says how)."""
+        if self.result is not None:
+            return None
+        best = self._best()
+        if best and best.value is not None and self._goal.met(best.value):
+            return self._end("found", "")
+        wanted = self._step()
+        if wanted is None:
+            return None
+        if self._size(wanted) not in self._asked and len(self._asked) >= self._max_tries:
+            return self._end("tries", f"not near enough after {self._max_tries} sizes")
+        self._asked.add(self._size(wanted))
+        return wanted
+
+    @property
+    def tries(self) -> int:
+        """How many sizes were asked for."""
+        return len(self._asked)
+
+    def _step(self) -> float | None:
+        good = sorted((t for t in self._tried.values() if t.value is not None), key=lambda tried: tried.x)
+        if not good:
+            return self._begin()
+        points = [(tried.x, self._goal.distance(tried.value or 0.0)) for tried in good]
+        pairs = [(a, b) for a, b in itertools.pairwise(points) if a[1] < 0 <= b[1]]
+        if pairs:
+            return self._inside(*min(pairs, key=lambda pair: pair[1][0] - pair[0][0]))
+        if points[-1][1] < 0:
+            return self._up(points)
+        return self._down(points)
+
+    def _begin(self) -> float | None:
+        """Return the start; when runs fail there, smaller sizes."""
+        x = self._start
+        while self._size(x) in self._tried:
+            x -= _STEP
+            if x < self._lower:
+                return self._end("failed", "no size could be run")
+        return x
+
+    def _inside(self, low: tuple[float, float], high: tuple[float, float]) -> float | None:
+        """Return a size between two that lie on either side; halve when interpolation does not shrink the bracket."""
+        width = high[0] - low[0]
+        self._widths.append(width)
+        slow = len(self._widths) >= 3 and width > self._widths[-3] / 2
+        share = 0.5 if slow else -low[1] / (high[1] - low[1])
+        # an end far away says little about where the crossing is; stay off the ends themselves
+        share = min(max(share, 0.08), 0.92)
+        x = self._distinct(low[0], high[0], low[0] + share * width)
+        if x is None:
+            return self._end("no_size_between", "sizes are whole numbers, and there is none in between")
+        return x
+
+    def _distinct(self, low: float, high: float, x: float) -> float | None:
+        """Return x, or the nearest place found by halving whose size differs from both ends' and was not tried."""
+        ends = (self._size(low), self._size(high))
+        for _ in range(60):
+            here = self._size(x)
+            if here not in ends and here not in self._tried:
+                return x
+            if here == ends[0]:
+                low = x
+            elif here == ends[1]:
+                high = x
+            else:  # failed there: look below
+                high = x
+            x = (low + high) / 2
+        return None
+
+    def _up(self, points: list[tuple[float, float]]) -> float | None:
+        """Return a larger size: everything so far lies below the goal."""
+        x, y = points[-1]
+        failed = [t.x for t in self._tried.values() if t.value is None and t.x > x]
+        upper = min([self._upper, *failed])
+        slope = _slope(points)
+        if slope is not None and slope * _CUT_OFF < -y and points[-1][0] - points[0][0] >= 2 * _STEP:
+            return self._end("flat", f"it hardly rises with the size: {self._range(points)}")
+        step = min(max(-y / (slope or _FIRST_SLOPE) * 1.05, 0.25), _STEP) if slope is None or slope > 0 else _STEP
+        if failed:
+            found = self._distinct(x, upper, min(x + step, (x + upper) / 2))
+            return self._end("failed", "larger sizes could not be run") if found is None else found
+        if self._size(upper) in self._tried:
+            return self._end("too_low", f"even the largest size stays below: {self._range(points)}")
+        step_to = min(x + step, upper)
+        while self._size(step_to) in self._tried and step_to < upper:
+            step_to = min(step_to + step, upper)
+        return step_to
+
+    def _down(self, points: list[tuple[float, float]]) -> float | None:
+        """Return a smaller size: everything so far lies above the goal."""
+        x, y = points[0]
+        slope = _slope(points[:3])
+        step = min(max(y / (slope or _FIRST_SLOPE) * 1.05, 0.25), _STEP) if slope is None or slope > 0 else _STEP
+        if self._size(self._lower) in self._tried:
+            return self._end("too_high", f"even the smallest size lies above: {self._range(points)}")
+        step_to = max(x - step, self._lower)
+        while self._size(step_to) in self._tried and step_to > self._lower:
+            step_to = max(step_to - step, self._lower)
+        return step_to
+
+    def _range(self, points: list[tuple[float, float]]) -> str:
+        values = [t.value for t in self._tried.values() if t.value is not None]
+        octaves = points[-1][0] - points[0][0]
+        if len(values) == 1:
+            return f"{values[0]:.3g}"
+        return f"{min(values):.3g} to {max(values):.3g} while the work grew {2**octaves:.3g} times"
+
+    def _best(self) -> Tried | None:
+        good = [tried for tried in self._tried.values() if tried.value is not None]
+        return min(good, key=lambda tried: abs(self._goal.distance(tried.value or 0.0)), default=None)
+
+    def _end(self, why: Why, sentence: str) -> float | None:
+        self.result = Found(why, self._best(), len(self._asked), sentence)
+        return None
+
+
+def _slope(points: list[tuple[float, float]]) -> float | None:
+    """Return the slope over the last sizes (at most three): two neighbours alone are at the mercy of noise."""
+    recent = points[-3:]
+    if len(recent) < 2 or recent[-1][0] - recent[0][0] < 1e-6:
+        return None
+    return (recent[-1][1] - recent[0][1]) / (recent[-1][0] - recent[0][0])

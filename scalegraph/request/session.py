@@ -1,0 +1,234 @@
+"""The facade that command line and window share: everything a user can ask for, free of Qt."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault
+from scalegraph.base.events import EventSink, ignore
+from scalegraph.request import check as checking
+from scalegraph.request import programs
+from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.request.plan import Plan, plan
+from scalegraph.request.resolve import resolved
+from scalegraph.store import Study
+
+if TYPE_CHECKING:
+    from scalegraph.analyze.matrix import Matrix
+    from scalegraph.control.execute import Link
+    from scalegraph.instrument import Detail, Instrumented
+    from scalegraph.machine import Machine
+    from scalegraph.views import StudyData, View
+    from scalegraph.views.figure import Figure
+
+_OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records that were read
+
+
+class Session:
+    """One user at work. Methods may be called from several threads.
+
+    *cache_dir*: where built programs are kept, the user's cache directory if None; *workers*: runs side by side, one
+    for each core if None; *link*: the target, the simulated one if None.
+    """
+
+    def __init__(self, cache_dir: Path | None = None, *, workers: int | None = None, link: Link | None = None) -> None:
+        if cache_dir is not None:
+            os.environ["SCALEGRAPH_CACHE"] = str(cache_dir)  # the build's child processes must agree
+        self._workers = workers
+        self._link = link
+        self._open: OrderedDict[Path, tuple[tuple[int, int], Study]] = OrderedDict()
+        self._mutex = threading.RLock()
+
+    def load(self, path: Path | str) -> Request:
+        """Read and check a request file; raise `InputError` with every fault and its place."""
+        return checking.load_request(path)
+
+    def check(self, request: Request) -> list[Fault]:
+        """Return every fault of *request*; the *key* of each is the path of the field."""
+        return checking.check(request)
+
+    def plan(self, request: Request, study_path: Path | str | None = None) -> Plan:
+        """Return what *request* would run; runs that the study at *study_path* has count as done.
+
+        Starts nothing. Raises `InputError` with every fault.
+        """
+        known = self._records(Path(study_path)) if study_path and Path(study_path).exists() else []
+        from scalegraph.control.execute import default_workers
+
+        return plan(request, known=known, workers=self._workers or default_workers())
+
+    def submit(
+        self,
+        request: Request,
+        study_path: Path | str | None,
+        emit: EventSink = ignore,
+        cancel: CancelToken | None = None,
+        *,
+        workers: int | None = None,
+        overwrite: bool = False,
+    ) -> Study:
+        """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
+
+        Runs that the study has are not run again. After a request to stop the study has what was finished (ask
+        *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`, `BuildError`, `StoreError`,
+        `MissingTool`; runs that fail raise nothing, their records say it.
+        """
+        from scalegraph.request.submit import Submission
+
+        found = resolved(request)
+        work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link)
+        return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
+
+    def simulate(
+        self,
+        sources: Sequence[Path | str],
+        *,
+        machine: str = "ksr1",
+        overrides: Mapping[str, str] | None = None,
+        processors: Sequence[int] = (1,),
+        args: Sequence[str] = (),
+        cflags: Sequence[str] = (),
+        ldflags: Sequence[str] = (),
+        include: Sequence[Path | str] = (),
+        schedule: str = "",
+        env: Mapping[str, str] | None = None,
+        stdin: Path | str = "",
+        limits: RunLimits | None = None,
+        study_path: Path | str | None = None,
+        emit: EventSink = ignore,
+        cancel: CancelToken | None = None,
+    ) -> Study:
+        """Run C *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
+
+        The study is in memory unless *study_path* names a file. Raises as `submit`.
+        """
+        is_path = machine.endswith(".toml") or "/" in machine
+        choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
+        request = Request(
+            program=ProgramChoice(
+                sources=tuple(map(str, sources)),
+                args=tuple(arg.replace("{", "{{").replace("}", "}}") for arg in args),
+                cflags=tuple(cflags),
+                ldflags=tuple(ldflags),
+                include=tuple(map(str, include)),
+                env=dict(env or {}),
+                stdin=str(stdin),
+            ),
+            machine=choice,
+            processors=tuple(processors),
+            schedule=schedule,
+            limits=limits or RunLimits(),
+        )
+        return self.submit(request, study_path, emit, cancel)
+
+    def open(self, path: Path | str) -> Study:
+        """Open a study for viewing; runs nothing. The session keeps it open: do not close it, `forget` it."""
+        path = Path(path).resolve()
+        with self._mutex:
+            stamp = _stamp(path)
+            if path in self._open and self._open[path][0] == stamp and stamp is not None:
+                self._open.move_to_end(path)
+                return self._open[path][1]
+            self.forget(path)
+            study = Study.open(path)
+            self._open[path] = (_stamp(path) or (0, 0), study)
+            while len(self._open) > _OPEN_AT_ONCE:
+                self.forget(next(iter(self._open)))
+            return study
+
+    def forget(self, path: Path | str) -> None:
+        """Close the study at *path* if the session has it open."""
+        with self._mutex:
+            known = self._open.pop(Path(path).resolve(), None)
+            if known:
+                known[1].close()
+
+    def close(self) -> None:
+        """Close every study that the session opened for viewing."""
+        with self._mutex:
+            for path in list(self._open):
+                self.forget(path)
+
+    def save_as(self, study: Study | Path | str, path: Path | str) -> None:
+        """Write a copy of a study to *path*, whole or not at all."""
+        (study if isinstance(study, Study) else self.open(study)).save_as(path)
+
+    def study_data(self, study: Study | Path | str) -> StudyData:
+        """Return a study as views and analysis see it."""
+        from scalegraph.request.data import study_data
+
+        return study_data(study if isinstance(study, Study) else self.open(study))
+
+    def machines(self) -> list[Any]:
+        """Return the summaries of the shipped machines."""
+        from scalegraph import machine
+
+        return list(machine.available())
+
+    def machine(self, name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machine:
+        """Return a machine; raise `InputError` with every fault of its file."""
+        from scalegraph import machine
+
+        return machine.load(name_or_path, overrides)
+
+    def programs(self) -> tuple[programs.Described, ...]:
+        """Return the shipped programs."""
+        return programs.available()
+
+    def instrument(self, path: Path | str, *, detail: Detail = "outer") -> Instrumented:
+        """Return the C source at *path* with the probes that the preprocessor would insert."""
+        from scalegraph.base.toml import read_text
+        from scalegraph.instrument import instrument_source
+
+        return instrument_source(read_text(Path(path)), str(path), detail=detail)
+
+    def views(self) -> dict[str, View]:
+        """Return every view by name."""
+        from scalegraph import views
+
+        return views.registry()
+
+    def view(self, study: Study | Path | str, name: str, **options: Any) -> Figure:
+        """Return the view *name* of a study; raise `InputError` for an unknown view or option."""
+        from scalegraph import views
+
+        return views.get(name).build(self.study_data(study), **options)
+
+    def export(
+        self,
+        study: Study | Path | str,
+        name: str,
+        path: Path | str,
+        *,
+        size_cm: tuple[float, float] | None = None,
+        theme: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Write the view *name* of a study to *path*, in the format of its ending."""
+        from scalegraph.request.data import export
+
+        export(self.view(study, name, **options), Path(path), size_cm, theme)
+
+    def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
+        """Return the scalability matrix of a study, see `analyze.matrix.scalability`; None when nothing can be held."""
+        from scalegraph.request.data import matrix
+
+        return matrix(self.study_data(study), **options)
+
+    def _records(self, path: Path) -> list[Any]:
+        return self.open(path).runs()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Return what tells a replaced file from the one that is open."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,251 @@
+"""Carries a request out: builds once, runs every point that the study lacks, follows the searches, keeps it all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from scalegraph import control
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.control.execute import Job, Link, Progress, default_workers, execute, skip
+from scalegraph.link import Build, Limits
+from scalegraph.request import programs
+from scalegraph.request.estimate import HostTime
+from scalegraph.request.plan import Plan, plan, points_of
+from scalegraph.request.resolve import Resolved
+from scalegraph.request.searches import Searches
+from scalegraph.store import Manifest, SourceText, Study
+from scalegraph.store.manifest import digest
+
+_WORDS = {
+    "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
+    "arguments": "other arguments",
+    "machine": "another machine",
+    "schedule": "another loop schedule",
+    "input": "another standard input",
+}
+
+
+class Submission:
+    """One request on its way. `run` does everything; the study's runs are in it even when `run` raises."""
+
+    def __init__(
+        self, found: Resolved, emit: EventSink, cancel: CancelToken, workers: int | None, link: Link | None = None
+    ) -> None:
+        self._found = found
+        self._emit = emit
+        self._cancel = cancel
+        self._workers = workers or default_workers()
+        self._link = link
+        self._host = HostTime(found.family)
+        self._records: dict[str, RunRecord] = {}
+        self._points: dict[str, RunPoint] = {}
+        self._progress = Progress()
+        self._later_s: float | None = 0.0
+
+    def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
+        """Carry the request out into the study at *path* (in memory if None) and return it.
+
+        A study that is there already is completed: its runs are not run again. Raises `InputError` when its runs are
+        of another program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
+        """
+        try:
+            build = self._build()
+            study = self._study(path, build, overwrite=overwrite)
+        except Cancelled:
+            self._emit(Done(0, 0, cancelled=True))
+            raise
+        except Exception as error:
+            self._emit(Done(0, 0, messages=(str(error),)))
+            raise
+        try:
+            self._carry_out(study, build)
+        except BaseException as error:
+            study.close()
+            self._done(messages=(str(error),))
+            raise
+        self._done()
+        return study
+
+    def _build(self) -> Build:
+        target = self._found.target
+        collect = self._found.request.collect
+        build = control.build(
+            target.sources,
+            cflags=target.cflags,
+            ldflags=target.ldflags,
+            include=target.include,
+            detail=collect.detail,
+            instrument=collect.regions,
+            cwd=target.build_dir,
+            emit=self._emit,
+            cancel=self._cancel,
+        )
+        for remark in build.remarks:
+            self._emit(Note(remark))
+        return build
+
+    def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
+        manifest = self._manifest(build)
+        if path is None:
+            return Study.memory(manifest)
+        if overwrite or not path.exists():
+            return Study.create(path, manifest, overwrite=overwrite)
+        study = Study.open(path, write=True)
+        try:
+            self._same(study, manifest, path)
+            study.set_manifest(manifest.model_copy(update={"created": study.manifest.created}))
+        except BaseException:
+            study.close()
+            raise
+        return study
+
+    def _manifest(self, build: Build) -> Manifest:
+        found, target = self._found, self._found.target
+        stdin = hashlib.sha256(target.stdin.read_bytes()).hexdigest() if target.stdin else ""
+        return Manifest.new(
+            title=found.request.title or target.title,
+            request=found.request.model_dump(mode="json", exclude_defaults=True) | {"bound": self._bounds()},
+            program=target.program,
+            machine=found.machine.name,
+            machine_values=found.machine.model_dump(mode="json"),
+            identity={
+                "program": build.digest,
+                "arguments": digest(target.args, dict(target.env)),
+                "machine": digest(dict(found.machine.runtime_config())),
+                "schedule": found.request.schedule,
+                "input": stdin,
+            },
+            memory=found.family.memory_formula.text if found.family.memory_formula else "",
+            sources=tuple(SourceText.of(source.file, source.text, source.instrumented) for source in build.sources),
+            regions=build.regions,
+        )
+
+    def _bounds(self) -> list[dict[str, object]]:
+        return [bound.model_dump(mode="json") for bound in self._found.request.bound]
+
+    def _same(self, study: Study, manifest: Manifest, path: Path) -> None:
+        """Refuse to mix runs that cannot be compared."""
+        if len(study) == 0:
+            return
+        before, now = study.manifest.identity, manifest.identity
+        differ = [words for part, words in _WORDS.items() if before.get(part) != now.get(part)]
+        if differ:
+            raise InputError(
+                Fault(
+                    f"holds {len(study)} runs of {' and '.join(differ)}; runs that cannot be compared are not mixed: "
+                    "choose another study",
+                    file=str(path),
+                )
+            )
+
+    def _carry_out(self, study: Study, build: Build) -> None:
+        self._records = {record.point.key: record for record in study.runs() if record.ok}
+        self._host.learn(self._records.values())
+        planned: Plan = plan(self._found, known=self._records.values(), workers=self._workers)
+        searches = Searches(self._found, self._records, planned.searches)
+        self._round(study, build, planned.points, searches)
+        while not self._cancel.cancelled:
+            wanted = searches.wanted()
+            if not wanted:
+                break
+            self._round(study, build, wanted, searches)
+        outcomes = searches.outcomes()
+        if outcomes or study.facts("searches"):
+            study.set_facts("searches", _merged(study.facts("searches") or [], outcomes))
+        for outcome in outcomes:
+            self._emit(Note(outcome["sentence"]))
+
+    def _round(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
+        """Run those of *points* that are not known; tell of all."""
+        fresh = [point for point in points if point.key not in self._points]
+        self._points |= {point.key: point for point in fresh}
+        self._progress.total = len(self._points)
+        left = [point for point in fresh if point.key not in self._records]
+        self._later_s = self._later(searches)
+        estimate = self._host.total(left, self._workers)
+        known = estimate is not None and self._later_s is not None
+        self._emit(Planned(tuple(self._points.values()), (estimate or 0.0) + (self._later_s or 0.0) if known else None))
+        for point in fresh:
+            if point.key in self._records:
+                skip(point, self._progress, self._emit)
+        # longest first: the last run to end should not be the longest
+        jobs = sorted((self._job(point, build) for point in left), key=lambda job: -(job.estimate_s or 0.0))
+        execute(
+            jobs,
+            on_record=lambda record: self._keep(study, record),
+            emit=self._pass_on,
+            cancel=self._cancel,
+            workers=self._workers,
+            progress=self._progress,
+            link=self._link,
+        )
+        for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
+            if point.key not in self._records and not self._cancel.cancelled:
+                self._records[point.key] = self._lost(point)
+
+    def _job(self, point: RunPoint, build: Build) -> Job:
+        request, target = self._found.request, self._found.target
+        limits = request.limits
+        return Job(
+            point=point,
+            build=build,
+            machine=self._found.machine,
+            args=programs.fill(target.args, point.parameters),
+            stdin=target.stdin,
+            cwd=target.run_dir,
+            env=target.env,
+            limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
+            schedule=request.schedule,
+            program=target.program,
+            estimate_s=self._host.seconds(point),
+        )
+
+    def _keep(self, study: Study, record: RunRecord) -> None:
+        if not self._found.request.collect.lines:
+            record = record.model_copy(update={"lines": ()})
+        study.add_run(record)
+        self._records[record.point.key] = record
+        self._host.learn([record])
+
+    def _lost(self, point: RunPoint) -> RunRecord:
+        return RunRecord(
+            source="simulated",
+            program=self._found.target.program,
+            machine=self._found.machine.name,
+            point=point,
+            status="failed",
+        )
+
+    def _pass_on(self, event: Event) -> None:
+        """Add what the searches will still need to the time left."""
+        if isinstance(event, RunFinished | RunFailed) and event.remaining_s is not None and self._later_s is not None:
+            event = replace(event, remaining_s=event.remaining_s + self._later_s)
+        self._emit(event)
+
+    def _later(self, searches: Searches) -> float | None:
+        """Return the host seconds that the searches will take after this round, roughly."""
+        points = [
+            point
+            for planned, tries in searches.running()
+            for point in points_of(self._found, planned.start, (1, planned.processors)) * min(tries, 3)
+        ]
+        return self._host.total(points, self._workers) if points else 0.0
+
+    def _done(self, messages: tuple[str, ...] = ()) -> None:
+        count = self._progress
+        self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
+
+
+def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return all outcomes, a newer one in place of an older one of the same bound, value and N."""
+
+    def name(outcome: dict[str, object]) -> tuple[object, ...]:
+        return outcome.get("bound"), outcome.get("value"), outcome.get("processors")
+
+    return list({name(outcome): outcome for outcome in [*before, *now]}.values())
