@@ -132,14 +132,12 @@ class Reader:
             return
         inside = self.tokens_of(body.start_byte, body.end_byte)
         if not inside or inside[0].text != "{" or inside[-1].text != "}" or not balanced(inside):
-            self.remark(node.start_byte, f"function {name} is left without probes: its braces do not pair up here")
+            self.remark(node.start_byte, f"function {name} left without probes: its braces do not pair up")
             return
         reason = self._refusal(node, body)
         if reason:
-            self.remark(node.start_byte, f"function {name} is left without probes: {reason}")
+            self.remark(node.start_byte, f"function {name} left without probes: {reason}")
             return
-        if body.has_error:
-            self._damage(body, name)
         self.out.functions.append((body.start_byte, body.end_byte, name))
         walk = _FunctionWalk(self, name, body)
         walk.run()
@@ -163,17 +161,13 @@ class Reader:
         head = self.text[node.start_byte : body.start_byte].decode("utf-8", "replace")
         words = {token.text for token in self.tokens_of(node.start_byte, body.start_byte)}
         if "inline" in words | set(specifiers) and "static" not in words and "__inline" not in head:
-            return "an inline function with external linkage may not use the probes, which have internal linkage"
+            return "an inline function with external linkage may not call the probes, whose linkage is internal"
         if words & {"naked", "__naked__", "no_instrument_function", "__no_instrument_function__"}:
             return "its attributes forbid it"
         hiding = sorted({t.text for t in self.tokens_of(body.start_byte, body.end_byte)} & self.hiding)
         if hiding:
             return f"the macro {hiding[0]} hides braces or control flow"
         return "it declares local labels" if _first_is_label_declaration(self, body) else ""
-
-    def _damage(self, body: Node, name: str) -> None:
-        for node in _errors(body):
-            self.remark(node.start_byte, f"in function {name}: not plain C, left without probes")
 
     def _structure(self, body: Node) -> None:
         """Note statement lists, declarations and jumps: phases are checked against them."""
@@ -230,7 +224,7 @@ class _FunctionWalk:
             if made.is_loop:
                 self._reserve(node, made.depth)
         if any("target" in made.words for made in constructs):
-            self.reader.remark(node.start_byte, "OpenMP target construct: left without probes")
+            self.reader.remark(node.start_byte, "OpenMP target construct left without probes")
             return True
         if self.reader.detail == "functions":
             return opaque
@@ -296,7 +290,14 @@ class _FunctionWalk:
     def _is_sound(self, node: Node) -> bool:
         """Return whether braces can be put around *node* without changing or breaking anything."""
         reader = self.reader
-        if node.has_error or not balanced(reader.tokens_of(node.start_byte, node.end_byte)):
+        tokens = reader.tokens_of(node.start_byte, node.end_byte)
+        if (node.has_error and not _has_skeleton(tokens)) or not balanced(tokens):
+            damage = next(_errors(node), node)
+            reader.remark(
+                node.start_byte,
+                f"statement left without probes: line {reader.lexed.line(damage.start_byte)} is not plain C "
+                "(a macro that is not an expression?)",
+            )
             return False
         before = reader.token_before(node.start_byte)
         parent = node.parent
@@ -304,10 +305,10 @@ class _FunctionWalk:
             return False
         expected = ";{}:" if parent.type in ("compound_statement", "case_statement", "labeled_statement") else ")"
         if before.text not in expected and before.text not in ("else", "do"):
-            reader.remark(node.start_byte, f"'{before.text}' before this statement is not plain C: left without probes")
+            reader.remark(node.start_byte, f"statement left without probes: '{before.text}' before it is not plain C")
             return False
         if self.labels.entered_from_outside(node):
-            reader.remark(node.start_byte, "a jump leads into this statement from outside: left without probes")
+            reader.remark(node.start_byte, "statement left without probes: a jump leads into it from outside")
             return False
         return True
 
@@ -373,6 +374,33 @@ def _has_foreign_case(node: Node) -> bool:
         if child.type == "case_statement" or (child.type != "switch_statement" and _has_foreign_case(child)):
             return True
     return False
+
+
+def _has_skeleton(tokens: list[Token]) -> bool:
+    """Return whether brackets alone prove that *tokens* are a whole loop with a braced body, or a block.
+
+    This rescues statements with something inside that the grammar does not know, such as a type as macro argument.
+    """
+    texts = [token.text for token in tokens]
+    if {"case", "default", "goto"}.intersection(texts):
+        return False
+    at = 0
+    if texts[0] == "do":
+        at = _past(texts, 1) if texts[1:2] == ["{"] else len(texts)
+        return texts[at : at + 2] == ["while", "("] and texts[_past(texts, at + 1) :] == [";"]
+    if texts[0] in ("for", "while") and texts[1:2] == ["("]:
+        at = _past(texts, 1)
+    return texts[at : at + 1] == ["{"] and _past(texts, at) == len(texts)
+
+
+def _past(texts: list[str], at: int) -> int:
+    """Return the index after the bracket that closes the one at *at*."""
+    depth = 0
+    for number in range(at, len(texts)):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(texts[number], 0)
+        if depth == 0:
+            return number + 1
+    return len(texts)
 
 
 def _attached(chain: list[tuple[Directive, Construct | None]]) -> list[tuple[Directive, Construct | None]]:
