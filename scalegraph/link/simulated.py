@@ -22,6 +22,10 @@ from scalegraph.runtime.results import Result, ResultError, read_result, write_c
 _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 
 
+# How far a processor may run ahead of the others on hits alone before they get their turn; a spinning one gives way then.
+_QUANTUM_CYCLES = 1000
+
+
 class Simulated:
     """Runs built programs on simulated machines; stateless, so one may serve many threads."""
 
@@ -85,6 +89,8 @@ class Simulated:
             **context.machine.runtime_config(),
             "run.processors": str(processors),
             "run.arena_bytes": str(limits.memory_bytes),
+            "run.stack_bytes": str(limits.stack_bytes),
+            "run.quantum_cycles": str(_QUANTUM_CYCLES),
             "run.result_path": str(result_path),
             "run.blocks_path": str(context.build.blocks),
         }
