@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from scalegraph.base.units import seconds
 Phase: TypeAlias = Literal["waiting", "building", "running", "stopping", "done", "failed", "cancelled"]
 RunPhase: TypeAlias = Literal["waiting", "running", "done", "failed", "kept", "cancelled"]
 
+_serials: Final = itertools.count(1)
 ENDED: Final[frozenset[Phase]] = frozenset({"done", "failed", "cancelled"})
 
 
@@ -44,6 +46,7 @@ class QueueEntry:
     notes: list[str] = field(default_factory=list)
     message: str = ""
     output: str = ""  # the compiler's own text, when the program could not be built
+    serial: int = field(default_factory=lambda: next(_serials))
     _told: float = 0.0  # when remaining_s was said
 
     @property
@@ -112,7 +115,7 @@ class QueueEntry:
         if event.cancelled:
             self.phase = "cancelled"
         else:
-            self.phase = "failed" if event.failed and not event.finished - event.failed else "done"
+            self.phase = "failed" if event.messages or (event.failed and not event.finished) else "done"
         self.message = " ".join(event.messages)
 
     def fail(self, message: str, output: str = "") -> None:

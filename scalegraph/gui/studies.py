@@ -30,6 +30,7 @@ class StudyHandle(QObject):
         self.path = path.resolve()
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self)
+        self._verdict = ""
         self.error = ""
 
     @property
@@ -46,13 +47,18 @@ class StudyHandle(QObject):
         """Return what was read last, or ``None`` while it is read for the first time."""
         return self._data
 
+    def verdict(self) -> str:
+        """Return the sentence that says what the study says."""
+        return self._verdict
+
     def refresh(self) -> None:
         """Read the study again soon; several calls in a row are one reading."""
         session, path = self.session, self.path
 
-        def read(reporter: Reporter) -> Any:
+        def read(reporter: Reporter) -> tuple[StudyData, str]:
             reporter.token.check()
-            return session.study_data(path)
+            data = session.study_data(path)
+            return data, _sentence(data)
 
         self._loader.ask(read, self._loaded, self._unreadable)
 
@@ -60,14 +66,22 @@ class StudyHandle(QObject):
         """Forget the study; a reading under way is dropped."""
         self._loader.stop()
 
-    def _loaded(self, data: StudyData) -> None:
-        self._data = data
+    def _loaded(self, read: tuple[StudyData, str]) -> None:
+        self._data, self._verdict = read
         self.error = ""
         self.changed.emit()
 
     def _unreadable(self, error: Exception) -> None:
         self.error = str(error)
         self.failed.emit(self.error)
+
+
+def _sentence(data: StudyData) -> str:
+    from scalegraph.analyze import series, verdict
+
+    if data.table.empty:
+        return "No run has ended yet."
+    return verdict.header(data.scaling, series.main_series(data.scaling), data.manifest)
 
 
 class Studies(QObject):

@@ -1,0 +1,66 @@
+"""An error or a remark, where the user is: one sentence in the page, with a way on; never a box in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+
+class Banner(QFrame):
+    """One sentence with an optional button; hidden while there is nothing to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setAccessibleName("Message")
+        self._way = QPushButton()
+        self._way.clicked.connect(self._go)
+        self._away = QPushButton("Dismiss")
+        self._away.setProperty("flat", True)
+        self._away.clicked.connect(self.clear)
+        self._action: Callable[[], None] | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 6, 6, 6)
+        row.addWidget(self._text, 1)
+        row.addWidget(self._way)
+        row.addWidget(self._away)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence shown, or an empty string."""
+        return "" if self.isHidden() else self._text.text()
+
+    def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
+        """Say what went wrong; *way* names a button that calls *action*."""
+        self._show(text, "fault", way, action)
+
+    def show_remark(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
+        """Say something worth knowing."""
+        self._show(text, "remark", way, action)
+
+    def clear(self) -> None:
+        """Say nothing."""
+        self.hide()
+
+    def _show(self, text: str, kind: Literal["fault", "remark"], way: str, action: Callable[[], None] | None) -> None:
+        self._text.setText(text)
+        self._action = action
+        self._way.setText(way)
+        self._way.setVisible(bool(way))
+        self.setProperty("banner", kind)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.show()
+
+    def _go(self) -> None:
+        action = self._action
+        self.clear()
+        if action is not None:
+            action()

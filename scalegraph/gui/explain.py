@@ -1,0 +1,210 @@
+"""What the inspector says: every number of the selection with its formula, the numbers put in, and their origin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scalegraph.base.units import si, significant
+
+if TYPE_CHECKING:
+    from scalegraph.gui.selection_state import Selection
+    from scalegraph.views.data import StudyData
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A named value; *formula* shows how it comes about, with the numbers put in."""
+
+    name: str
+    value: str
+    formula: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Facts that belong together, and where their numbers come from."""
+
+    title: str
+    facts: tuple[Fact, ...]
+    origin: str = ""
+
+
+def explain(data: StudyData, selection: Selection) -> tuple[Part, ...]:
+    """Return what is known about *selection*; nothing selected gives the study itself."""
+    parts: list[Part] = []
+    if selection.cell is not None:
+        parts += _cell(data, *selection.cell)
+    elif selection.processors is not None:
+        parts += _processors(data, selection.processors)
+    if selection.region is not None:
+        parts += _region(data, selection.region, selection.processors)
+    return tuple(parts or _study(data))
+
+
+def _study(data: StudyData) -> list[Part]:
+    manifest = data.manifest
+    facts = [Fact("runs", str(len(data.table)))]
+    failed = len(data.failed)
+    if failed:
+        facts.append(Fact("failed", str(failed)))
+    for key, words in (("created", "made"), ("tool", "by")):
+        if manifest.get(key):
+            facts.append(Fact(words, str(manifest[key])))
+    return [Part("Study", tuple(facts), "Select an N, a cell or a region to see its numbers.")]
+
+
+def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
+    if data.table.empty:
+        return []
+    rows = data.scaling
+    rows = rows[rows["processors"] == processors]
+    return list(rows.to_dict("records"))
+
+
+def _processors(data: StudyData, processors: int) -> list[Part]:
+    parts = []
+    rows = _rows(data, processors)
+    for row in rows[:3]:
+        label = str(row.get("label", "")).strip()
+        parts.append(Part(f"N = {processors}" + (f", {label}" if label else ""), _run_facts(row), _origin(row)))
+    if len(rows) > 3:
+        parts.append(Part(f"{len(rows) - 3} more sizes were run on {processors}", (), "See the table of runs."))
+    if not rows:
+        failed = [run for run in data.failed if run.point.processors == processors]
+        facts = tuple(Fact(run.point.label(), run.message or run.status) for run in failed)
+        parts.append(Part(f"N = {processors}", facts, "No run on this N has ended well."))
+    return parts
+
+
+def _run_facts(row: Mapping[Any, Any]) -> tuple[Fact, ...]:
+    count, time, one = int(row["processors"]), _number(row, "time_s"), _number(row, "t_seq_s")
+    stall, idle, primitive = (_number(row, key) for key in ("ml_s", "it_s", "pt_s"))
+    latency = _number(row, "latency_s")
+    facts = [Fact("elapsed time T", si(time, "s", 4))]
+    if math.isfinite(one) and count > 1:
+        facts += [
+            Fact("speedup", _digits(one / time), f"T1 / T = {si(one, 's', 4)} / {si(time, 's', 4)}"),
+            Fact(
+                "efficiency E",
+                _digits(one / (count * time)),
+                f"T1 / (N T) = {si(one, 's', 4)} / ({count} × {si(time, 's', 4)})",
+            ),
+        ]
+    if math.isfinite(latency) and count > 1:
+        put_in = " + ".join(si(value, "s", 4) for value in (stall, idle, primitive))
+        facts.append(Fact("average latency L", si(latency, "s", 4), f"(ML + IT + PT) / N = ({put_in}) / {count}"))
+    whole = count * time
+    for key, words in (
+        ("busy_s", "busy"),
+        ("memory_stall_s", "memory stall"),
+        ("idle_s", "idle"),
+        ("primitive_s", "parallel primitives"),
+    ):
+        value = _number(row, key)
+        if math.isfinite(value):
+            facts.append(
+                Fact(words, f"{100 * value / whole:.1f} %", f"{si(value, 's', 4)} / (N T = {si(whole, 's', 4)})")
+            )
+    misses, references = _number(row, "misses"), _number(row, "references")
+    if references > 0:
+        facts.append(
+            Fact(
+                "miss rate", f"{100 * misses / references:.3g} %", f"{si(misses)} misses / {si(references)} references"
+            )
+        )
+    return tuple(facts)
+
+
+def _cell(data: StudyData, low: int, high: int) -> list[Part]:
+    from scalegraph.analyze import bounds, matrix
+
+    parts = []
+    kinds: tuple[bounds.Bound, ...] = ("efficiency", "time", "memory")
+    for bound in kinds:
+        target = _target(data, bound)
+        target = bounds.usual_target(data.scaling, bound) if target is None else target
+        if target is None:
+            continue
+        made = matrix.scalability(data.scaling, bound=bound, target=target, processors=sorted({low, high}))
+        if made is not None:
+            parts.append(_cell_part(made, low, high))
+    if not parts:
+        return [Part(f"Cell {low} → {high}", (), "No bound could be held with the runs of this study.")]
+    return parts
+
+
+def _target(data: StudyData, bound: str) -> float | None:
+    value = data.manifest.get({"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[bound])
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _cell_part(made: Any, low: int, high: int) -> Part:
+    from scalegraph.analyze.matrix import bound_words
+    from scalegraph.analyze.verdict import target_words
+
+    title = f"Scalability {low} → {high}, {bound_words(made.bound, target_words(made))}"
+    value = made.value(low, high)
+    if value is None:
+        return Part(title, (), made.reasons.get((low, high), "not known"))
+    first, last = made.anchors[low], made.anchors[high]
+    facts = [
+        Fact(
+            "scale",
+            _digits(value),
+            f"L({low}) / L({high}) = {si(first.latency_s, 's', 4)} / {si(last.latency_s, 's', 4)}",
+        )
+    ]
+    facts += [
+        Fact(f"work at {anchor.processors}", f"{si(anchor.work, '', 4)} operations")
+        for anchor in (first, last)
+        if anchor.work is not None
+    ]
+    way = {"measured": "Both ends are runs of this study.", "computed": "At least one end lies between two runs."}
+    return Part(title, tuple(facts), way.get(made.ways.get((low, high), ""), ""))
+
+
+def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
+    known = next((item for item in data.regions if item.id == region), None)
+    if known is None:
+        return []
+    facts = [Fact("kind", known.kind)]
+    if known.file:
+        facts.append(Fact("place", f"{known.file.rsplit('/', 1)[-1]}:{known.line}–{known.end_line or known.line}"))
+    runs = [run for run in data.runs if run.ok and any(cost.region == region for cost in run.regions)]
+    runs = [run for run in runs if run.point.processors == processors] or runs
+    origin = ""
+    if runs:
+        run = max(runs, key=lambda run: run.point.processors)
+        cost = next(cost for cost in run.regions if cost.region == region)
+        whole = sum(run.leaves.values()) or 1
+        for leaf, cycles in sorted(cost.leaves.items(), key=lambda item: -item[1])[:8]:
+            if cycles:
+                value = si(cycles / run.clock_hz, "s", 4) if run.clock_hz else f"{si(cycles, '', 4)} cycles"
+                facts.append(
+                    Fact(
+                        leaf.replace("_", " "),
+                        value,
+                        f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.2g} %",
+                    )
+                )
+        origin = f"{run.source.capitalize()}: {run.point.label()}. Without what lies inside regions of its own."
+    return [Part(f"Region {known.name}", tuple(facts), origin)]
+
+
+def _number(row: Mapping[Any, Any], key: str) -> float:
+    value = row.get(key)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _digits(value: float) -> str:
+    return significant(value, 4) if math.isfinite(value) else "–"
+
+
+def _origin(row: Mapping[Any, Any]) -> str:
+    source = str(row.get("source", "")).capitalize()
+    repetitions = int(row.get("repetitions", 1) or 1)
+    more = f", median of {repetitions} repetitions" if repetitions > 1 else ""
+    return f"{source} on {row.get('machine', '')}{more}. T1 is the run of the same problem on one processor."

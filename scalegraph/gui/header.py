@@ -1,0 +1,64 @@
+"""The line above the study in view: what it says, in one sentence; and below it, when needed, what went wrong."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
+
+from scalegraph.gui.banner import Banner
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.studies import StudyHandle
+from scalegraph.gui.widgets import button, label
+
+
+class Header(QFrame):
+    """Shows the verdict of one study and what is selected."""
+
+    def __init__(self, selection: SelectionModel) -> None:
+        super().__init__()
+        self.setProperty("role", "header")
+        self.banner = Banner()
+        self.verdict = label("", "verdict", wrap=True)
+        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict.setAccessibleName("Verdict")
+        self.verdict.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.chosen = button("", "Clear the selection (Esc)", "flat")
+        self.chosen.clicked.connect(selection.clear)
+        self._selection = selection
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 8, 0)
+        row.addWidget(self.verdict, 1)
+        row.addWidget(self.chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.banner)
+        selection.changed.connect(lambda _new: self._show_chosen())
+        self._show_chosen()
+
+    def show_study(self, handle: StudyHandle | None) -> None:
+        """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""
+        if handle is None:
+            self.verdict.setText("")
+        elif handle.error:
+            self.verdict.setText(f"{handle.title} cannot be read.")
+            self.banner.show_fault(handle.error, "Try again", handle.refresh)
+        elif handle.data() is None:
+            self.verdict.setText(f"Reading {handle.title}…")
+        else:
+            self.verdict.setText(handle.verdict())
+
+    def _show_chosen(self) -> None:
+        current = self._selection.current
+        words = []
+        if current.cell is not None:
+            words.append(f"{current.cell[0]} → {current.cell[1]}")
+        elif current.processors is not None:
+            words.append(f"N = {current.processors}")
+        if current.region is not None:
+            words.append("1 region")
+        if current.line is not None:
+            words.append(f"line {current.line[1]}")
+        self.chosen.setText("  ".join([*words, "×"]))
+        self.chosen.setVisible(bool(words))

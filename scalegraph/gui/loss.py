@@ -1,0 +1,70 @@
+"""The region tree of the navigator: which N it speaks of, and each region's share of what that N loses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import si
+
+if TYPE_CHECKING:
+    from scalegraph.views.data import StudyData
+
+
+@dataclass(frozen=True)
+class RegionLoss:
+    """One line of the tree. *share* (0 to 1) is of the loss of the whole run, with everything inside the region."""
+
+    region: int
+    parent: int | None
+    name: str
+    share: float
+    tip: str
+
+
+def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, tuple[RegionLoss, ...]]:
+    """Return the N shown and its regions, parents first.
+
+    N is *processors* if a run with regions has it, else the largest that has a one-processor run of the same problem
+    beside it. Without any there are no lines.
+    """
+    pair = _pair(data, processors)
+    if pair is None:
+        return None, ()
+    from scalegraph.analyze.profile import region_losses as losses
+
+    run, one = pair
+    table = losses(run, one, data.regions)
+    return run.point.processors, tuple(_line(row) for row in table.to_dict("records"))
+
+
+def _pair(data: StudyData, processors: int | None) -> tuple[RunRecord, RunRecord] | None:
+    ones = {_problem(run): run for run in data.runs if run.ok and run.point.processors == 1 and run.regions}
+    found = [run for run in data.runs if run.ok and run.point.processors > 1 and run.regions and _problem(run) in ones]
+    if not found:
+        return None
+    wanted = [run for run in found if run.point.processors == processors] or found
+    run = max(wanted, key=lambda run: (run.point.processors, run.time_cycles or 0))
+    return run, ones[_problem(run)]
+
+
+def _problem(run: RunRecord) -> tuple[Any, ...]:
+    return (run.program, run.machine, run.source, tuple(sorted(run.point.parameters.items())))
+
+
+def _line(row: dict[Any, Any]) -> RegionLoss:
+    share = float(row["loss_share_incl"])
+    share = 0.0 if math.isnan(share) else share
+    place = f"{row['file'].rsplit('/', 1)[-1]}:{row['line']}" if row["file"] else ""
+    lost = f"loses {si(row['loss_incl_s'], 's', 4)} summed over processors, {100 * share:.1f} % of the whole loss"
+    kind = "" if row["kind"] in ("function", "program") else f"{row['kind']} "
+    name = str(row["name"]) if str(row["name"]).startswith(str(row["kind"])) else f"{kind}{row['name']}"
+    return RegionLoss(
+        int(row["region"]),
+        None if int(row["parent"]) < 0 else int(row["parent"]),
+        name,
+        share,
+        "\n".join(part for part in (name, place, lost) if part),
+    )

@@ -1,0 +1,270 @@
+"""The left side: open studies, and the regions of the study in view with their share of the loss."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.gui.loss import RegionLoss, region_losses
+from scalegraph.gui.region_bar import BarDelegate, ShareRole
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.widgets import label
+
+_KEY: Final = Qt.ItemDataRole.UserRole
+
+
+class Navigator(QWidget):
+    """Chooses the study in view and the region."""
+
+    close_wanted = Signal(str)  # key of a study
+
+    def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme) -> None:
+        super().__init__()
+        self._studies, self._selection = studies, selection
+        self._losses: tuple[RegionLoss, ...] = ()
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search studies and regions  /")
+        self.search.setAccessibleName("Search studies and regions")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.studies_tree = _tree("Open studies", ("Study", "Runs"))
+        self.studies_tree.currentItemChanged.connect(self._study_chosen)
+        self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.studies_tree.customContextMenuRequested.connect(self._study_menu)
+        self.regions_tree = _tree("Regions and their share of the loss", ("Region", "Share of loss"))
+        self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
+        self.regions_tree.currentItemChanged.connect(self._region_chosen)
+        self.regions_note = label("", "muted", wrap=True)
+        self._lay()
+        studies.opened.connect(self._opened)
+        studies.closed.connect(self._closed)
+        selection.changed.connect(self._follow)
+
+    def _lay(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 4, 8)
+        column.addWidget(self.search)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.studies_tree)
+        below = QWidget()
+        lower = QVBoxLayout(below)
+        lower.setContentsMargins(0, 0, 0, 0)
+        lower.addWidget(self.regions_note)
+        lower.addWidget(self.regions_tree, 1)
+        split.addWidget(below)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        column.addWidget(split, 1)
+
+    # studies -------------------------------------------------------------------------------------------------
+
+    def _opened(self, handle: StudyHandle) -> None:
+        item = QTreeWidgetItem([handle.title, "…"])
+        item.setData(0, _KEY, handle.key)
+        item.setToolTip(0, str(handle.path))
+        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.studies_tree.addTopLevelItem(item)
+        handle.changed.connect(lambda: self._described(handle))
+        handle.failed.connect(lambda sentence: self._unreadable(handle, sentence))
+
+    def _closed(self, key: str) -> None:
+        item = self._item_of(key)
+        if item is not None:
+            self.studies_tree.takeTopLevelItem(self.studies_tree.indexOfTopLevelItem(item))
+
+    def _described(self, handle: StudyHandle) -> None:
+        item, data = self._item_of(handle.key), handle.data()
+        if item is None or data is None:
+            return
+        item.setText(1, str(len(data.table)))
+        lines = [str(handle.path)]
+        item.takeChildren()
+        for name, words in study_facts(data):
+            child = QTreeWidgetItem([f"{name}: {words}"])
+            child.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            child.setToolTip(0, words)
+            item.addChild(child)
+            child.setFirstColumnSpanned(True)
+            lines.append(f"{name}: {words}")
+        item.setToolTip(0, "\n".join(lines))
+        if handle.key == self._selection.current.study:
+            item.setExpanded(True)
+            self._show_regions(handle)
+
+    def _unreadable(self, handle: StudyHandle, sentence: str) -> None:
+        item = self._item_of(handle.key)
+        if item is not None:
+            item.setText(1, "unreadable")
+            item.setToolTip(0, sentence)
+
+    def _item_of(self, key: str | None) -> QTreeWidgetItem | None:
+        for index in range(self.studies_tree.topLevelItemCount()):
+            item = self.studies_tree.topLevelItem(index)
+            if item is not None and item.data(0, _KEY) == key:
+                return item
+        return None
+
+    def _study_chosen(self, item: QTreeWidgetItem | None, _before: object) -> None:
+        if item is not None and item.data(0, _KEY):
+            self._selection.select(study=item.data(0, _KEY))
+
+    def _study_menu(self, place: QPoint) -> None:
+        item = self.studies_tree.itemAt(place)
+        handle = self._studies.get(item.data(0, _KEY)) if item is not None else None
+        if handle is None:
+            return
+        menu = QMenu(self)
+        close = menu.addAction("Close study")
+        reveal = menu.addAction("Show in the file manager")
+        chosen = menu.exec(self.studies_tree.viewport().mapToGlobal(place))
+        if chosen is close:
+            self.close_wanted.emit(handle.key)
+        elif chosen is reveal:
+            reveal_path(handle)
+        menu.deleteLater()
+
+    # regions -------------------------------------------------------------------------------------------------
+
+    def _follow(self, selection: Selection) -> None:
+        item = self._item_of(selection.study)
+        if item is not None and self.studies_tree.currentItem() is not item:
+            blocked = self.studies_tree.blockSignals(True)
+            self.studies_tree.setCurrentItem(item)
+            item.setExpanded(True)
+            self.studies_tree.blockSignals(blocked)
+        self._show_regions(self._studies.get(selection.study))
+        self._show_region(selection.region)
+
+    def _show_regions(self, handle: StudyHandle | None) -> None:
+        data = handle.data() if handle is not None else None
+        n, losses = region_losses(data, self._selection.current.processors) if data is not None else (None, ())
+        if losses == self._losses and self.regions_tree.topLevelItemCount():
+            return
+        self._losses = losses
+        self.regions_note.setText(f"Where N = {n} processors lose their time" if losses else "")
+        self.regions_note.setVisible(bool(losses))
+        blocked = self.regions_tree.blockSignals(True)
+        self.regions_tree.clear()
+        made: dict[int, QTreeWidgetItem] = {}
+        for loss in losses:
+            item = QTreeWidgetItem([loss.name, f"{100 * loss.share:.1f} %"])
+            item.setData(0, _KEY, loss.region)
+            item.setData(1, ShareRole, loss.share)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setToolTip(0, loss.tip)
+            item.setToolTip(1, loss.tip)
+            parent = made.get(loss.parent) if loss.parent is not None else None
+            if parent is not None:
+                parent.addChild(item)
+            else:
+                self.regions_tree.addTopLevelItem(item)
+            made[loss.region] = item
+        self.regions_tree.expandAll()
+        self.regions_tree.blockSignals(blocked)
+        self._filter(self.search.text())
+
+    def _show_region(self, region: int | None) -> None:
+        blocked = self.regions_tree.blockSignals(True)
+        found = next((item for item in _all_items(self.regions_tree) if item.data(0, _KEY) == region), None)
+        if region is None or found is None:
+            self.regions_tree.clearSelection()
+            self.regions_tree.setCurrentIndex(QModelIndex())
+        else:
+            self.regions_tree.setCurrentItem(found)
+        self.regions_tree.blockSignals(blocked)
+
+    def _region_chosen(self, item: QTreeWidgetItem | None, _before: object) -> None:
+        if item is not None:
+            self._selection.select(region=item.data(0, _KEY))
+
+    def _filter(self, text: str) -> None:
+        word = text.strip().lower()
+        for tree in (self.studies_tree, self.regions_tree):
+            for index in range(tree.topLevelItemCount()):
+                item = tree.topLevelItem(index)
+                if item is not None:
+                    _hide_unlike(item, word)
+
+
+def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:
+    """Hide what has *word* neither itself nor below; return whether the item stays. A hit shows all below it."""
+    hit = word in item.text(0).lower()
+    below = [_hide_unlike(child, "" if hit else word) for child in _children(item)]
+    item.setHidden(not (hit or any(below)))
+    return not item.isHidden()
+
+
+def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
+    return [child for child in map(item.child, range(item.childCount())) if child is not None]
+
+
+def _all_items(tree: QTreeWidget) -> list[QTreeWidgetItem]:
+    found: list[QTreeWidgetItem] = []
+    waiting = [tree.topLevelItem(index) for index in range(tree.topLevelItemCount())]
+    while waiting:
+        item = waiting.pop()
+        if item is not None:
+            found.append(item)
+            waiting += _children(item)
+    return found
+
+
+def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
+    tree = QTreeWidget()
+    tree.setAccessibleName(name)
+    tree.setColumnCount(2)
+    tree.setHeaderLabels(list(columns))
+    tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+    tree.header().resizeSection(1, 96)
+    tree.header().setStretchLastSection(False)
+    tree.setIndentation(14)
+    tree.setUniformRowHeights(True)
+    tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+    tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    return tree
+
+
+def study_facts(data: Any) -> list[tuple[str, str]]:
+    """Return what a study is about as (name, words)."""
+    table, manifest = data.table, data.manifest
+    facts: list[tuple[str, str]] = []
+    program = str(manifest.get("program_title") or manifest.get("program") or "")
+    if not program and len(table):
+        program = str(table["program"].iloc[0])
+    machine = str(manifest.get("machine_title") or "")
+    if not machine and len(table):
+        machine = str(table["machine"].iloc[0])
+    if program:
+        facts.append(("program", program))
+    if machine:
+        facts.append(("machine", machine))
+    if len(table):
+        counts = sorted({int(n) for n in table["processors"]})
+        span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+        facts.append(("processors", span))
+        failed = int((table["status"] != "ok").sum())
+        if failed:
+            facts.append(("failed runs", str(failed)))
+    return facts
+
+
+def reveal_path(handle: StudyHandle) -> None:
+    """Show where the study lies in the desktop's file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(handle.path.parent)))

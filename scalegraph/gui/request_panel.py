@@ -1,0 +1,228 @@
+"""The request page: the form on the left, the live plan on the right, faults where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from scalegraph.base.errors import Fault, InputError, ScaleGraphError
+from scalegraph.base.files import write_atomic
+from scalegraph.gui.banner import Banner
+from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.request_form import RequestForm, of_request, read
+from scalegraph.gui.request_model import RequestModel
+from scalegraph.gui.request_program import ParameterSection, ProgramSection
+from scalegraph.gui.request_scaling import BoundSection, GrowthSection
+from scalegraph.gui.request_sections import Catalog, Section
+from scalegraph.gui.request_side import RequestSide
+from scalegraph.gui.request_target import MachineSection, RunSection
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.widgets import label
+from scalegraph.request.model import Request
+
+_PAUSE_MS: Final = 120  # after the last key, before the request is looked at
+
+
+class RequestPanel(QWidget):
+    """Edits one request and starts it."""
+
+    run_wanted = Signal(object, object, str)  # Request, Path of the study, title
+    preview_wanted = Signal(str)  # path of a source
+    checked = Signal(bool)  # the form in force was looked at; whether it can run
+
+    def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._session = session
+        self._settings = settings
+        self._catalog = Catalog()
+        self._request: Request | None = None
+        self.model = RequestModel(self)
+        self._checker = Latest(jobs, "checking the request", self)
+        self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._timer.timeout.connect(self._check)
+        self.banner = Banner()
+        self.program = ProgramSection(self.model)
+        self.parameters = ParameterSection(self.model)
+        self.growth = GrowthSection(self.model)
+        self.bounds = BoundSection(self.model)
+        self.machine = MachineSection(self.model)
+        self.runs = RunSection(self.model)
+        self.sections: tuple[Section, ...] = (
+            self.program,
+            self.parameters,
+            self.machine,
+            self.growth,
+            self.bounds,
+            self.runs,
+        )
+        self.side = RequestSide(theme)
+        self._lay()
+        self.program.preview_wanted.connect(self.preview_wanted)
+        self.side.run_clicked.connect(self.start)
+        self.side.load_clicked.connect(self._ask_load)
+        self.side.save_clicked.connect(self.ask_save)
+        self.model.changed.connect(self._show)
+        self._show(self.model.form)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the programs and machines that can be chosen."""
+        self._catalog = catalog
+        for section in self.sections:
+            section.set_catalog(catalog)
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the form in force was checked and can run."""
+        return self.side.run.isEnabled()
+
+    def start(self) -> None:
+        """Start the request, if it can run."""
+        path = self.side.study_path()
+        if self._request is None or not self.can_run:
+            return
+        if path is None:
+            self.side.study_field.show_fault("a file for the study was expected")
+            self.side.study.setFocus()
+            return
+        title = self._request.title or self._title(self.model.form)
+        self.run_wanted.emit(self._request, path, title)
+        self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
+
+    def load(self, path: Path) -> None:
+        """Show the request of a file as one undoable edit; nothing of it is run."""
+        from scalegraph.request import load_request
+
+        try:
+            request = load_request(path)
+        except InputError as error:
+            self.banner.show_fault(str(error))
+            return
+        self.banner.clear()
+        found = self._catalog.programs.get(request.program.name)
+        self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
+        self._settings.add_recent(path)
+
+    def save(self, path: Path) -> None:
+        """Write the request to *path*."""
+        request, faults = read(self.model.form)
+        if request is None:
+            self.banner.show_fault("\n".join(map(str, faults)))
+            return
+        try:
+            write_atomic(path, request.to_toml())
+            self._settings.add_recent(path)
+        except ScaleGraphError as error:
+            self.banner.show_fault(str(error))
+
+    def ask_save(self) -> None:
+        """Ask for a file and save there."""
+        path, _kind = QFileDialog.getSaveFileName(self, "Save request", "request.toml", "Request (*.toml)")
+        if path:
+            self.save(Path(path))
+
+    def stop(self) -> None:
+        """Drop checks under way: the window closes."""
+        self._timer.stop()
+        self._checker.stop()
+
+    def _ask_load(self) -> None:
+        path, _kind = QFileDialog.getOpenFileName(self, "Load request", "", "Request (*.toml);;All files (*)")
+        if path:
+            self.load(Path(path))
+
+    def _lay(self) -> None:
+        page = QWidget()
+        page.setProperty("page", True)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 12, 12, 16)
+        column.setSpacing(10)
+        column.addWidget(label("Run a program", "title"))
+        column.addWidget(self.banner)
+        for section in self.sections:
+            column.addWidget(section)
+        column.addStretch(1)
+        self.form_area = QScrollArea()
+        self.form_area.setWidgetResizable(True)
+        self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.form_area.setWidget(page)
+        self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 16, 12)
+        row.setSpacing(8)
+        row.addWidget(self.form_area, 3)
+        self.side.setContentsMargins(0, 12, 0, 0)
+        self.side.setMinimumWidth(300)
+        self.side.setMaximumWidth(620)
+        row.addWidget(self.side, 2)
+
+    def _show(self, form: RequestForm) -> None:
+        for section in self.sections:
+            section.show_form(form)
+        if form.chosen:
+            self.side.suggest_study(self._settings.free_study_path(self._stem(form)))
+        self.side.show_waiting()
+        self._timer.start()
+
+    def _check(self) -> None:
+        form = self.model.form
+        request, faults = read(form)
+        self._request = None
+        if request is None:
+            self._checker.stop()
+            if form.chosen:
+                self._take(faults)
+            else:
+                self._take([])
+                self.side.show_empty()
+            self.checked.emit(False)
+            return
+        session = self._session
+
+        def look(reporter: Reporter) -> tuple[list[Fault], Any]:
+            found = list(session.check(request))
+            reporter.token.check()
+            wrong = any(fault.severity == "error" for fault in found)
+            return found, None if wrong else session.plan(request)
+
+        self._checker.ask(look, lambda answer: self._answered(request, *answer), self._unplanned)
+
+    def _answered(self, request: Request, faults: list[Fault], plan: Any) -> None:
+        if plan is None:
+            self._take(faults, request.to_toml())
+            self.checked.emit(False)
+            return
+        remarks = self._take_in_sections(faults)
+        self._request = request
+        self.side.show_plan(plan, request.to_toml(), remarks)
+        self.checked.emit(True)
+
+    def _unplanned(self, error: Exception) -> None:
+        faults = error.faults if isinstance(error, InputError) else [Fault(str(error))]
+        self._take(list(faults))
+        self.checked.emit(False)
+
+    def _take(self, faults: Sequence[Fault], toml: str = "") -> None:
+        left = self._take_in_sections(faults)
+        if faults:
+            self.side.show_faults(left, len(faults), toml)
+
+    def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
+        left = list(faults)
+        for section in self.sections:
+            left = section.take_faults(left)
+        return left
+
+    def _stem(self, form: RequestForm) -> str:
+        program = Path(form.program or (form.sources[0] if form.sources else "study")).stem
+        return f"{program}-{Path(form.machine_path or form.machine).stem}"
+
+    def _title(self, form: RequestForm) -> str:
+        found = self._catalog.programs.get(form.program)
+        name = found.program.title if found is not None else self._stem(form).rsplit("-", 1)[0]
+        machine = next((m.title for m in self._catalog.machines if m.name == form.machine), form.machine)
+        return f"{name} on {Path(form.machine_path).stem if form.machine_path else machine}"

@@ -1,0 +1,161 @@
+"""The live plan: the runs as dots over N and size, their number and the time they will take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from scalegraph.base.run import RunPoint
+from scalegraph.base.units import si
+from scalegraph.gui.theme import Theme
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 40.0
+_DOT: Final = 4.5
+
+
+@dataclass(frozen=True)
+class Dots:
+    """The points of a plan on two axes: *x* is N, *y* the value of the parameter *size_name* (1 if there is none)."""
+
+    x: tuple[int, ...]
+    y: tuple[float, ...]
+    size_name: str
+    labels: tuple[str, ...]
+
+
+def dots(points: Sequence[RunPoint]) -> Dots:
+    """Return *points* over N and that numeric parameter which varies most, else the first one."""
+    values: dict[str, list[float]] = {}
+    for point in points:
+        for name, value in point.parameters.items():
+            if isinstance(value, int | float):
+                values.setdefault(name, []).append(float(value))
+    complete = {name: found for name, found in values.items() if len(found) == len(points)}
+    size = max(complete, key=lambda name: len(set(complete[name])), default="")
+    seen: dict[tuple[int, float], str] = {}
+    for index, point in enumerate(points):
+        seen.setdefault((point.processors, complete[size][index] if size else 1.0), point.label())
+    return Dots(tuple(x for x, _y in seen), tuple(y for _x, y in seen), size, tuple(seen.values()))
+
+
+class PlanView(QWidget):
+    """Draws `Dots`; both axes logarithmic, N with its real values as ticks."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._dots = Dots((), (), "", ())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(170)
+        self.setAccessibleName("Planned runs over processors and problem size")
+        self.setToolTip("")
+        theme.changed.connect(self._redraw)
+
+    def sizeHint(self) -> QSize:
+        """Qt: the size that shows a plan well."""
+        return QSize(320, 230)
+
+    def show_points(self, points: Sequence[RunPoint]) -> None:
+        """Draw *points*."""
+        self._dots = dots(points)
+        said = ", ".join(map(str, sorted(set(self._dots.x))))
+        self.setAccessibleDescription(f"Processors {said}" if said else "No runs")
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: draw."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paper = self._theme.paper
+        painter.fillRect(self.rect(), QColor(paper.base))
+        painter.setPen(QPen(QColor(paper.line), 1))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        if not self._dots.x:
+            painter.setPen(QColor(paper.muted))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "The planned runs appear here")
+            return
+        self._axes(painter)
+        colour = self._theme.colour("time")
+        painter.setPen(QPen(colour, 1.6))
+        painter.setBrush(QColor(paper.base))  # hollow: these will be simulated
+        for place in self._places():
+            painter.drawEllipse(place, _DOT, _DOT)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: say which run is under the mouse."""
+        if isinstance(event, QHelpEvent):
+            for place, text in zip(self._places(), self._dots.labels, strict=True):
+                if (place - QPointF(event.pos())).manhattanLength() < 3 * _DOT:
+                    QToolTip.showText(event.globalPos(), text, self)
+                    return True
+            QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def _redraw(self, _name: str) -> None:
+        self.update()
+
+    def _area(self) -> QRectF:
+        return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
+
+    def _places(self) -> list[QPointF]:
+        area = self._area()
+        return [
+            QPointF(
+                area.left() + area.width() * _share(x, self._dots.x),
+                area.bottom() - area.height() * _share(y, self._dots.y),
+            )
+            for x, y in zip(self._dots.x, self._dots.y, strict=True)
+        ]
+
+    def _axes(self, painter: QPainter) -> None:
+        area, paper = self._area(), self._theme.paper
+        font = painter.font()
+        font.setPointSizeF(8.5)
+        painter.setFont(font)
+        for n in _thin(sorted(set(self._dots.x)), max(2, int(area.width() / 36))):
+            x = area.left() + area.width() * _share(n, self._dots.x)
+            painter.setPen(QPen(QColor(paper.line), 1))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 3))
+            painter.setPen(QColor(paper.muted))
+            painter.drawText(QRectF(x - 30, area.bottom() + 4, 60, 14), Qt.AlignmentFlag.AlignHCenter, str(n))
+        if self._dots.size_name:
+            for value in _thin(sorted(set(self._dots.y)), max(2, int(area.height() / 22))):
+                y = area.bottom() - area.height() * _share(value, self._dots.y)
+                right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                painter.setPen(QPen(QColor(paper.line), 1))
+                painter.drawLine(QPointF(area.left() - 3, y), QPointF(area.right(), y))
+                painter.setPen(QColor(paper.muted))
+                painter.drawText(QRectF(4, y - 8, _LEFT - 12, 16), right, si(value))
+        painter.setPen(QColor(paper.muted))
+        under = QRectF(area.left(), self.height() - 19, area.width(), 16)
+        painter.drawText(under, Qt.AlignmentFlag.AlignHCenter, "processors N")
+        painter.save()
+        painter.translate(12, area.center().y())
+        painter.rotate(-90)
+        painter.drawText(QRectF(-80, -8, 160, 16), Qt.AlignmentFlag.AlignCenter, self._dots.size_name)
+        painter.restore()
+
+
+def _share(value: float, among: Sequence[float]) -> float:
+    """Return where *value* stands between the least (0) and the largest of *among* (1), logarithmically."""
+    low, high = min(among), max(among)
+    if high == low:
+        return 0.5
+    if low <= 0:
+        return (value - low) / (high - low)
+    return math.log(value / low) / math.log(high / low)
+
+
+def _thin(values: Sequence[float], most: int) -> list[float]:
+    """Return at most *most* of *values*, the first and the last among them."""
+    if len(values) <= most:
+        return list(values)
+    step = math.ceil((len(values) - 1) / (most - 1))
+    return [*list(values)[:-1][::step][: most - 1], values[-1]]

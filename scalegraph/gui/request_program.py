@@ -1,0 +1,190 @@
+"""The request panel's first part: which program, with which arguments and parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+
+from scalegraph.gui.request_form import Pairs, RequestForm, for_program, for_sources
+from scalegraph.gui.request_model import RequestModel
+from scalegraph.gui.request_sections import Catalog, Section
+from scalegraph.gui.request_widgets import Choice, PairsEditor
+from scalegraph.gui.widgets import Field, button, label
+from scalegraph.request.programs import Parameter, Program
+
+_OWN: Final = "\0own"  # no program is called that
+
+
+class ProgramSection(Section):
+    """Program, sources, arguments, compiler flags."""
+
+    preview_wanted = Signal(str)  # path of the source whose instrumentation is to be shown
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Program")
+        self._catalog = Catalog()
+        self.choice = Choice()
+        self.choice.setAccessibleName("Program")
+        self.choice.chosen.connect(self.choose)
+        self.add("Program", self.choice, ("program.name", "program"), "A shipped program, or C files of your own")
+        self.summary = label("", "muted", wrap=True)
+        self.column.addWidget(self.summary)
+        self._own = self.add("C files", self._source_row(), ("program.sources",))
+        self._args_entry = self.entry("args", "for instance {n} -v, where {n} stands for the parameter n")
+        self._args = self.add("Arguments", self._args_entry, ("program.args",), "Arguments of the program")
+        self._more_button = button("More: compiler flags, environment, input", kind="link")
+        self._more_button.setCheckable(True)
+        self._more_button.toggled.connect(self._show_more)
+        self._build_more()
+        row = QHBoxLayout()
+        self.preview = button("Show instrumentation", "What the preprocessor inserts, beside the original", "link")
+        self.preview.clicked.connect(self._preview)
+        row.addWidget(self.preview)
+        row.addWidget(self._more_button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self.column.addWidget(self._more)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Offer the shipped programs."""
+        self._catalog = catalog
+        self.show_form(self.model.form)
+
+    def choose(self, name: str) -> None:
+        """Start from the defaults of program *name*; for own files, ask which."""
+        if name == _OWN:
+            self._add_sources()
+            self.show_form(self.model.form)
+        elif name != self.model.form.program:
+            found = self._catalog.programs.get(name)
+            if found is not None:
+                form = for_program(name, found.program, self.model.form)
+                self.model.set(form, f"choice of {found.program.title}")
+
+    def choose_sources(self, paths: tuple[Path, ...]) -> None:
+        """Start from C files of the user's own."""
+        self.model.set(for_sources(tuple(map(str, paths)), self.model.form), "choice of C files")
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        items = [(name, found.program.title) for name, found in self._catalog.programs.items()]
+        if form.program and form.program not in self._catalog.programs:
+            items.append((form.program, form.program))
+        self.choice.offer([*items, (_OWN, "C files of your own…")])
+        self.choice.show_value(form.program or (_OWN if form.sources else None))
+        if not form.chosen:
+            self.choice.setPlaceholderText("Choose a program")
+        found = self._catalog.programs.get(form.program)
+        self.summary.setText(found.program.summary if found is not None else "")
+        self.summary.setVisible(bool(self.summary.text()))
+        self._files.setText("\n".join(Path(source).name for source in form.sources))
+        self._files.setToolTip("\n".join(form.sources))
+        own = bool(form.sources)
+        self._own.setVisible(own)
+        self._args.setVisible(own)
+        self.preview.setVisible(form.chosen)
+        for attribute, editor in self._entries.items():
+            editor.show_text(getattr(form, attribute))
+        self._args_entry.show_text(form.args)
+        self.tables["program.env"].show_pairs(form.env)
+
+    def _source_row(self) -> QWidget:
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        self._files = label("", wrap=True)
+        change = button("Choose…", "Choose the C files of the program")
+        change.clicked.connect(self._add_sources)
+        line.addWidget(self._files, 1)
+        line.addWidget(change)
+        return row
+
+    def _build_more(self) -> None:
+        from PySide6.QtWidgets import QVBoxLayout
+
+        self._more = QWidget()
+        column = QVBoxLayout(self._more)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        self._entries = {}
+        for attribute, name, hint, tip in (
+            ("cflags", "Compiler flags", "-O3 -DSIZE=100", "Given to the compiler after ScaleGraph's own flags"),
+            ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
+            ("include", "Header directories", "include", "Directories searched for headers"),
+            ("stdin", "Standard input", "a file", "File given to the program as standard input"),
+            ("directory", "Working directory", "where the request lies", "Directory in which the runs start"),
+        ):
+            editor = self.entry(attribute, hint)
+            self._entries[attribute] = editor
+            made = Field(name, editor, (f"program.{attribute}",), tip)
+            self.fields.append(made)
+            column.addWidget(made)
+        env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
+        self.tables["program.env"] = env
+        column.addWidget(env)
+        self._more.hide()
+
+    def _env_typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of the environment", typing=f"env {typing}" if typing else "", env=pairs)
+
+    def _show_more(self, shown: bool) -> None:
+        self._more.setVisible(shown)
+        self._more_button.setText("Less" if shown else "More: compiler flags, environment, input")
+
+    def _add_sources(self) -> None:
+        files, _kind = QFileDialog.getOpenFileNames(self, "C files of the program", "", "C source (*.c);;All files (*)")
+        if files:
+            self.choose_sources(tuple(map(Path, files)))
+
+    def _preview(self) -> None:
+        form = self.model.form
+        found = self._catalog.programs.get(form.program)
+        sources = found.sources() if found is not None else tuple(map(Path, form.sources))
+        if sources:
+            self.preview_wanted.emit(str(sources[0]))
+
+
+class ParameterSection(Section):
+    """Base values of the program's parameters."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Parameters", "Values at the base size. Several with commas between them are a sweep.")
+        self._catalog = Catalog()
+        self.editor = PairsEditor("parameter", self._typed, name_hint="name, used as {name}")
+        self.editor.setAccessibleName("Parameter")
+        self.tables["parameters"] = self.editor
+        self.add("", self.editor, ("parameters",), beside=False)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the programs' descriptions."""
+        self._catalog = catalog
+        self.show_form(self.model.form)
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        found = self._catalog.programs.get(form.program)
+        self.setVisible(form.chosen)
+        notes = _notes(found.program) if found is not None else {}
+        self.editor.show_pairs(form.parameters)
+        self.editor.set_names(fixed=found is not None, notes=notes)
+
+    def _typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of a parameter", typing=typing, parameters=pairs)
+        if not typing:
+            self.model.finish_typing()
+
+
+def _notes(program: Program) -> dict[str, str]:
+    return {item.name: _note(item) for item in program.parameter}
+
+
+def _note(item: Parameter) -> str:
+    span = ""
+    if item.minimum is not None and item.maximum is not None:
+        span = f"{item.minimum:g} to {item.maximum:g}"
+    elif item.minimum is not None:
+        span = f"at least {item.minimum:g}"
+    return ", ".join(part for part in (item.title, span) if part)

@@ -1,0 +1,156 @@
+"""Beside the request form: the live plan, the TOML of the request, where the study goes, and the Run button."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QTabWidget, QVBoxLayout, QWidget
+
+from scalegraph.base.errors import Fault
+from scalegraph.base.units import seconds
+from scalegraph.gui.request_plan import PlanView
+from scalegraph.gui.request_widgets import Entry
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.widgets import Field, button, label
+
+
+class RequestSide(QWidget):
+    """Shows what the request will do; starts it."""
+
+    run_clicked = Signal()
+    load_clicked = Signal()
+    save_clicked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.plan = PlanView(theme)
+        self.toml = QPlainTextEdit()
+        self.toml.setReadOnly(True)
+        self.toml.setProperty("role", "mono")
+        self.toml.setAccessibleName("Request as TOML")
+        self.toml.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.toml.setPlaceholderText("The request as a file appears here once it is valid")
+        self.tabs.addTab(self.plan, "Plan")
+        self.tabs.addTab(self.toml, "Request file")
+        column.addWidget(self.tabs, 1)
+        self.count = label("", "heading")
+        self.notes = label("", "muted", wrap=True)
+        self.faults = label("", "fault", wrap=True)
+        self.faults.setAccessibleName("Faults")
+        for widget in (self.count, self.notes, self.faults):
+            column.addWidget(widget)
+        self.study = Entry()
+        self._study_typed = False
+        self.study.textEdited.connect(self._typed)
+        self.study_field = Field("Study file", self._study_row(), ("study",), "Where the runs are kept", beside=False)
+        column.addWidget(self.study_field)
+        column.addLayout(self._buttons())
+
+    def _study_row(self) -> QWidget:
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        self.study.setAccessibleName("Study file")
+        browse = button("Browse…")
+        browse.clicked.connect(self._browse)
+        line.addWidget(self.study, 1)
+        line.addWidget(browse)
+        return row
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        load = button("Load…", "Load a request from a file")
+        load.clicked.connect(self.load_clicked)
+        self.save = button("Save…", "Save the request as a file")
+        self.save.clicked.connect(self.save_clicked)
+        self.run = button("Run", "Start the runs (Ctrl+Return)", "primary")
+        self.run.setMinimumWidth(110)
+        self.run.clicked.connect(self.run_clicked)
+        row.addWidget(load)
+        row.addWidget(self.save)
+        row.addStretch(1)
+        row.addWidget(self.run)
+        return row
+
+    def study_path(self) -> Path | None:
+        """Return where the study shall go, or ``None`` if nothing is typed."""
+        text = self.study.text().strip()
+        if not text:
+            return None
+        path = Path(text).expanduser()
+        return path if path.suffix == ".sgstudy" else path.with_name(path.name + ".sgstudy")
+
+    def suggest_study(self, path: Path, *, again: bool = False) -> None:
+        """Propose *path*, unless the user has typed one; *again* forgets what was typed."""
+        if again or not self._study_typed:
+            self._study_typed = False
+            self.study.show_text(str(path))
+
+    def show_waiting(self) -> None:
+        """Say that the request is being looked at."""
+        self.run.setEnabled(False)
+
+    def show_plan(self, plan: Any, toml: str, remarks: Sequence[Fault]) -> None:
+        """Show a valid request's plan."""
+        self.plan.show_points(plan.points)
+        runs = len(plan.points)
+        more = " at least" if getattr(plan, "open_ended", False) else ""
+        estimate = f", about {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
+        self.count.setText(f"{runs} run{'' if runs == 1 else 's'}{more}{estimate}")
+        self._say("\n".join([*getattr(plan, "notes", ()), *(str(fault) for fault in remarks)]), "")
+        self._show_toml(toml)
+        self.run.setEnabled(True)
+        self.save.setEnabled(True)
+
+    def show_faults(self, faults: Sequence[Fault], total: int, toml: str = "") -> None:
+        """Show why the request cannot run: *faults* that stand beside no field, and how many there are in all."""
+        self.plan.show_points(())
+        self.count.setText("Not yet runnable")
+        more = "" if total == len(faults) else f"{total - len(faults)} of the fields beside need a change."
+        self._say(more, "\n".join(str(fault) for fault in faults))
+        self._show_toml(toml)
+        self.run.setEnabled(False)
+        self.save.setEnabled(bool(toml))
+
+    def show_empty(self) -> None:
+        """Show that no program is chosen yet."""
+        self.plan.show_points(())
+        self.count.setText("No program yet")
+        self._say("Choose a program; its defaults can be run at once.", "")
+        self._show_toml("")
+        self.run.setEnabled(False)
+        self.save.setEnabled(False)
+
+    def _say(self, notes: str, faults: str) -> None:
+        self.notes.setText(notes)
+        self.notes.setVisible(bool(notes))
+        self.faults.setText(faults)
+        self.faults.setVisible(bool(faults))
+
+    def _show_toml(self, text: str) -> None:
+        if self.toml.toPlainText() != text:
+            self.toml.setPlainText(text)
+
+    def _typed(self, _text: str) -> None:
+        self._study_typed = True
+        self.study_field.show_fault("")
+
+    def _browse(self) -> None:
+        path, _kind = QFileDialog.getSaveFileName(
+            self,
+            "Study file",
+            self.study.text(),
+            "Study (*.sgstudy)",
+            options=QFileDialog.Option.DontConfirmOverwrite,  # a study that is there is continued, not overwritten
+        )
+        if path:
+            self.study.setText(path)
+            self._study_typed = True

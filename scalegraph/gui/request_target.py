@@ -1,0 +1,119 @@
+"""The request panel's third part: machine, processors, what to collect, repetitions and limits."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QWidget
+
+from scalegraph.gui.request_form import Pairs, RequestForm
+from scalegraph.gui.request_model import RequestModel
+from scalegraph.gui.request_sections import Catalog, Section
+from scalegraph.gui.request_widgets import Choice, PairsEditor
+from scalegraph.gui.widgets import label
+
+_FILE: Final = "\0file"
+
+
+class MachineSection(Section):
+    """The machine with overrides, and the processor counts."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Machine")
+        self._catalog = Catalog()
+        self.choice = Choice()
+        self.choice.chosen.connect(self._chosen)
+        self.add("Machine", self.choice, ("machine", "machine.name", "machine.path"), "A shipped machine or a file")
+        self.summary = label("", "muted", wrap=True)
+        self.column.addWidget(self.summary)
+        self.processors = self.entry("processors", "1, 2, 4, 8, 16, 32")
+        self.add("Processors N", self.processors, ("processors",), "Counts with commas, ranges as 1-16")
+        self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
+        self.overrides.setAccessibleName("Override")
+        self.tables["machine.overrides"] = self.overrides
+        self.add("Overrides", self.overrides, ("machine.overrides",), "Values changed for this request only")
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Offer the machines."""
+        self._catalog = catalog
+        self.show_form(self.model.form)
+
+    def set_keys(self, keys: tuple[str, ...]) -> None:
+        """Take the keys of the chosen machine, to complete what is typed."""
+        self.overrides.set_names(fixed=False, known=keys)
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        self.setVisible(form.chosen)
+        items = [(item.name, item.title) for item in self._catalog.machines]
+        current = form.machine_path or form.machine
+        if current not in (value for value, _words in items):
+            items.append((current, current))
+        self.choice.offer([*items, (_FILE, "Machine file…")])
+        self.choice.show_value(current)
+        found: Any = next((item for item in self._catalog.machines if item.name == current), None)
+        self.summary.setText(f"up to {found.processors_max} processors" if found is not None else "")
+        self.summary.setVisible(found is not None)
+        self.processors.show_text(form.processors)
+        self.overrides.show_pairs(form.overrides)
+
+    def _chosen(self, value: str) -> None:
+        if value == _FILE:
+            path, _kind = QFileDialog.getOpenFileName(self, "Machine file", "", "Machine (*.toml);;All files (*)")
+            if path:
+                self.model.edit("choice of a machine file", machine_path=path, overrides=())
+            else:
+                self.show_form(self.model.form)
+        elif any(item.name == value for item in self._catalog.machines):
+            self.model.edit("choice of the machine", machine=value, machine_path="")
+
+    def _typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of the machine", typing=f"machine {typing}" if typing else "", overrides=pairs)
+
+
+class RunSection(Section):
+    """Repetitions, schedule, what is collected, and the limits of one run."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Runs")
+        self.repetitions = self.entry("repetitions", "1")
+        self.add("Repetitions", self.repetitions, ("repetitions",), "Runs of every point; the simulator needs one")
+        self.schedule = self.entry("schedule", "as written in the program")
+        self.schedule.setToolTip("For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size")
+        self.add("Loop schedule", self.schedule, ("schedule",))
+        self.collect = QWidget()
+        row = QHBoxLayout(self.collect)
+        row.setContentsMargins(0, 0, 0, 0)
+        self.regions = self._check("costs by region", "regions")
+        self.lines = self._check("costs by source line", "lines")
+        self.detail = Choice()
+        self.detail.setAccessibleName("Which loops are regions of their own")
+        self.detail.offer([("outer", "outer loops"), ("all", "all loops"), ("functions", "functions only")])
+        self.detail.chosen.connect(lambda value: self.model.edit("choice of the detail", detail=value))
+        for widget in (self.regions, self.lines, self.detail):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.add("Collect", self.collect, ("collect",), "What is kept of every run besides its totals")
+        self.time_s = self.entry("time_s", "10 min")
+        self.add("Time limit", self.time_s, ("limits.time_s",), "Time on this computer that one run may take")
+        self.memory = self.entry("memory_bytes", "8 GiB")
+        self.add("Memory limit", self.memory, ("limits.memory_bytes",), "Memory of this computer that one run may take")
+        self.output = self.entry("output_bytes", "16 MiB")
+        self.add("Output kept", self.output, ("limits.output_bytes",), "Bytes kept of what one run prints")
+
+    def _check(self, words: str, attribute: str) -> QCheckBox:
+        made = QCheckBox(words)
+        made.clicked.connect(lambda on: self.model.edit("choice of what is collected", **{attribute: on}))
+        return made
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        self.setVisible(form.chosen)
+        self.repetitions.show_text(form.repetitions)
+        self.schedule.show_text(form.schedule)
+        self.regions.setChecked(form.regions)
+        self.lines.setChecked(form.lines)
+        self.detail.show_value(form.detail)
+        self.time_s.show_text(form.time_s)
+        self.memory.show_text(form.memory_bytes)
+        self.output.show_text(form.output_bytes)

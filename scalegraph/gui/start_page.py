@@ -1,0 +1,151 @@
+"""What is there when nothing is open: the ways in, examples with a picture each, recent files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from scalegraph.gui.banner import Banner
+from scalegraph.gui.pictures import Picture
+from scalegraph.gui.request_sections import Catalog
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.widgets import button, label
+
+_COLUMN_WIDTH: Final = 1080
+_CARDS_IN_A_ROW: Final = 3
+
+
+class Card(QFrame):
+    """Something to click: a picture, a title, a sentence; reached by keyboard as well."""
+
+    clicked = Signal()
+
+    def __init__(self, title: str, text: str, action: str, picture: QWidget | None = None) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"{title}: {action or text}")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(5)
+        if picture is not None:
+            column.addWidget(picture)
+        column.addWidget(label(title, "heading", wrap=True))
+        if text:
+            column.addWidget(label(text, "muted", wrap=True))
+        column.addStretch(1)
+        if action:
+            go = button(action, kind="link")
+            go.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            go.clicked.connect(self.clicked)
+            column.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click anywhere on the card counts."""
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Return and Space click."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.clicked.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class StartPage(QScrollArea):
+    """The page shown when the window opens without files."""
+
+    new_request = Signal()
+    open_measurements = Signal()
+    run_example = Signal(str)  # name of a shipped program
+    open_file = Signal(object)  # Path
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._theme, self._settings = theme, settings
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget()
+        page.setProperty("page", True)
+        outer = QHBoxLayout(page)
+        middle = QWidget()
+        middle.setMaximumWidth(_COLUMN_WIDTH)
+        outer.addStretch(1)
+        outer.addWidget(middle, 100)
+        outer.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(24, 22, 24, 24)
+        column.setSpacing(10)
+        self.banner = Banner()
+        column.addWidget(self.banner)
+        column.addWidget(label("How far does your program scale?", "title"))
+        column.addWidget(label("What stops it, and what would change that?", "muted"))
+        column.addSpacing(6)
+        column.addLayout(self._ways())
+        self._examples_title = label("Examples", "heading")
+        self._examples = QGridLayout()
+        self._examples.setSpacing(12)
+        column.addSpacing(8)
+        column.addWidget(self._examples_title)
+        column.addLayout(self._examples)
+        self._recent_title = label("Recent files", "heading")
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(0)
+        column.addSpacing(8)
+        column.addWidget(self._recent_title)
+        column.addLayout(self._recent)
+        column.addStretch(1)
+        self.setWidget(page)
+        self._examples_title.hide()
+        self.show_recent()
+        settings.recent_changed.connect(self.show_recent)
+
+    def _ways(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        run = Card("Run a program", "A C program with OpenMP, unmodified, on a simulated machine of any size.", "")
+        run.clicked.connect(self.new_request)
+        read = Card("Open measurements", "A study made before: its runs, pictures and numbers.", "")
+        read.clicked.connect(self.open_measurements)
+        for card in (run, read):
+            row.addWidget(card)
+        return row
+
+    def show_catalog(self, catalog: Catalog) -> None:
+        """Show the shipped programs as examples."""
+        while (item := self._examples.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        for index, (name, found) in enumerate(catalog.programs.items()):
+            card = Card(found.program.title, found.program.summary, "Run this example", Picture(name, self._theme))
+            card.clicked.connect(lambda name=name: self.run_example.emit(name))
+            self._examples.addWidget(card, index // _CARDS_IN_A_ROW, index % _CARDS_IN_A_ROW)
+            self._examples.setColumnStretch(index % _CARDS_IN_A_ROW, 1)
+        self._examples_title.setVisible(bool(catalog.programs))
+
+    def show_recent(self) -> None:
+        """Show the recent files."""
+        while (item := self._recent.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        recent: Sequence[Path] = self._settings.recent()
+        for path in recent:
+            made = button(f"{path.name}    {_short(path.parent)}", str(path), "link")
+            made.clicked.connect(lambda _checked=False, path=path: self.open_file.emit(path))
+            self._recent.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
+        self._recent_title.setVisible(bool(recent))
+
+
+def _short(folder: Path) -> str:
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)

@@ -1,0 +1,99 @@
+"""Small things that several panels share: headings, marked fields, flat buttons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+
+def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
+    """Return a label of plain text; *role* is one of the style sheet's (``title``, ``muted``, ..)."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if role:
+        made.setProperty("role", role)
+    return made
+
+
+def button(text: str, tip: str = "", kind: str = "") -> QPushButton:
+    """Return a button; *kind* is ``primary``, ``flat``, ``link`` or empty."""
+    made = QPushButton(text)
+    made.setAutoDefault(False)
+    if tip:
+        made.setToolTip(tip)
+    if kind:
+        made.setProperty(kind, True)
+    return made
+
+
+def mark(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet looks at, and have the widget drawn anew."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+class Group(QFrame):
+    """A part of a form: a heading, a sentence, and what stands below."""
+
+    def __init__(self, heading: str, sentence: str = "") -> None:
+        super().__init__()
+        self.setProperty("role", "group")
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(14, 10, 14, 12)
+        self.column.setSpacing(6)
+        self.column.addWidget(label(heading, "heading"))
+        if sentence:
+            self.column.addWidget(label(sentence, "muted", wrap=True))
+
+
+class Field(QWidget):
+    """A named field with the sentence of its fault below it.
+
+    *keys* are the request's key paths whose faults belong here.
+    """
+
+    def __init__(
+        self, name: str, editor: QWidget, keys: tuple[str, ...], tip: str = "", *, beside: bool = True
+    ) -> None:
+        super().__init__()
+        self.keys = keys
+        self.editor = editor
+        self.fault = label("", "fault", wrap=True)
+        self.fault.hide()
+        self.fault.setAccessibleName(f"Fault of {name}")
+        title = label(name)
+        title.setBuddy(editor)
+        title.setMinimumWidth(130)
+        if not editor.accessibleName():
+            editor.setAccessibleName(name)
+        if tip:
+            editor.setToolTip(tip)
+            title.setToolTip(tip)
+        self._lay(title, editor, beside)
+
+    def _lay(self, title: QLabel, editor: QWidget, beside: bool) -> None:
+        from PySide6.QtWidgets import QGridLayout
+
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 1)
+        if beside:
+            grid.addWidget(
+                title, 0, 0, Qt.AlignmentFlag.AlignTop if editor.sizeHint().height() > 60 else Qt.AlignmentFlag(0)
+            )
+            grid.addWidget(editor, 0, 1)
+            grid.addWidget(self.fault, 1, 1)
+        else:
+            grid.addWidget(title, 0, 0, 1, 2)
+            grid.addWidget(editor, 1, 0, 1, 2)
+            grid.addWidget(self.fault, 2, 0, 1, 2)
+
+    def show_fault(self, text: str) -> None:
+        """Show *text* below the field and mark it; an empty text takes both away."""
+        self.fault.setText(text)
+        self.fault.setVisible(bool(text))
+        mark(self.editor, "fault", bool(text))
