@@ -1,0 +1,7 @@
+"""Machine descriptions: TOML files, validated, and what the simulator gets to know of them."""
+
+from scalegraph.machine.files import MachineSummary, available, load, read
+from scalegraph.machine.model import Machine
+from scalegraph.machine.text import FieldRow, describe
+
+__all__ = ["FieldRow", "Machine", "MachineSummary", "available", "describe", "load", "read"]

@@ -1,0 +1,114 @@
+"""What must hold between the values of a machine, beyond the range of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scalegraph.machine.model import Cache, Machine
+
+Found = list[tuple[tuple[str | int, ...], str]]
+
+
+class Inconsistent(ValueError):  # noqa: N818 - said of a machine
+    """Values that contradict each other: (key path, sentence) for each contradiction."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        super().__init__("; ".join(f"{'.'.join(map(str, path))}: {text}" for path, text in found))
+
+
+def _power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
+
+
+def contradictions(machine: Machine) -> Found:
+    """Return every contradiction within *machine*: the key it is best mended at, and a sentence."""
+    return [
+        *_lines(machine),
+        *(fault for number, cache in enumerate(machine.cache) for fault in _geometry(number, cache)),
+        *_sharing(machine),
+        *_topology(machine),
+        *_origins(machine),
+    ]
+
+
+def _lines(machine: Machine) -> Found:
+    found: Found = []
+    coherence, before = machine.coherence.line_bytes, 1
+    if not _power_of_two(coherence):
+        found.append((("coherence", "line_bytes"), f"expected a power of two, got {coherence}"))
+    page = machine.memory.page_bytes
+    if not _power_of_two(page) or page < coherence:
+        text = f"expected a power of two of at least one coherence line ({coherence}), got {page}"
+        found.append((("memory", "page_bytes"), text))
+    for number, cache in enumerate(machine.cache):
+        path = ("cache", number, "line_bytes")
+        last_private = number + 1 == len(machine.cache) or machine.cache[number + 1].shared_by > 1
+        if not _power_of_two(cache.line_bytes):
+            found.append((path, f"expected a power of two, got {cache.line_bytes}"))
+        elif cache.line_bytes < before:
+            found.append((path, f"expected at least the line of the level before ({before}), got {cache.line_bytes}"))
+        elif cache.line_bytes > coherence or ((last_private or cache.shared_by > 1) and cache.line_bytes != coherence):
+            what = "the coherence line" if last_private or cache.shared_by > 1 else "at most the coherence line"
+            found.append((path, f"expected {what} ({coherence}), got {cache.line_bytes}"))
+        before = max(before, cache.line_bytes)
+    return found
+
+
+def _geometry(number: int, cache: Cache) -> Found:
+    size, way = cache.size_kib * 1024, cache.line_bytes * cache.ways
+    if size % way == 0 and _power_of_two(size // way):
+        return []
+    return [
+        (
+            ("cache", number, "size_kib"),
+            f"expected line_bytes x ways x a power of two ({cache.line_bytes} x {cache.ways} x ..), got {size} bytes",
+        )
+    ]
+
+
+def _sharing(machine: Machine) -> Found:
+    found: Found = []
+    last = len(machine.cache) - 1
+    for number, cache in enumerate(machine.cache):
+        path = ("cache", number, "shared_by")
+        if cache.shared_by > 1 and (number != last or number == 0):
+            found.append((path, "expected 1: only the last of several levels may be shared"))
+        elif cache.shared_by > 1 and machine.processor.count > 64 * cache.shared_by:
+            found.append((path, f"expected at most 64 instances, got {machine.processor.count} / {cache.shared_by}"))
+        elif machine.network.kind == "numa" and machine.network.socket_processors % cache.shared_by:
+            found.append((path, f"expected a divisor of a socket's {machine.network.socket_processors} processors"))
+    names = [cache.name for cache in machine.cache]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            found.append((("cache", number, "name"), f"another level has the name '{name}' already"))
+    return found
+
+
+def _topology(machine: Machine) -> Found:
+    found: Found = []
+    network, count = machine.network, machine.processor.count
+    if count > network.capacity():
+        found.append((("processor", "count"), f"the network has room for {network.capacity()} processors, got {count}"))
+    attraction = machine.coherence.kind == "ring_snoop"
+    if attraction != (network.kind == "ring"):
+        found.append((("coherence", "kind"), "'ring_snoop' and the network 'ring' need each other"))
+    elif attraction and machine.memory.placement != "first_touch":
+        found.append((("memory", "placement"), "expected 'first_touch': an attraction memory has no fixed homes"))
+    elif attraction and machine.cache[-1].shared_by > 1:
+        found.append((("cache", len(machine.cache) - 1, "shared_by"), "expected 1 in an attraction memory"))
+    return found
+
+
+def _origins(machine: Machine) -> Found:
+    from scalegraph.machine.text import keys
+
+    known = set(keys(machine))
+    found: Found = []
+    for key, text in machine.origin.items():
+        if key not in known:
+            found.append((("origin", key), "the machine has no value with this key"))
+        elif not text.isprintable() or text != text.strip():
+            found.append((("origin", key), "expected one line of text"))
+    return found

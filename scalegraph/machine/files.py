@@ -1,0 +1,201 @@
+"""Machine files: the shipped ones by name, any other by path, with values changed for one request."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import tree_sitter_toml
+from pydantic import ValidationError
+from tree_sitter import Language, Node, Parser
+
+from scalegraph.base import toml
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.resources import resource_dir
+from scalegraph.machine.checks import Inconsistent
+from scalegraph.machine.model import Machine
+
+# A comment behind a value that begins with one of these says where the value comes from.
+ORIGINS = ("paper", "vendor", "measured", "estimate", "choice")
+OVERRIDE = "override"
+
+
+@dataclass(frozen=True)
+class MachineSummary:
+    """What a list of machines shows. *origin* is ``"shipped"`` or ``"file"``."""
+
+    name: str
+    title: str
+    path: Path
+    processors_max: int
+    origin: str
+
+
+def available() -> list[MachineSummary]:
+    """Return the shipped machines by name."""
+    return [_summary(path) for path in sorted(resource_dir("machines").glob("*.toml"))]
+
+
+def _summary(path: Path) -> MachineSummary:
+    machine = load(str(path))
+    return MachineSummary(machine.name, machine.title, path, machine.max_processors, "shipped")
+
+
+def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -> Machine:
+    """Return the shipped machine of that name, or the machine of the file at that path.
+
+    *overrides* maps dotted keys to values as a machine file would have them (``{"network.hop_cycles": "5"}``); a
+    cache level may be named (``cache.l2.size_kib``) or counted from 0 (``cache.1.size_kib``). Raises `InputError`
+    with every fault of the file and of the overrides.
+    """
+    path = _find(str(name_or_path))
+    return read(toml.read_text(path), str(path), overrides)
+
+
+def _find(name: str) -> Path:
+    shipped = {path.stem: path for path in resource_dir("machines").glob("*.toml")}
+    if name in shipped:
+        return shipped[name]
+    if "/" in name or name.endswith(".toml") or Path(name).exists():
+        return Path(name)
+    known = ", ".join(sorted(shipped))
+    raise InputError(
+        f"unknown machine '{name}'{near(name, shipped)}; expected one of {known}, or the path of a machine file"
+    )
+
+
+def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
+    """Return the machine that TOML *text* describes; *file* is its name in faults. As `load` otherwise."""
+    data, places = toml.parse(text, file)
+    unwanted = _unwanted(data, file, places)
+    data["origin"] = _origins(text, places, set(_scalars(data)))
+    changed = _Overrides(data, overrides or {})
+    try:
+        machine = Machine.model_validate(data)
+    except ValidationError as error:
+        faults = [changed.place(fault) for fault in _faults(error, file, places, data)]
+        raise InputError([*changed.faults, *unwanted, *faults]) from error
+    if changed.faults or unwanted:
+        raise InputError([*changed.faults, *unwanted])
+    return machine
+
+
+def _unwanted(data: Mapping[str, Any], file: str, places: toml.Positions) -> list[Fault]:
+    if "origin" not in data:
+        return []
+    line, column = places.get(("origin",), (None, None))
+    return [Fault("unknown key 'origin'; the comment behind a value says its origin", file, line, column, "origin")]
+
+
+def _faults(error: ValidationError, file: str, places: toml.Positions, data: Mapping[str, Any]) -> Iterator[Fault]:
+    for item in error.errors():
+        cause = item.get("ctx", {}).get("error")
+        if isinstance(cause, Inconsistent):
+            for path, message in cause.found:
+                line, column = _place(path, places)
+                yield Fault(message, file, line, column, ".".join(map(str, path)))
+            return  # a machine is checked as a whole only when each value is right
+    yield from toml.faults_of(error, Machine, file, places, data)
+
+
+def _place(path: tuple[str | int, ...], places: toml.Positions) -> tuple[int | None, int | None]:
+    return next((places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in places), (None, None))
+
+
+def _origins(text: str, places: toml.Positions, known: set[str]) -> dict[str, str]:
+    """Return the origin comments of *text* by the dotted key, one of *known*, of the value they stand behind."""
+    root = Parser(Language(tree_sitter_toml.language())).parse(text.encode()).root_node
+    comments = {}
+    for node in _comments(root):
+        said = (node.text or b"").decode().lstrip("#").strip()
+        if said.partition(":")[0].strip() in ORIGINS:
+            comments[node.start_point[0] + 1] = " ".join(said.split())
+    by_line: dict[int, str] = {}
+    for path, (line, _) in places.items():
+        key = ".".join(map(str, path))
+        if key in known:
+            by_line[line] = key  # of several keys on a line the last is the nearest to the comment
+    return {by_line[line]: said for line, said in comments.items() if line in by_line}
+
+
+def _comments(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.type == "comment":
+            yield child
+        else:
+            yield from _comments(child)
+
+
+class _Overrides:
+    """Values changed by dotted keys, put into the parsed data before it is checked."""
+
+    def __init__(self, data: dict[str, Any], overrides: Mapping[str, str]) -> None:
+        self.faults: list[Fault] = []
+        self._given: dict[str, str] = {}  # real dotted key -> key as the user wrote it
+        for key, text in overrides.items():
+            self._apply(data, key, text)
+
+    def _apply(self, data: dict[str, Any], key: str, text: str) -> None:
+        *parents, last = key.split(".")
+        here: Any = data
+        path: list[str] = []
+        for part in parents:
+            here, real = _step(here, part)
+            if here is None:
+                break
+            path.append(real)
+        if not isinstance(here, dict) or not last or path[:1] == ["origin"] or key == "origin":
+            real_keys = sorted(_scalars(data))
+            self.faults.append(Fault(f"the machine has no key '{key}'{near(key, real_keys)}", key=key))
+            return
+        if isinstance(here.get(last), dict | list):
+            inside = sorted(known for known in _scalars(data) if known.startswith(f"{key}."))
+            like = f", like '{inside[0]}'" if inside else ""
+            self.faults.append(Fault(f"'{key}' is a section; one of its values was expected{like}", key=key))
+            return
+        if last not in here:
+            known = [*_scalars(data)]
+            self.faults.append(Fault(f"unknown key '{last}'{near('.'.join([*path, last]), known)}", key=key))
+            return
+        here[last] = _value(text)
+        real_key = ".".join([*path, last])
+        self._given[real_key] = key
+        data["origin"][real_key] = OVERRIDE
+
+    def place(self, fault: Fault) -> Fault:
+        """Return *fault*, said of the override where one set the value."""
+        key = self._given.get(fault.key)
+        return fault if key is None else replace(fault, file="", line=None, column=None, key=key)
+
+
+def _step(here: Any, part: str) -> tuple[Any, str]:
+    if isinstance(here, dict):
+        return here.get(part), part
+    if isinstance(here, list):
+        for number, item in enumerate(here):
+            if part == str(number) or (isinstance(item, dict) and item.get("name") == part):
+                return item, str(number)
+    return None, part
+
+
+def _scalars(data: Any, prefix: str = "") -> Iterator[str]:
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        if not prefix and key == "origin":
+            continue
+        if isinstance(value, dict | list):
+            yield from _scalars(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+def _value(text: str) -> Any:
+    """Return *text* as the TOML value it is, or as a bare word."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+    return parsed["value"] if len(parsed) == 1 else text

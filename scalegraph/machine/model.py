@@ -1,0 +1,161 @@
+"""A simulated machine: what a machine file says, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from scalegraph.machine.checks import Inconsistent, contradictions
+from scalegraph.machine.fields import Section, choice, quantity
+from scalegraph.machine.network import Network
+from scalegraph.machine.text import write
+
+_CYCLES = "cycles"
+_MILLI = 1000
+
+
+class Operations(Section):
+    """What one operation of each class costs at best, in cycles: the inverse of its throughput."""
+
+    int_alu: float = quantity("Integer add, logic, shift, compare, address arithmetic.", _CYCLES, 0, 100_000)
+    int_mul: float = quantity("Integer multiply.", _CYCLES, 0, 100_000)
+    int_div: float = quantity("Integer divide.", _CYCLES, 0, 100_000)
+    load: float = quantity("Issue of a load that hits the first cache level.", _CYCLES, 0, 100_000)
+    store: float = quantity("Issue of a store that hits the first cache level.", _CYCLES, 0, 100_000)
+    branch: float = quantity("Conditional or unconditional jump.", _CYCLES, 0, 100_000)
+    call: float = quantity("Call or return.", _CYCLES, 0, 100_000)
+    fp_add: float = quantity("Floating-point add, subtract, compare, minimum, maximum.", _CYCLES, 0, 100_000)
+    fp_mul: float = quantity("Floating-point multiply.", _CYCLES, 0, 100_000)
+    fp_fma: float = quantity("Fused multiply-add.", _CYCLES, 0, 100_000)
+    fp_div: float = quantity("Floating-point divide.", _CYCLES, 0, 100_000)
+    fp_sqrt: float = quantity("Floating-point square root.", _CYCLES, 0, 100_000)
+    fp_other: float = quantity("Floating-point conversion and other operations.", _CYCLES, 0, 100_000)
+
+
+class Processor(Section):
+    """The processors: all alike."""
+
+    count: int = quantity("Processors of the whole machine.", "processors", 1, 4096)
+    clock_mhz: float = quantity("Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6)
+    issue_width: int = quantity("Operations begun in one cycle at most.", "operations", 1, 64)
+    operation_cycles: Operations = Field(description="Cost of each class of operations.")
+
+
+class Cache(Section):
+    """One cache level."""
+
+    name: str = choice("Name of the level.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")
+    size_kib: int = quantity("Capacity of one instance.", "KiB", 1, 2**30)
+    line_bytes: int = quantity("Line: what a miss brings; a power of two.", "bytes", 8, 65_536)
+    ways: int = quantity("Places where a line can be (set-associativity), replaced least recently used.", "", 1, 256)
+    hit_cycles: int = quantity(
+        "Time to look into this level after a miss of the level before; 0 where operation_cycles include it.",
+        _CYCLES,
+        0,
+        100_000,
+    )
+    shared_by: int = quantity("Processors that share one instance; 1 is a private cache.", "processors", 1, 4096)
+
+
+class Coherence(Section):
+    """How the caches agree."""
+
+    kind: Literal["ring_snoop", "full_map"] = choice(
+        "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at the home of a line."
+    )
+    line_bytes: int = quantity("Unit of coherence and of transfer; a power of two.", "bytes", 8, 65_536)
+    exclusive_state: bool = choice("A line that nobody else holds is handed out writable (MESI), else not (MSI).")
+
+
+class Memory(Section):
+    """Pages."""
+
+    page_bytes: int = quantity("Page; a power of two.", "bytes", 256, 2**30)
+    page_miss_cycles: int = quantity("First touch of a page by anybody.", _CYCLES, 0, 100_000_000)
+    placement: Literal["first_touch", "interleave"] = choice(
+        "first_touch: a page lives where it was touched first; interleave: pages go round."
+    )
+
+
+class Synchronisation(Section):
+    """How the primitives are made; their memory references come on top and are simulated."""
+
+    barrier: Literal["central", "tree", "hardware"] = choice(
+        "central: one counter and one flag; tree: counters in a tree; hardware: a wire."
+    )
+    barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
+    barrier_hardware_cycles: int = quantity(
+        "Hardware barrier: from the last arrival to the release.", _CYCLES, 0, 1_000_000
+    )
+    lock: Literal["test_and_set", "ticket", "queue"] = choice("How a lock is made.")
+    atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
+    fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
+    fork_per_processor_cycles: int = quantity("And for each member of the team.", _CYCLES, 0, 100_000_000)
+    schedule_cycles: int = quantity("Instructions that compute the next chunk of a loop.", _CYCLES, 0, 1_000_000)
+    lock_cycles: int = quantity("Instructions of an acquire or a release.", _CYCLES, 0, 1_000_000)
+    barrier_cycles: int = quantity("Instructions of one arrival at a barrier.", _CYCLES, 0, 1_000_000)
+    task_cycles: int = quantity("Instructions that create or dispatch a task.", _CYCLES, 0, 1_000_000)
+
+
+class Machine(Section):
+    """A whole machine. Physical quantities only; none is fitted to make a program's result match."""
+
+    name: str = choice("Short name.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str = choice("Name for people.", min_length=1, max_length=120)
+    summary: str = choice("What it is and what is simplified.", max_length=4000)
+    processor: Processor
+    cache: tuple[Cache, ...] = Field(
+        min_length=1, max_length=4, strict=False, description="Cache levels, nearest to the processor first."
+    )
+    coherence: Coherence
+    network: Network
+    memory: Memory
+    synchronisation: Synchronisation
+    origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Machine:
+        found = contradictions(self)
+        if found:
+            raise Inconsistent(found)
+        return self
+
+    @property
+    def max_processors(self) -> int:
+        """Processors that a run may use at most."""
+        return self.processor.count
+
+    @property
+    def clock_hz(self) -> float:
+        """Cycles a second."""
+        return self.processor.clock_mhz * 1e6
+
+    def to_toml(self) -> str:
+        """Return the machine as a file that loads to an equal machine, origins as comments."""
+        return write(self, self.origin)
+
+    def runtime_config(self) -> dict[str, str]:
+        """Return the machine part of a run's configuration file, keys and values as text (see `sg_config.h`)."""
+        config: dict[str, int | float | str] = {
+            "max_processors": self.processor.count,
+            "clock_hz": self.clock_hz,
+            "issue_width": self.processor.issue_width,
+            "levels": len(self.cache),
+            "coherence.kind": self.coherence.kind,
+            "coherence.line_bytes": self.coherence.line_bytes,
+            "coherence.exclusive": int(self.coherence.exclusive_state),
+            "network.kind": self.network.kind,
+            **self.memory.model_dump(),
+            **self.synchronisation.model_dump(),
+        }
+        for name, cycles in self.processor.operation_cycles.model_dump().items():
+            config[f"op.{name}"] = round(cycles * _MILLI)
+        for number, level in enumerate(self.cache):
+            config[f"level.{number}.size_bytes"] = level.size_kib * 1024
+            for name in ("line_bytes", "ways", "hit_cycles", "shared_by"):
+                config[f"level.{number}.{name}"] = getattr(level, name)
+        network: Mapping[str, int] = self.network.runtime(self.clock_hz, self.coherence.line_bytes)
+        config |= {f"network.{name}": value for name, value in network.items()}
+        return {f"machine.{key}": str(value) for key, value in config.items()}

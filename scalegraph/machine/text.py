@@ -1,0 +1,90 @@
+"""A machine as text: its file, with the origin of each value behind it, and rows for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+from pydantic import BaseModel
+
+from scalegraph.machine.fields import unit_of
+
+if TYPE_CHECKING:
+    from scalegraph.machine.model import Machine
+
+NOT_STATED = "not stated"
+_LABELS = ("name", "title", "summary")  # come from nowhere
+
+
+@dataclass(frozen=True)
+class FieldRow:
+    """One value of a machine: dotted *key*, *value* and *unit*, what it means and where it comes from."""
+
+    key: str
+    value: str | int | float | bool
+    unit: str
+    description: str
+    origin: str
+
+
+def _leaves(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any, type[BaseModel], str]]:
+    """Yield (dotted key, value, model that declares it, field name) of every value, in the order of the file."""
+    nested: list[tuple[str, BaseModel]] = []
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            nested.append((f"{prefix}{name}.", value))
+        elif isinstance(value, tuple):
+            nested += [(f"{prefix}{name}.{number}.", item) for number, item in enumerate(value)]
+        elif not isinstance(value, dict):
+            yield f"{prefix}{name}", value, type(model), name
+    for deeper, part in nested:
+        yield from _leaves(part, deeper)
+
+
+def keys(model: BaseModel) -> Iterator[str]:
+    """Yield the dotted key of every value of *model*."""
+    return (key for key, _, _, _ in _leaves(model))
+
+
+def describe(machine: Machine) -> list[FieldRow]:
+    """Return one row for each value of *machine*, in the order of its file."""
+    return [
+        FieldRow(
+            key,
+            value,
+            unit_of(owner, name),
+            owner.model_fields[name].description or "",
+            machine.origin.get(key, "" if name in _LABELS else NOT_STATED),
+        )
+        for key, value, owner, name in _leaves(machine)
+    ]
+
+
+def write(model: BaseModel, origin: Mapping[str, str]) -> str:
+    """Return *model* as TOML, every value with its *origin* as a comment behind it."""
+    lines: list[str] = []
+    table = ""
+    for key, value, _, name in _leaves(model):
+        here = key.removesuffix(name).rstrip(".")
+        if here != table:
+            table = here
+            lines += ["", _header(here)]
+        line = f"{name} = {_literal(value)}"
+        if key in origin:
+            line = f"{line:<32}  # {origin[key]}"
+        lines.append(line)
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _header(table: str) -> str:
+    first, _, rest = table.partition(".")
+    return f"[[{first}]]" if rest.isdigit() else f"[{table}]"
+
+
+def _literal(value: str | float | bool) -> str:
+    if isinstance(value, str):
+        return tomlkit.item(value).as_string()
+    return str(value).lower() if isinstance(value, bool) else repr(value)
