@@ -72,11 +72,25 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.skipdata = True
     for address, size, mnemonic, operands in engine.disasm_lite(image.bytes_of(function), function.start):
-        operation = decode(mnemonic, operands)
+        operation = decode(mnemonic, _without_constant(image, mnemonic, operands, address + size))
         hook = ""
         if operation.target is not None and (operation.is_call or operation.is_jump):
             hook = image.hooks.get(operation.target, "")
         yield Instruction(address, size, operation, hook)
+
+
+def _without_constant(image: Image, mnemonic: str, operands: str, following: int) -> str:
+    """Return *operands* with a reference to read-only data written as a frame slot.
+
+    Hooks force the compiler to load a constant again where it would keep it in a register.
+    """
+    start = operands.find("[rip ")
+    if start < 0 or mnemonic == "lea":
+        return operands
+    end = operands.index("]", start)
+    sign, _, distance = operands[start + len("[rip ") : end].partition(" ")
+    target = following + int(sign + distance, 16)
+    return f"{operands[:start]}[rsp{operands[end:]}" if image.is_constant(target) else operands
 
 
 @dataclass(frozen=True, slots=True)

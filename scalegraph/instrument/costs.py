@@ -4,6 +4,9 @@ Left out are the calls into the instrumentation and what only computes their arg
 address arithmetic (``lea``) whose result is used for nothing else in the chunk than hook arguments and as an address.
 Such an address would be part of the load or store itself in uninstrumented code.
 
+Several pointers that step by the same constant in one chunk count as one addition: a hook wants the address of every
+access in a register, where uninstrumented code has one index for all arrays of a loop.
+
 Loads and stores of fixed slots in the stack frame are left out of optimised code: a hook call spares hardly any
 register, so most are spills that the instrumentation causes. Unoptimised code (``-O0``, as its debug information says)
 keeps its variables there, and they count.
@@ -26,7 +29,7 @@ _ARGUMENTS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) -> Counts:
     """Return the operations of *instructions* by class and, last, their flops."""
     counts = np.zeros(WIDTH)
-    dropped = serving(instructions)
+    dropped = serving(instructions) | _parallel_steps(instructions)
     for number, instruction in enumerate(instructions):
         if instruction.hook and instruction.operation.is_jump:
             counts[CALL] += 1  # the last hook of a function returns in its place
@@ -71,6 +74,32 @@ def serving(instructions: Sequence[Instruction]) -> set[int]:
         for register in operation.addresses:
             serves[register] = serves.get(register, True)
     return dropped
+
+
+def _parallel_steps(instructions: Sequence[Instruction]) -> set[int]:
+    """Return the positions of pointer steps that one common index would do without."""
+    steps: dict[int, list[tuple[int, str]]] = {}  # step -> (position, register)
+    written: dict[str, int] = {}
+    used: set[str] = set()  # registers used as values, not only as addresses
+    for number, instruction in enumerate(instructions):
+        operation = instruction.operation
+        for register in operation.writes:
+            written[register] = written.get(register, 0) + 1
+        if operation.step:
+            (register,) = operation.writes
+            steps.setdefault(operation.step, []).append((number, register))
+        elif not _is_plain_move(instruction):
+            used |= operation.reads
+    dropped: set[int] = set()
+    for same in steps.values():
+        pointers = [number for number, register in same if written[register] == 1 and register not in used]
+        dropped.update(pointers if len(pointers) < len(same) else pointers[1:])
+    return dropped
+
+
+def _is_plain_move(instruction: Instruction) -> bool:
+    operation = instruction.operation
+    return not operation.classes and not operation.is_call
 
 
 def _drops(instruction: Instruction, serves: dict[str, bool]) -> bool:

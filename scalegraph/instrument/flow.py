@@ -7,8 +7,9 @@ behind a jump. Every execution of a probe pays for
 1. the chunk that it begins;
 2. a chunk before it from which control can only come to this probe, when the probe is reached in no other way;
 3. chunks without a probe that control may reach from it before the next probe (comparison trees of ``switch``, split
-   edges, guards of later loop passes), each weighted by the chance of getting there when both ways of a conditional
-   jump are equally likely. A chunk where several ways meet is thus paid in parts by the probes it is reached from.
+   edges, guards of later loop passes), each weighted by the chance of getting there when a backward jump is taken nine
+   times in ten and any other conditional jump every second time. A chunk where several ways meet is thus paid in parts
+   by the probes it is reached from.
 
 Cases 1 and 2 are exact; 3 is an estimate and covers few instructions in practice.
 """
@@ -28,6 +29,7 @@ Counts = NDArray[np.float64]
 """Operations by class, then flops: shape (len(OP_CLASSES) + 1,)."""
 WIDTH = len(OP_CLASS_NAMES) + 1
 _LEAST_CHANCE = 1 / 256
+_BACKWARD_CHANCE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +126,18 @@ def _reached(chunks: Mapping[int, Chunk], chunk: Chunk, exact: Mapping[int, int]
     pending = [(chunk, 1.0)]
     while pending:
         current, chance = pending.pop()
-        if not current.successors:
-            continue
-        each = chance / len(current.successors)
-        if each < _LEAST_CHANCE:
-            continue
-        for start in current.successors:
+        for start, share in _shares(current):
             following = chunks[start]
-            if not following.probe and start not in exact:
-                chances[start] = chances.get(start, 0.0) + each
-                pending.append((following, each))
+            if chance * share >= _LEAST_CHANCE and not following.probe and start not in exact:
+                chances[start] = chances.get(start, 0.0) + chance * share
+                pending.append((following, chance * share))
     return chances
+
+
+def _shares(chunk: Chunk) -> list[tuple[int, float]]:
+    """Return where control goes from *chunk* and how often, of one."""
+    if len(chunk.successors) != 2:
+        return [(start, 1.0) for start in chunk.successors]
+    jump = chunk.instructions[-1].operation.target
+    taken = _BACKWARD_CHANCE if jump is not None and jump <= chunk.start else 0.5
+    return [(start, taken if start == jump else 1 - taken) for start in chunk.successors]

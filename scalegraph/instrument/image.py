@@ -78,6 +78,10 @@ class Image:
         self.functions = _functions(symbols)
         self._starts = [function.start for function in self.functions]
 
+    def is_constant(self, address: int) -> bool:
+        """Return whether *address* is in read-only data."""
+        return any(start <= address < end for start, end in self.constants)
+
     def function_at(self, address: int) -> Function | None:
         """Return the function whose code contains *address*."""
         at = bisect.bisect_right(self._starts, address) - 1

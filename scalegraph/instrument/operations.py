@@ -83,6 +83,7 @@ class Operation:
     writes: frozenset[str] = frozenset()
     is_lea: bool = False
     is_constant: bool = False  # loads an immediate into a register
+    step: int = 0  # what it adds to the register it writes, if that is all it does
     ends: bool = False  # no fall-through
     target: int | None = None  # of a direct jump or call
     is_jump: bool = False
@@ -144,9 +145,20 @@ def _ordinary(name: str, parts: list[str], operands: str) -> Operation:
     if is_constant:
         work = (INT_ALU,)
     counted, frame = (work, access) if _is_frame(memory) else (work + access, ())
-    if "rip" in memory and work and not name.startswith(("mov", "cmp", "test", "add", "sub", "inc", "dec")):
-        counted = work if _is_fp(work) else counted  # a constant of the literal pool
-    return Operation(counted, frame, flops, reads, addresses, writes, is_constant=is_constant)
+    return Operation(counted, frame, flops, reads, addresses, writes, is_constant=is_constant, step=_step(name, parts))
+
+
+def _step(name: str, parts: list[str]) -> int:
+    """Return the constant that an instruction adds to a 64-bit register, 0 if it does anything else."""
+    if name not in ("add", "sub", "inc", "dec") or not parts or not parts[0].startswith("r") or "[" in parts[0]:
+        return 0
+    if len(parts) == 1:
+        return 1 if name == "inc" else -1
+    try:
+        amount = int(parts[1], 0)
+    except ValueError:
+        return 0
+    return amount if name == "add" else -amount
 
 
 def _source_is_register(parts: list[str]) -> bool:
@@ -214,10 +226,6 @@ def _lanes(suffix: str, operands: str) -> int:
     if suffix in ("sd", "ss"):
         return 1
     return lanes * (4 if "zmm" in operands else 2 if "ymm" in operands else 1)
-
-
-def _is_fp(classes: tuple[int, ...]) -> bool:
-    return any(OP_CLASS_NAMES[number].startswith("fp_") for number in classes)
 
 
 def _is_frame(memory: str) -> bool:
