@@ -1,0 +1,65 @@
+"""Figures as files: pictures by matplotlib (imported only when one is drawn), numbers as CSV, LaTeX and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scalegraph.base.errors import InputError, near
+from scalegraph.base.files import write_atomic
+from scalegraph.views.figure import Figure
+from scalegraph.views.palette import Theme
+from scalegraph.views.render import numbers
+
+PICTURES = ("png", "svg", "pdf")
+DATA = ("csv", "tex", "json")
+FORMATS = (*PICTURES, *DATA)
+
+
+def save(
+    figure: Figure,
+    path: str | Path,
+    *,
+    size_cm: tuple[float, float] | None = None,
+    theme: Theme = "print",
+    dpi: int = 200,
+    caption: bool = True,
+) -> None:
+    """Write *figure* to *path*, in the format of its ending; the file is whole or not there.
+
+    *size_cm* is (width, height) of a picture, else 16 cm wide and as high as its content needs; *dpi* is for PNG.
+    *caption* puts title, sentence and notes into the picture; without it only the panels are drawn. The same figure
+    always gives the same bytes (with the same version of matplotlib).
+
+    Raises:
+        InputError: an unknown ending, a size no picture fits in, or LaTeX or CSV of an empty figure.
+        WorkError: the file cannot be written.
+
+    """
+    path = Path(path)
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        known = ", ".join(f".{name}" for name in FORMATS)
+        raise InputError(f"{path}: cannot write '{path.suffix}' files{near(ending, FORMATS)}; known endings: {known}")
+    write_atomic(path, content(figure, ending, size_cm=size_cm, theme=theme, dpi=dpi, caption=caption))
+
+
+def content(
+    figure: Figure,
+    ending: str,
+    *,
+    size_cm: tuple[float, float] | None = None,
+    theme: Theme = "print",
+    dpi: int = 200,
+    caption: bool = True,
+) -> bytes:
+    """Return the bytes that `save` would write for a file with *ending* (one of `FORMATS`).
+
+    Raises:
+        InputError: as `save`.
+
+    """
+    if ending in DATA:
+        return {"csv": numbers.csv, "tex": numbers.latex, "json": numbers.as_json}[ending](figure).encode()
+    from scalegraph.views.render import picture
+
+    return picture.render(figure, ending, size_cm, theme, dpi, caption=caption)

@@ -1,0 +1,128 @@
+"""Grids: the scalability matrix as numbers on a heat map, with numbered reasons for what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.patches import Rectangle
+
+from scalegraph.views.figure import Cell, Grid
+from scalegraph.views.palette import colour
+from scalegraph.views.render.numbers import cell_texts, reasons
+from scalegraph.views.render.text import measure
+
+if TYPE_CHECKING:
+    from scalegraph.views.render.picture import Brush
+
+_MAP = "viridis"
+_LARGEST, _SMALLEST = 8.5, 4.0
+
+
+def draw(brush: Brush, axes: Axes, grid: Grid) -> None:
+    """Draw *grid* on *axes*: rows down, columns across, colour by one of the values."""
+    rows, columns = len(grid.rows), len(grid.columns)
+    axes.set_xlim(0, max(1, columns))
+    axes.set_ylim(max(1, rows), 0)
+    axes.set_xticks(np.arange(columns) + 0.5, grid.columns)
+    axes.set_yticks(np.arange(rows) + 0.5, grid.rows)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.set_xlabel(grid.column_label, color=brush.ink)
+    axes.set_ylabel(grid.row_label, color=brush.ink, rotation=0, ha="right", va="center")
+    axes.tick_params(length=0, colors=brush.ink)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    norm = Normalize(*grid.limits, clip=True)
+    shades = mpl.colormaps[_MAP]
+    for r, row in enumerate(grid.cells):
+        for c, cell in enumerate(row):
+            if cell is not None:
+                _square(brush, axes, grid, cell, (c, r), norm(_value(cell, grid.colour_by) or 0.0), shades)
+    bar = brush.sheet.colorbar(mpl.cm.ScalarMappable(norm, shades), ax=axes, pad=0.02, fraction=0.05, aspect=30)
+    bar.set_label(grid.value_names[grid.colour_by] if grid.value_names else "", color=brush.ink)
+    bar.ax.tick_params(colors=brush.ink, length=2)
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    brush.later.append(lambda: _numbers(brush, axes, grid, norm))
+
+
+def _value(cell: Cell, index: int) -> float | None:
+    return cell.values[index] if index < len(cell.values) else None
+
+
+def _square(
+    brush: Brush, axes: Axes, grid: Grid, cell: Cell, at: tuple[int, int], share: float, shades: mpl.colors.Colormap
+) -> None:
+    known = _value(cell, grid.colour_by) is not None
+    axes.add_patch(
+        Rectangle(
+            at,
+            1,
+            1,
+            facecolor=shades(share) if known else brush.paper,
+            edgecolor=brush.paper if known else colour("grid", brush.theme),
+            hatch=None if known else "////",
+            linewidth=0.8,
+        )
+    )
+
+
+def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
+    """Write the values into the cells, in the largest size that fits all of them."""
+    extent = axes.get_window_extent()
+    pixel = 72 / brush.sheet.dpi
+    room = extent.width * pixel / max(1, len(grid.columns)) - 4
+    high = extent.height * pixel / max(1, len(grid.rows)) - 2
+    numbered = reasons(grid)
+    texts = {
+        (r, c): (cell, cell_texts(cell.values), _superscript(numbered[cell.reason]) if cell.reason else "")
+        for r, row in enumerate(grid.cells)
+        for c, cell in enumerate(row)
+        if cell is not None
+    }
+    if not texts:
+        return
+    flat = {place: "/".join(values) + note for place, (_, values, note) in texts.items()}
+    stacked = {place: "\n".join(values) + note for place, (_, values, note) in texts.items()}
+    sizes = [_size(list(form.values()), room, high) for form in (flat, stacked)]
+    form = flat if sizes[0] >= min(sizes[1], 6.0) else stacked
+    size = max(sizes) if form is (flat if sizes[0] >= sizes[1] else stacked) else _size(list(form.values()), room, high)
+    for (r, c), (cell, _, _) in texts.items():
+        value = _value(cell, grid.colour_by)
+        text = axes.text(
+            c + 0.5,
+            r + 0.5,
+            form[(r, c)],
+            size=size,
+            ha="center",
+            va="center",
+            linespacing=1.05,
+            color=_legible(mpl.colormaps[_MAP](norm(value))) if value is not None else brush.ink,
+        )
+        if value is None:
+            text.set_bbox({"facecolor": brush.paper, "edgecolor": "none", "pad": 0.8})
+
+
+def _size(texts: list[str], room: float, high: float) -> float:
+    wide = max(measure(line, 1.0) for text in texts for line in text.split("\n"))
+    lines = max(text.count("\n") + 1 for text in texts)
+    return max(_SMALLEST, min(_LARGEST, room / wide, high / (1.2 * lines)))
+
+
+def _legible(shade: tuple[float, float, float, float]) -> str:
+    """Return black or white, whichever stands out more (contrast after WCAG 2)."""
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in shade[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
+
+
+def _superscript(number: int) -> str:
+    return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(number))
+
+
+def footnotes(grid: Grid) -> list[str]:
+    """Return the numbered reasons, one line each."""
+    return [f"{_superscript(number)} {reason}." for reason, number in reasons(grid).items()]

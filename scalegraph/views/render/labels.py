@@ -1,0 +1,160 @@
+"""Labels at the ends of curves and at marks, placed once the layout stands so that they cover nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.transforms import blended_transform_factory
+
+from scalegraph.views.figure import Line, Plot
+from scalegraph.views.palette import colour
+from scalegraph.views.render.text import measure, spread
+
+if TYPE_CHECKING:
+    from scalegraph.views.render.picture import Brush
+    from scalegraph.views.render.plot import Scale
+
+_SIZE = 7.0
+Box = tuple[float, float, float, float]  # x0, y0, x1, y1 in points
+
+
+def end_labels(brush: Brush, axes: Axes, lines: Sequence[Line], x: Scale, y: Scale) -> None:
+    """Name every curve at its right end, beside the axes; later move the names apart and join them to their ends."""
+    if len(lines) < 2:
+        return
+    transform = blended_transform_factory(axes.transAxes, axes.transData)
+    found = []
+    for line in lines:
+        xs, ys = x.of(line.x), y.of(line.y)
+        known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
+        if len(known):
+            last = int(known[-1])
+            text = axes.text(
+                1.025,
+                ys[last],
+                line.name,
+                transform=transform,
+                size=_SIZE,
+                color=colour(line.role, brush.theme),
+                va="center",
+                clip_on=False,
+            )
+            found.append((text, float(xs[last]), float(ys[last]), line))
+    brush.later.append(lambda: _apart(brush, axes, found))
+
+
+def _apart(brush: Brush, axes: Axes, found: list[tuple[Any, float, float, Line]]) -> None:
+    pixel = 72 / brush.sheet.dpi
+    extent = axes.get_window_extent()
+    wanted = [float(axes.transData.transform((1.0, y))[1]) * pixel for _, _, y, _ in found]
+    placed = spread(wanted, _SIZE * 1.2, extent.y0 * pixel, extent.y1 * pixel)
+    edge = extent.x1 * pixel
+    for (text, x, y, line), place in zip(found, placed, strict=True):
+        text.set_y(float(axes.transData.inverted().transform((0.0, place / pixel))[1]))
+        end = np.array(axes.transData.transform((x, y))) * pixel
+        if abs(end[1] - place) > 2 or edge - end[0] > 6:
+            label = edge + 0.022 * (extent.x1 - extent.x0) * pixel
+            bends = np.array([[end[0] + 3, end[1]], [label, place]]) / pixel
+            at = axes.transData.inverted().transform(bends)
+            axes.plot(
+                at[:, 0], at[:, 1], color=colour(line.role, brush.theme), linewidth=0.5, alpha=0.6, clip_on=False,
+                scalex=False, scaley=False, zorder=1.5,
+            )  # fmt: skip
+
+
+def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
+    """Draw the marks of *plot*: rings, thin dashed lines and their words where they cover no curve."""
+    for mark in plot.marks:
+        shade = colour(mark.role, brush.theme)
+        style: dict[str, Any] = {"color": shade, "linewidth": 0.8, "linestyle": (0, (3, 2)), "zorder": 1.8}
+        if mark.x is not None and mark.y is None:
+            axes.axvline(float(x.of([mark.x])[0]), **style)
+        elif mark.y is not None and mark.x is None:
+            axes.axhline(float(y.of([mark.y])[0]), **style)
+        elif mark.x is not None and mark.y is not None:
+            at = float(x.of([mark.x])[0]), float(y.of([mark.y])[0])
+            axes.plot(*at, marker="o", markersize=7.5, markerfacecolor="none", markeredgecolor=shade, zorder=4)
+            axes.vlines(at[0], axes.get_ylim()[0], at[1], **style)
+    brush.later.append(lambda: _words(brush, axes, plot, x, y))
+
+
+def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
+    pixel = 72 / brush.sheet.dpi
+    extent = axes.get_window_extent()
+    frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
+    ink = _ink(axes, plot, x, y, pixel)
+    taken: list[Box] = []
+    for mark in plot.marks:
+        width, height = measure(mark.text, _SIZE) + 2, _SIZE * 1.25
+        at = [
+            float(x.of([mark.x])[0]) if mark.x is not None else float("nan"),
+            float(y.of([mark.y])[0]) if mark.y is not None else float("nan"),
+        ]
+        low = axes.transData.inverted().transform((extent.x0, extent.y0))
+        place = (
+            np.array(axes.transData.transform([v if math.isfinite(v) else low[i] for i, v in enumerate(at)])) * pixel
+        )
+        boxes = _candidates(place, frame, width, height, vertical=mark.y is None, level=mark.x is None)
+        best = min(boxes, key=lambda box: _cost(box, ink, taken, frame))
+        taken.append(best)
+        data = axes.transData.inverted().transform((best[0] / pixel, (best[1] + best[3]) / 2 / pixel))
+        axes.text(
+            data[0], data[1], mark.text, size=_SIZE, color=colour(mark.role, brush.theme), va="center", zorder=5,
+            bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75}, clip_on=False,
+        )  # fmt: skip
+
+
+def _candidates(
+    place: np.ndarray[Any, Any], frame: Box, width: float, height: float, *, vertical: bool, level: bool
+) -> list[Box]:
+    """Return boxes for the words of a mark, better ones first."""
+    px, py = float(place[0]), float(place[1])
+    corners: list[tuple[float, float]] = []
+    if level:  # along a horizontal line
+        for share in (0.02, 0.25, 0.5, 0.75):
+            left = frame[0] + share * (frame[2] - frame[0])
+            corners += [(left, py + 2), (left, py - height - 2)]
+    elif vertical:
+        for share in (0.92, 0.75, 0.5, 0.25, 0.05):
+            bottom = frame[1] + share * (frame[3] - frame[1] - height)
+            corners += [(px + 4, bottom), (px - width - 4, bottom)]
+    else:
+        for away in (7, 16, 28):
+            corners += [
+                (px - width / 2, py + away),
+                (px - width / 2, py - away - height),
+                (px + away, py - height / 2),
+                (px - width - away, py - height / 2),
+                (px + away, py + away),
+                (px - width - away, py + away),
+                (px + away, py - height - away),
+                (px - width - away, py - height - away),
+            ]
+    return [(left, bottom, left + width, bottom + height) for left, bottom in corners]
+
+
+def _ink(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> np.ndarray[Any, Any]:
+    """Return points along all curves, in points of the sheet, shape (points, 2)."""
+    parts = [np.empty((0, 2))]
+    for line in plot.lines:
+        at = np.column_stack([x.of(line.x), y.of(line.y)])
+        at = at[np.isfinite(at).all(axis=1)]
+        if len(at) < 1:
+            continue
+        screen = np.asarray(axes.transData.transform(at)) * pixel
+        steps = np.linspace(0, 1, 24)[:, None]
+        parts.append(screen)
+        parts.extend(a + steps * (b - a) for a, b in zip(screen[:-1], screen[1:], strict=True))
+    return np.concatenate(parts)
+
+
+def _cost(box: Box, ink: np.ndarray[Any, Any], taken: list[Box], frame: Box) -> float:
+    inside = (ink[:, 0] > box[0] - 2) & (ink[:, 0] < box[2] + 2) & (ink[:, 1] > box[1] - 2) & (ink[:, 1] < box[3] + 2)
+    outside = max(0.0, frame[0] - box[0]) + max(0.0, box[2] - frame[2])
+    outside += max(0.0, frame[1] - box[1]) + max(0.0, box[3] - frame[3])
+    overlap = sum(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken)
+    return float(inside.sum()) + 20 * outside + 200 * overlap

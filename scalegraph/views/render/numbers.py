@@ -1,0 +1,236 @@
+"""The numbers of a figure: CSV, LaTeX, JSON. Free of matplotlib."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import dataclasses
+import io
+import json
+import math
+from typing import Any
+
+from scalegraph.base.errors import InputError
+from scalegraph.base.units import significant
+from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+
+Rows = list[list[Any]]
+
+
+def csv(figure: Figure) -> str:
+    """Return the numbers of *figure* as CSV (RFC 4180, UTF-8, a header with units, empty where missing).
+
+    Plots over the same axis stand side by side; a grid is one row for each cell; of a figure with a table or source
+    text, that is written and not the plots beside it (they show the same numbers).
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    header, rows = _content(figure)
+    out = io.StringIO()
+    writer = csv_module.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([["" if _missing(cell) else _text(cell) for cell in row] for row in rows])
+    return out.getvalue()
+
+
+def as_json(figure: Figure) -> str:
+    """Return the whole figure as one JSON document; missing numbers are null."""
+    document = {
+        "view": figure.view,
+        "title": figure.title,
+        "sentence": figure.sentence,
+        "empty": figure.empty,
+        "notes": list(figure.notes),
+        "meta": dict(figure.meta),
+        "panels": [{"kind": type(panel).__name__.lower(), **_plain(panel)} for panel in figure.panels],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def latex(figure: Figure) -> str:
+    """Return the figure as a LaTeX ``tabular`` that needs no package; reasons of empty cells stand below it.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    panel = _main(figure)
+    comment = "".join(f"% {line}\n" for line in (figure.title, figure.sentence) if line)
+    if isinstance(panel, Grid):
+        return comment + _grid_latex(panel)
+    header, rows = _content(figure)
+    numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
+    lines = [" & ".join(_escape(name) for name in header)]
+    lines += [" & ".join(_escape("--" if _missing(cell) else _short(cell)) for cell in row) for row in rows]
+    return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
+
+
+def reasons(grid: Grid) -> dict[str, int]:
+    """Return the distinct reasons of a grid's missing values, numbered from 1 in reading order."""
+    found: dict[str, int] = {}
+    for row in grid.cells:
+        for cell in row:
+            if cell is not None and cell.reason:
+                found.setdefault(cell.reason, len(found) + 1)
+    return found
+
+
+def cell_texts(values: tuple[float | None, ...]) -> list[str]:
+    """Return a cell's values for people: two decimals below 10, a dash where missing."""
+    return ["–" if _missing(value) else _decimals(float(value or 0.0)) for value in values]
+
+
+def _decimals(value: float) -> str:
+    if value and abs(value) < 0.095:
+        return significant(value, 2)
+    return f"{value:.2f}" if abs(value) < 10 else significant(value)
+
+
+def _main(figure: Figure) -> Panel:
+    for panel in figure.panels:
+        if isinstance(panel, Table | Grid | Source):
+            return panel
+    if not figure.panels:
+        raise InputError(f"{figure.title}: there are no numbers to write. {figure.empty}".strip())
+    return figure.panels[0]
+
+
+def _content(figure: Figure) -> tuple[list[str], Rows]:
+    panel = _main(figure)
+    if isinstance(panel, Plot):
+        return _plots([plot for plot in figure.panels if isinstance(plot, Plot)])
+    if isinstance(panel, Grid):
+        return _grid(panel)
+    return _table(panel) if isinstance(panel, Table) else _source(panel)
+
+
+def _plots(plots: list[Plot]) -> tuple[list[str], Rows]:
+    """Columns by x, then every series of every plot; series named alike get the name of their axis."""
+    first = plots[0].bars
+    across = plots[0].y if first is not None and first.horizontal else plots[0].x
+    columns: dict[str, dict[float, float]] = {}
+    for plot in plots:
+        value = plot.x if plot.bars is not None and plot.bars.horizontal else plot.y
+        for name, points in _series(plot):
+            title = f"{name} ({value.unit})" if value.unit else name
+            if title in columns and columns[title] != points:
+                title = f"{value.label}: {title}"
+            columns[title] = points
+    xs = sorted({x for points in columns.values() for x in points})
+    rows: Rows = []
+    for x in xs:
+        label: Any = x
+        if across.scale == "category" and 0 <= round(x) < len(across.categories):
+            label = across.categories[round(x)]
+        rows.append([label, *(points.get(x) for points in columns.values())])
+    return [across.title or "name", *columns], rows
+
+
+def _series(plot: Plot) -> list[tuple[str, dict[float, float]]]:
+    found = []
+    for line in plot.lines:
+        found.append((line.name, dict(zip(line.x, line.y, strict=True))))
+        if line.low and line.high:
+            found.append((f"{line.name}, lowest", dict(zip(line.x, line.low, strict=True))))
+            found.append((f"{line.name}, highest", dict(zip(line.x, line.high, strict=True))))
+    if plot.bars is not None:
+        found.extend((name, dict(zip(plot.bars.x, heights, strict=True))) for name, _, heights in plot.bars.series)
+    return found
+
+
+def _grid(grid: Grid) -> tuple[list[str], Rows]:
+    rows: Rows = []
+    for name, row in zip(grid.rows, grid.cells, strict=True):
+        for column, cell in zip(grid.columns, row, strict=True):
+            if cell is not None:
+                rows.append([name, column, *cell.values, cell.origin, cell.reason])
+    return [grid.row_label, grid.column_label, *grid.value_names, "origin", "reason"], rows
+
+
+def _table(table: Table) -> tuple[list[str], Rows]:
+    header = [f"{column.name} ({column.unit})" if column.unit else column.name for column in table.columns]
+    rows: Rows = [list(row.values) for row in table.rows]
+    if any(row.depth for row in table.rows):
+        header = ["depth", *header]
+        rows = [[row.depth, *row.values] for row in table.rows]
+    return header, rows
+
+
+def _source(source: Source) -> tuple[list[str], Rows]:
+    header = ["line", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in source.columns), "text", "instrumented"]
+    width = len(source.columns)
+    rows: Rows = []
+    for line in source.lines:
+        values = [*line.values, *([None] * (width - len(line.values)))]
+        rows.append([line.number, *values, line.text, line.inserted])
+    return header, rows
+
+
+def _grid_latex(grid: Grid) -> str:
+    numbered = reasons(grid)
+    lines = [" & ".join([f"{_escape(grid.row_label)} / {_escape(grid.column_label)}", *map(_escape, grid.columns)])]
+    for name, row in zip(grid.rows, grid.cells, strict=True):
+        cells = [_escape(name)]
+        for cell in row:
+            if cell is None:
+                cells.append("")
+                continue
+            text = "/".join(cell_texts(cell.values)).replace("–", "--")
+            cells.append(text + (f"$^{{{numbered[cell.reason]}}}$" if cell.reason else ""))
+        lines.append(" & ".join(cells))
+    table = _tabular("r" + "c" * len(grid.columns), lines)
+    what = " / ".join(grid.value_names)
+    notes = [f"Values: {what}."] + [f"$^{{{number}}}$ {_escape(reason)}." for reason, number in numbered.items()]
+    below = "\\\\\n".join(note if note.startswith("$") else _escape(note) for note in notes)
+    return f"{table}\n\\par\\smallskip\n{{\\footnotesize\n{below}\\par}}\n"
+
+
+def _tabular(columns: str, lines: list[str]) -> str:
+    body = "\\\\\n".join(lines[1:])
+    return f"\\begin{{tabular}}{{{columns}}}\n\\hline\n{lines[0]}\\\\\n\\hline\n{body}\\\\\n\\hline\n\\end{{tabular}}\n"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "µ": r"$\mu$",
+    "×": r"$\times$",
+    "∞": r"$\infty$",
+}
+
+
+def _escape(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def _short(value: Any) -> str:
+    return significant(value, 4) if isinstance(value, float) and not value.is_integer() else _text(value)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return None if _missing(value) else value

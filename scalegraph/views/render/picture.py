@@ -1,0 +1,199 @@
+"""Pictures of figures with matplotlib: the sheet, its caption and its panels. No pyplot, no global state left behind."""
+
+from __future__ import annotations
+
+import io
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Sheet
+from matplotlib.gridspec import GridSpec
+
+from scalegraph.base.errors import InputError
+from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+from scalegraph.views.palette import Theme, ink, paper
+from scalegraph.views.render import grid as grid_panel
+from scalegraph.views.render import plot as plot_panel
+from scalegraph.views.render import table as table_panel
+from scalegraph.views.render.text import fitted, wrapped
+
+CM = 1 / 2.54
+_SMALLEST = (4.0, 3.0)
+_LARGEST = 200.0
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7.0,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.4,
+    "text.parse_math": False,  # a parameter called "$n$" is text
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "scalegraph",
+}
+_LOCK = threading.Lock()  # rcParams are the one global that matplotlib has no way around
+
+
+@dataclass
+class Brush:
+    """What panels need to draw: the sheet, the theme, and work left until places are settled."""
+
+    sheet: Sheet
+    theme: Theme
+    later: list[Any] = field(default_factory=list)  # called once the layout stands
+
+    @property
+    def ink(self) -> str:
+        """Colour of text."""
+        return ink(self.theme)
+
+    @property
+    def paper(self) -> str:
+        """Colour behind."""
+        return paper(self.theme)
+
+
+def render(
+    figure: Figure, ending: str, size_cm: tuple[float, float] | None, theme: Theme, dpi: int, *, caption: bool = True
+) -> bytes:
+    """Return the picture of *figure* as a file's bytes; see `scalegraph.views.render.save`."""
+    with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        size = _checked(size_cm or _natural(figure))
+        sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout="constrained")
+        FigureCanvasAgg(sheet)
+        brush = Brush(sheet, theme)
+        sheet.set_facecolor(brush.paper)
+        notes = (*figure.notes, *_reasons(figure))
+        top, bottom = _caption(brush, figure, notes) if caption else (1.0, 0.0)
+        engine = sheet.get_layout_engine()
+        assert engine is not None
+        engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
+        if figure.panels:
+            _panels(brush, figure.panels)
+        else:
+            _empty(brush, figure, (top + bottom) / 2)
+        if brush.later:
+            sheet.draw_without_rendering()
+            for work in brush.later:
+                work()
+        return _bytes(sheet, ending, dpi)
+
+
+def _checked(size: tuple[float, float]) -> tuple[float, float]:
+    fits = all(low <= value <= _LARGEST for low, value in zip(_SMALLEST, size, strict=True))
+    if not fits:
+        raise InputError(
+            f"size: a picture is at least {_SMALLEST[0]:g} x {_SMALLEST[1]:g} cm and at most {_LARGEST:g} cm"
+            f" a side, got {size[0]:g} x {size[1]:g} cm"
+        )
+    return size
+
+
+def _natural(figure: Figure) -> tuple[float, float]:
+    """Return a size that suits the content: wide enough to read, high enough for the rows."""
+    height = 0.0
+    for panel in figure.panels:
+        if isinstance(panel, Table):
+            height += min(24.0, 1.2 + 0.42 * len(panel.rows))
+        elif isinstance(panel, Source):
+            height += min(24.0, 1.5 + 0.34 * table_panel.source_rows(panel))
+        elif isinstance(panel, Grid):
+            height += max(7.0, min(20.0, 2.0 + 0.95 * len(panel.rows)))
+        elif isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal:
+            height += 2.2 + 0.55 * len(panel.bars.x)
+        else:
+            height = max(height, 7.5)
+    return 16.0, max(8.0, min(60.0, height + 2.4 + 0.35 * len(figure.notes)))
+
+
+def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float, float]:
+    """Write title and sentence above, notes below; return the free span as shares of the height."""
+    sheet = brush.sheet
+    width, height = sheet.get_size_inches() * 72  # points
+    room = width - 14
+    y = height - 8
+    for text, size, weight in ((figure.title, 9.5, "bold"), (figure.sentence, 8.0, "normal")):
+        for line in wrapped(sheet, text, size, room, weight)[:3]:
+            sheet.text(7 / width, y / height, line, size=size, weight=weight, color=brush.ink, va="top")
+            y -= size * 1.32
+        y -= 2
+    below = [(line, 6.2) for note in notes if note for line in wrapped(sheet, note, 6.2, room)]
+    most = max(1, int(0.3 * height / (6.2 * 1.3)))
+    if len(below) > most:
+        below = [*below[: most - 1], ("… and more: the data export has all notes and reasons.", 6.2)]
+    bottom = 5.0
+    for line, size in reversed(below):
+        sheet.text(7 / width, bottom / height, line, size=size, color=brush.ink, alpha=0.75, va="bottom")
+        bottom += size * 1.3
+    return max(y / height, 0.4), min((bottom + 2) / height, 0.35)
+
+
+def _reasons(figure: Figure) -> list[str]:
+    return [line for panel in figure.panels if isinstance(panel, Grid) for line in grid_panel.footnotes(panel)]
+
+
+def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
+    plots = all(isinstance(panel, Plot) for panel in panels)
+    width, height = brush.sheet.get_size_inches()
+    beside = plots and len(panels) > 1 and width / height > 1.15
+    weights = [_weight(panel) for panel in panels]
+    spec = (
+        GridSpec(1, len(panels), figure=brush.sheet)
+        if beside
+        else GridSpec(len(panels), 1, figure=brush.sheet, height_ratios=weights)
+    )
+    for place, panel in zip(spec, panels, strict=True):
+        axes = brush.sheet.add_subplot(place)
+        axes.set_facecolor(brush.paper)
+        if isinstance(panel, Plot):
+            plot_panel.draw(brush, axes, panel)
+        elif isinstance(panel, Grid):
+            grid_panel.draw(brush, axes, panel)
+        elif isinstance(panel, Table):
+            table_panel.draw_table(brush, axes, panel)
+        else:
+            table_panel.draw_source(brush, axes, panel)
+
+
+def _weight(panel: Panel) -> float:
+    if isinstance(panel, Table):
+        return 1.2 + 0.42 * min(len(panel.rows), 55)
+    if isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal:
+        return 2.2 + 0.55 * len(panel.bars.x)
+    return 7.0
+
+
+def _empty(brush: Brush, figure: Figure, middle: float) -> None:
+    width = float(brush.sheet.get_size_inches()[0]) * 72
+    text = "\n".join(wrapped(brush.sheet, figure.empty or "Nothing to show.", 9.0, width * 0.8))
+    brush.sheet.text(0.5, middle, text, size=9, color=brush.ink, ha="center", va="center")
+
+
+def _bytes(sheet: Sheet, ending: str, dpi: int) -> bytes:
+    out = io.BytesIO()
+    # no dates and no version of the program that wrote it: the same figure gives the same bytes
+    nothing: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "svg": {"Date": None, "Creator": "ScaleGraph"},
+        "pdf": {"CreationDate": None, "ModDate": None, "Creator": "ScaleGraph", "Producer": None},
+    }
+    sheet.savefig(out, format=ending, dpi=dpi, metadata=nothing[ending], facecolor=sheet.get_facecolor())
+    return out.getvalue()
+
+
+__all__ = ["Brush", "fitted", "render"]
