@@ -24,6 +24,7 @@ class Ring(Section):
     interface_cycles: int = quantity(
         "Time in the asking processor's ring interface, both ways together.", "cycles", 0, 100_000
     )
+    holder_cycles: int = quantity("A processor's cache is busy with supplying one line.", "cycles", 0, 100_000)
     router_cycles: int = quantity("One passage between a ring and the upper ring.", "cycles", 0, 100_000)
 
     def runtime(self, clock_hz: float, line_bytes: int) -> dict[str, int]:

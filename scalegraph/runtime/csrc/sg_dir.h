@@ -17,6 +17,7 @@ enum sg_line_state {
 typedef struct sg_line {
     uint32_t state; /* enum sg_line_state */
     uint32_t owner;
+    uint64_t busy;          /* until when its last change of owner is under way */
     uint64_t shared_caches; /* bitmap of the shared caches that have it */
     uint64_t holders[];     /* bitmap of the processors whose private caches have it */
 } sg_line;

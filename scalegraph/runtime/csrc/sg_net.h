@@ -32,7 +32,17 @@ typedef struct sg_request {
     const uint64_t *sharers; /* bitmap of the processors whose copies must be invalidated */
     uint32_t words;          /* of the bitmap */
     uint32_t invalidations;  /* bits set in it */
+    uint64_t *busy;          /* of the line: no request is served before; a network sets it */
 } sg_request;
+
+/* Waits until the line can be served, at `time` or later. */
+static inline uint64_t sg_wait_line(const sg_request *r, uint64_t time, uint64_t *wait)
+{
+    if (*r->busy <= time)
+        return time;
+    *wait += *r->busy - time;
+    return *r->busy;
+}
 
 typedef struct sg_reply {
     uint64_t cycles;     /* without the waiting */

@@ -8,7 +8,8 @@
  *
  * Read of a dirty line: home asks the owner, the owner sends the line home, home answers. Write: home sends
  * an invalidation to every sharer, one after the other through its port, and answers when all have
- * acknowledged. Module m is beside processor m, but reaching it needs the network all the same. */
+ * acknowledged; until then other requests for the line wait at home. Module m is beside processor m, but
+ * reaching it needs the network all the same. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -136,6 +137,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     uint32_t home = home_module(net, r->line);
     uint64_t wait = 0, flits = r->kind == SG_UPGRADE ? net->short_flits : net->long_flits;
     uint64_t time = send(net, net->forth, r->processor, home, r->now, net->short_flits, &wait);
+    time = sg_wait_line(r, time, &wait);
     if (r->from == SG_FROM_CACHE && r->kind != SG_UPGRADE) {
         time = serve(net, home, time, net->directory, &wait);
         time = send(net, net->back, home, r->supplier, time, net->short_flits, &wait) + net->snoop;
@@ -147,6 +149,8 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
         if (r->kind != SG_FETCH_READ && r->invalidations > 0)
             time = invalidate(net, r, home, time, &wait);
     }
+    if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE)
+        *r->busy = time;
     time = send(net, net->back, home, r->processor, time, flits, &wait);
     reply->remote = 1;
     reply->contention = wait;

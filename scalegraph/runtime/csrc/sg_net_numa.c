@@ -7,7 +7,8 @@
  *
  * A line comes from a cache of the own socket if one has it, else from a cache of another socket that owns
  * it or keeps it in its shared cache, else from the memory of its home. Invalidations go to all sockets with
- * copies at once; the farthest decides. */
+ * copies at once; the farthest decides. A line that changes its owner is served to nobody until it has
+ * arrived. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -132,7 +133,8 @@ static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint6
 }
 
 /* When the data of a fetch is here. */
-static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t *wait, int *remote)
+static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t time, uint64_t *wait,
+                      int *remote)
 {
     uint32_t home = home_socket(net, r->home), source = home;
     int cache = 1;
@@ -142,7 +144,6 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
         source = own;
     else
         source = r->supplier / net->cores;
-    uint64_t time = r->now;
     if (source != own)
         time = cross(net, own, source, time, net->link_short, wait);
     time = cache ? time + net->transfer : from_memory(net, source, r->line, time, wait);
@@ -154,15 +155,16 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
 }
 
 /* When the last copy elsewhere is known to be gone. */
-static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uint64_t *wait, int *remote)
+static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uint64_t start, uint64_t *wait,
+                           int *remote)
 {
     uint32_t home = home_socket(net, r->home);
-    uint64_t last = r->now, last_wait = 0;
+    uint64_t last = start, last_wait = 0;
     for (uint32_t socket = 0; socket < net->sockets; socket++) {
         int ask = r->kind == SG_UPGRADE && socket == home; /* the directory must agree */
         if (!ask && !has_copies(net, r, socket))
             continue;
-        uint64_t branch_wait = 0, time = r->now;
+        uint64_t branch_wait = 0, time = start;
         if (socket != own) {
             time = cross(net, own, socket, time, net->link_short, &branch_wait);
             *remote = 1;
@@ -183,17 +185,19 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     numa_net *net = state;
     uint32_t own = r->processor / net->cores;
-    uint64_t end = r->now, wait = 0;
+    uint64_t line_wait = 0, wait = 0, start = sg_wait_line(r, r->now, &line_wait), end = start;
     reply->remote = 0;
     if (r->kind != SG_UPGRADE && r->from != SG_FROM_OWN_GROUP)
-        end = fetch(net, r, own, &wait, &reply->remote);
+        end = fetch(net, r, own, start, &wait, &reply->remote);
     if (r->kind != SG_FETCH_READ) {
-        uint64_t other_wait, gone = invalidate(net, r, own, &other_wait, &reply->remote);
+        uint64_t other_wait, gone = invalidate(net, r, own, start, &other_wait, &reply->remote);
         if (gone > end) {
             end = gone;
             wait = other_wait;
         }
+        *r->busy = end;
     }
+    wait += line_wait;
     reply->contention = wait;
     reply->cycles = end - r->now - wait;
 }

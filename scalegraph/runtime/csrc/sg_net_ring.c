@@ -8,6 +8,9 @@
  * where it started. A request that its own ring cannot answer goes on through the router: upper ring, one
  * whole revolution on each ring that has copies, and back in a fresh slot of the upper and of the own ring.
  *
+ * A cell that supplies a subpage is busy with it for a while, and a subpage that changes its owner answers
+ * nobody until it has arrived (the waiting requester asks when it has).
+ *
  * Simplified: the two directories of a ring answer at once within the router time; requests to different
  * rings of one upper packet go in parallel and the slowest decides. */
 #include "sg_net.h"
@@ -18,27 +21,30 @@
 #include "sg_cache.h"
 #include "sg_calendar.h"
 
+#define ROUTERS   2u
+#define MAX_RINGS 1024
+
 typedef struct ring_net {
     uint32_t cells;    /* processors of one leaf ring */
     uint32_t stations; /* and its slots */
     uint32_t rings;    /* stations and slots of the upper ring */
-    uint64_t hop, upper_hop, interface, router;
+    uint64_t hop, upper_hop, interface, router, holder;
     uint64_t revolution;
     sg_calendar *slots; /* of leaf ring r: slots + r * stations; the upper ring's come last */
+    sg_calendar *cell;  /* of each processor: supplying a subpage */
     size_t bytes;
 } ring_net;
 
 static const sg_net_parameter parameters[] = {
     {"ring_processors", 1, 1024}, /* processors on one leaf ring */
-    {"rings", 1, 1024},           /* leaf rings, stations of the upper ring */
+    {"rings", 1, MAX_RINGS},      /* leaf rings, stations of the upper ring */
     {"hop_cycles", 1, 10000},     /* from one station of a leaf ring to the next */
     {"upper_hop_cycles", 1, 10000},
     {"interface_cycles", 0, 100000}, /* of the cell that asks, both ways together */
     {"router_cycles", 0, 100000},    /* one passage between a leaf ring and the upper ring */
+    {"holder_cycles", 0, 100000},    /* a cell is busy with supplying one subpage */
     {NULL, 0, 0},
 };
-
-#define ROUTERS 2u
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {
@@ -52,16 +58,20 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->upper_hop = sg_config_u64(config, "upper_hop_cycles");
     net->interface = sg_config_u64(config, "interface_cycles");
     net->router = sg_config_u64(config, "router_cycles");
+    net->holder = sg_config_u64(config, "holder_cycles");
     net->revolution = net->hop * net->stations;
-    net->bytes = ((size_t)net->rings * net->stations + net->rings) * sizeof(sg_calendar);
+    size_t slots = (size_t)net->rings * net->stations + net->rings;
+    net->bytes = (slots + (size_t)net->rings * net->cells) * sizeof(sg_calendar);
     if (net->rings * net->cells < config->max_processors)
         snprintf(error, error_size,
                  "machine.network.rings: expected room for %u processors, got %u rings of %u",
                  config->max_processors, net->rings, net->cells);
     else if (!(net->slots = sg_map(net->bytes)))
         snprintf(error, error_size, "the host has no memory for the network");
-    else
+    else {
+        net->cell = net->slots + slots;
         return net;
+    }
     free(net);
     return NULL;
 }
@@ -122,85 +132,116 @@ static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, 
     return best;
 }
 
-/* The copies of a request on leaf ring `ring`. */
-static int has_copies(const ring_net *net, const sg_request *r, uint32_t ring)
+#define NOBODY UINT32_MAX
+
+/* The first processor on leaf ring `ring` with a copy that a packet from station `from` meets, or NOBODY. */
+static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t ring, uint32_t from)
 {
-    uint32_t first = ring * net->cells, end = first + net->cells;
+    uint32_t first = ring * net->cells, behind = NOBODY, end = first + net->cells;
     if (end > r->words * 64)
         end = r->words * 64;
     for (uint32_t p = first; p < end;) {
         uint64_t word = r->sharers[p >> 6] >> (p & 63);
-        uint32_t step = 64 - (p & 63);
-        if (step > end - p) {
-            step = end - p;
-            word &= (1ull << step) - 1;
+        if (word == 0) {
+            p = (p | 63) + 1;
+            continue;
         }
-        if (word)
-            return 1;
-        p += step;
+        p += (uint32_t)__builtin_ctzll(word);
+        if (p >= end)
+            break;
+        if (p - first > from)
+            return p;
+        if (behind == NOBODY)
+            behind = p;
+        p++;
     }
-    return 0;
+    return behind;
 }
 
-/* The way of a request that entered the upper ring of `own` at `sent` to `ring` and back to the requester.
- * Returns the time of arrival. */
-static uint64_t visit(ring_net *net, uint32_t own, uint32_t ring, uint64_t station, uint64_t sent,
+/* The cell `holder` (or NOBODY that we know) supplies the subpage to a packet that comes by at `time`;
+ * returns how long the packet has to wait for it. */
+static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, uint64_t time)
+{
+    if (holder == NOBODY || r->kind == SG_UPGRADE)
+        return 0;
+    return sg_calendar_reserve(&net->cell[holder], time, net->holder) - time;
+}
+
+/* The way of a request that entered the upper ring of `own` at `sent` to `ring`, where `holder` has a copy,
+ * and back to the requester. Returns the time of arrival. */
+static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_t holder, uint64_t sent,
                       uint64_t *wait)
 {
+    uint32_t own = r->processor / net->cells, station = r->processor % net->cells;
     track upper = upper_ring(net), there = leaf_ring(net, ring), here = leaf_ring(net, own);
     uint64_t in = net->cells + 1; /* station of the router that comes from the upper ring */
     uint64_t time = sent + distance(upper, own, ring) + net->router;
-    time = load(there, in, time, net->revolution, wait) + net->revolution + net->router;
+    time = load(there, in, time, net->revolution, wait);
+    uint64_t late = supply(net, r, holder, time + distance(there, in, holder % net->cells));
+    *wait += late;
+    time += net->revolution + late + net->router;
     time =
         load(upper, ring, time, distance(upper, ring, own), wait) + distance(upper, ring, own) + net->router;
     return load(here, in, time, distance(here, in, station), wait) + distance(here, in, station);
 }
 
-/* Ring that supplies a read which the own ring cannot: the next one in the direction of the upper ring. */
-static uint32_t nearest_ring(const ring_net *net, const sg_request *r, uint32_t own)
+/* The other rings that a request must reach: for a read that the own ring cannot answer the next one with a
+ * copy in the direction of the upper ring, for a write all with copies; the ring that keeps a displaced
+ * subpage. */
+static uint32_t other_rings(const ring_net *net, const sg_request *r, int local, uint32_t *ring,
+                            uint32_t *holder)
 {
-    for (uint32_t i = 1; i < net->rings; i++) {
-        uint32_t ring = (own + i) % net->rings;
-        if (has_copies(net, r, ring))
-            return ring;
+    uint32_t own = r->processor / net->cells, count = 0;
+    if (r->kind == SG_FETCH_READ && local)
+        return 0;
+    for (uint32_t i = 1; i < net->rings && r->invalidations > 0; i++) {
+        ring[count] = (own + i) % net->rings;
+        holder[count] = first_holder(net, r, ring[count], net->cells + 1);
+        if (holder[count] == NOBODY)
+            continue;
+        count++;
+        if (r->kind == SG_FETCH_READ)
+            break;
     }
-    return r->home / net->cells; /* nobody has it but the cell that keeps a displaced line */
+    if (r->invalidations == 0 && !local && r->kind != SG_UPGRADE) {
+        ring[0] = r->home / net->cells;
+        holder[0] = NOBODY;
+        count = 1;
+    }
+    return count;
 }
 
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     ring_net *net = state;
-    uint32_t own = r->processor / net->cells;
-    uint64_t station = r->processor % net->cells, wait = 0;
+    uint32_t own = r->processor / net->cells, station = r->processor % net->cells;
+    uint32_t ring[MAX_RINGS], holder[MAX_RINGS];
+    uint64_t wait = 0, time = sg_wait_line(r, r->now + net->interface, &wait);
     track here = leaf_ring(net, own);
-    uint64_t start = load(here, station, r->now + net->interface, net->revolution, &wait);
-    uint64_t end = start + net->revolution, end_wait = wait;
-    int local = has_copies(net, r, own) || (r->invalidations == 0 && r->home / net->cells == own);
+    uint64_t start = load(here, station, time, net->revolution, &wait);
+    uint32_t supplier = first_holder(net, r, own, station);
+    int local = supplier != NOBODY || (r->invalidations == 0 && r->home / net->cells == own);
+    uint64_t late = 0;
+    if (supplier != NOBODY)
+        late = supply(net, r, supplier, start + distance(here, station, supplier % net->cells));
+    uint64_t end = start + net->revolution + late, end_wait = wait + late;
 
-    uint32_t elsewhere[1024], count = 0;
-    if (r->kind == SG_FETCH_READ) {
-        if (!local)
-            elsewhere[count++] = nearest_ring(net, r, own);
-    } else if (r->invalidations > 0) {
-        for (uint32_t i = 1; i < net->rings; i++)
-            if (has_copies(net, r, (own + i) % net->rings))
-                elsewhere[count++] = (own + i) % net->rings;
-    } else if (r->kind == SG_FETCH_WRITE && !local) {
-        elsewhere[count++] = r->home / net->cells;
-    }
+    uint32_t count = other_rings(net, r, local, ring, holder);
     if (count > 0) {
         track upper = upper_ring(net);
-        uint64_t time = start + distance(here, station, net->cells) + net->router;
+        time = start + distance(here, station, net->cells) + net->router;
         uint64_t sent = load(upper, own, time, upper.count * upper.hop, &wait);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t branch_wait = wait;
-            uint64_t arrival = visit(net, own, elsewhere[i], station, sent, &branch_wait);
+            uint64_t arrival = visit(net, r, ring[i], holder[i], sent, &branch_wait);
             if (arrival > end) {
                 end = arrival;
                 end_wait = branch_wait;
             }
         }
     }
+    if (r->kind != SG_FETCH_READ)
+        *r->busy = end;
     reply->remote = 1;
     reply->contention = end_wait;
     reply->cycles = end - r->now - end_wait;

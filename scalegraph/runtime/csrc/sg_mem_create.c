@@ -1,0 +1,133 @@
+/* Building the memory system from its configuration, and taking it down. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sg_mem_state.h"
+
+static int power_of_two(uint64_t x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
+}
+
+#define REFUSE(...)                                                                                          \
+    do {                                                                                                     \
+        snprintf(error, error_size, __VA_ARGS__);                                                            \
+        return -1;                                                                                           \
+    } while (0)
+
+static int check_levels(const sg_config *config, char *error, unsigned error_size)
+{
+    uint32_t before = 1;
+    for (uint32_t k = 0; k < config->levels; k++) {
+        const sg_cache_level *l = &config->level[k];
+        if (!power_of_two(l->line_bytes) || l->line_bytes < before ||
+            l->line_bytes > config->coherence_line_bytes)
+            REFUSE("machine.level.%u.line_bytes: expected a power of two, not smaller than that of the level "
+                   "before nor larger than the coherence line of %u, got %u",
+                   k, config->coherence_line_bytes, l->line_bytes);
+        if (l->size_bytes % ((uint64_t)l->line_bytes * l->ways) != 0 ||
+            !power_of_two(l->size_bytes / l->line_bytes / l->ways))
+            REFUSE("machine.level.%u.size_bytes: expected lines times ways times a power of two, got %llu", k,
+                   (unsigned long long)l->size_bytes);
+        if (l->shared_by > 1 && (k + 1 != config->levels || k == 0))
+            REFUSE("machine.level.%u.shared_by: expected 1; only the last of several levels may be shared",
+                   k);
+        before = l->line_bytes;
+        if (k + 1 < config->levels && config->level[k + 1].shared_by == 1)
+            continue;
+        if (l->line_bytes != config->coherence_line_bytes)
+            REFUSE("machine.level.%u.line_bytes: expected the coherence line of %u, got %u", k,
+                   config->coherence_line_bytes, l->line_bytes);
+    }
+    if (!power_of_two(config->coherence_line_bytes))
+        REFUSE("machine.coherence.line_bytes: expected a power of two, got %u", config->coherence_line_bytes);
+    if (!power_of_two(config->page_bytes) || config->page_bytes < config->coherence_line_bytes)
+        REFUSE("machine.page_bytes: expected a power of two, at least a coherence line, got %u",
+               config->page_bytes);
+    return 0;
+}
+
+static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
+{
+    const sg_cache_level *last = &config->level[config->levels - 1];
+    mem->has_shared = last->shared_by > 1;
+    mem->private_levels = config->levels - mem->has_shared;
+    mem->group = mem->has_shared ? last->shared_by : 1;
+    mem->attraction = config->coherence == SG_COH_RING_SNOOP;
+    if (mem->attraction != (config->network == SG_NET_RING))
+        REFUSE("machine.coherence.kind: ring_snoop and the network 'ring' need each other");
+    if (mem->attraction && (mem->has_shared || config->placement != SG_PLACE_FIRST_TOUCH))
+        REFUSE("machine.coherence.kind: ring_snoop needs private caches only and placement first_touch");
+    if (mem->has_shared && (mem->processors + mem->group - 1) / mem->group > 64)
+        REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
+    for (uint32_t k = 0; k < config->levels; k++) {
+        uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
+        if (sg_cache_create(&mem->level[k], &config->level[k], instances) != 0)
+            REFUSE("the host has no memory for the caches of %u processors", mem->processors);
+        if (k < mem->private_levels)
+            mem->private_cycles += config->level[k].hit_cycles;
+    }
+    uint64_t sets = mem->level[0].set_mask + 1;
+    mem->tags_bytes = 2 * sets * mem->processors * sizeof(uint64_t);
+    mem->tags = sg_map(mem->tags_bytes);
+    mem->filter = calloc(mem->processors, sizeof *mem->filter);
+    if (!mem->tags || !mem->filter ||
+        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
+        REFUSE("the host has no memory for the directory");
+    mem->others = calloc(mem->dir.words, sizeof *mem->others);
+    for (uint32_t p = 0; p < mem->processors; p++) {
+        uint64_t *tags = mem->tags + 2 * sets * p;
+        mem->filter[p] = (sg_filter){tags, tags + sets, sets - 1, mem->level[0].line_shift};
+    }
+    mem->ops = sg_net_table[config->network];
+    mem->net = mem->ops->create(config, error, error_size);
+    return mem->net && mem->others ? 0 : -1;
+}
+
+sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
+{
+    if (check_levels(config, error, error_size) != 0)
+        return NULL;
+    sg_mem *mem = calloc(1, sizeof *mem);
+    if (!mem) {
+        snprintf(error, error_size, "the host has no memory for the simulated machine");
+        return NULL;
+    }
+    mem->processors = config->processors;
+    mem->max_processors = config->max_processors;
+    mem->exclusive = config->coherence_exclusive;
+    mem->interleave = config->placement == SG_PLACE_INTERLEAVE;
+    mem->line_shift = (uint32_t)__builtin_ctz(config->coherence_line_bytes);
+    mem->page_shift = (uint32_t)__builtin_ctz(config->page_bytes);
+    mem->page_miss_cycles = config->page_miss_cycles;
+    if (create_parts(mem, config, error, error_size) != 0) {
+        sg_mem_destroy(mem);
+        return NULL;
+    }
+    return mem;
+}
+
+void sg_mem_destroy(sg_mem *mem)
+{
+    if (!mem)
+        return;
+    for (uint32_t k = 0; k < SG_MAX_LEVELS; k++)
+        sg_cache_destroy(&mem->level[k]);
+    if (mem->net)
+        mem->ops->destroy(mem->net);
+    sg_dir_destroy(&mem->dir);
+    sg_unmap(mem->tags, mem->tags_bytes);
+    free(mem->filter);
+    free(mem->others);
+    free(mem);
+}
+
+sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor)
+{
+    return &mem->filter[processor];
+}
+
+uint32_t sg_mem_line_bytes(const sg_mem *mem)
+{
+    return 1u << mem->level[0].line_shift;
+}
