@@ -1,0 +1,49 @@
+"""Bars behind the numbers of a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from scalegraph.gui.table_model import BAR_ROLE, SHARE_ROLE
+from scalegraph.gui.tints import tint
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
+
+    theme = "light"
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint bar and number."""
+        role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        if role and share is not None:
+            # while the row is selected the style paints over the bar, so the bar moves to the foot of the cell
+            super().paint(painter, option, index) if selected else None
+            self._bar(painter, QRectF(option.rect), role, share, foot=selected)  # type: ignore[attr-defined]
+            if selected:
+                return
+        super().paint(painter, option, index)
+
+    def _bar(self, painter: QPainter, room: QRectF, role: str, share: float, *, foot: bool) -> None:
+        room = room.adjusted(3, 2, -3, -2)
+        width = max(1.0, room.width() * share) if share > 0 else 0.0
+        if foot:
+            room.setTop(room.bottom() - 3)
+        bar = QRectF(room.left(), room.top(), width, room.height())
+        painter.fillRect(bar, tint(role, self.theme, 1.0 if foot else 0.34))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """A little more than the text, so that bars of neighbouring rows stay apart."""
+        size = super().sizeHint(option, index)
+        extra = 30 if index.data(BAR_ROLE) else 8
+        return QSize(size.width() + extra, max(size.height(), option.fontMetrics.height() + 7))  # type: ignore[attr-defined]
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Long names lose their middle: both ends say what it is."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle  # type: ignore[attr-defined]

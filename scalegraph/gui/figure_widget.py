@@ -1,0 +1,289 @@
+"""A `Figure` on the screen: its title, the sentence that says what it shows, its panels and notes; or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtWidgets import (
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.gui.grid_panel import GridPanel
+from scalegraph.gui.plot_panel import PlotPanel
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.source_panel import SourcePanel
+from scalegraph.gui.table_panel import TablePanel
+from scalegraph.gui.theme import Theme
+from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+
+PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel
+_NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
+_SIDE_BY_SIDE = 2.0  # width over height from which panels stand beside one another
+
+
+class FigureWidget(QWidget):
+    """Shows one figure; *selection* is shared with all other views.
+
+    *study* is the key of the study that the figure belongs to: its regions are marked only while that study is
+    the selected one. *with_title* is off where a frame around says the title already.
+    """
+
+    retry_wanted = Signal()
+    shown = Signal(object)  # the Figure that is now on the screen
+
+    def __init__(
+        self,
+        selection: SelectionModel,
+        theme: Theme,
+        study: str | None = None,
+        *,
+        with_title: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._selection = selection
+        self._theme = theme
+        self._study = study
+        self._figure: Figure | None = None
+        self._panels: list[PanelWidget] = []
+        self._with_title = with_title
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self.setAutoFillBackground(True)
+        self._build()
+        selection.changed.connect(self._follow)
+        theme.changed.connect(self._dress)
+        self.show_loading()
+
+    def _build(self) -> None:
+        self._title = _label("heading")
+        self._sentence = _label("sentence")
+        self._notes = _label("muted")
+        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._splitter.setChildrenCollapsible(False)
+        self._state = _State()
+        self._state.retry.clicked.connect(self.retry_wanted)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._splitter)
+        self._stack.addWidget(self._state)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 10, 6)
+        layout.setSpacing(4)
+        for widget in (self._title, self._sentence):
+            layout.addWidget(widget)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._notes)
+
+    # states
+
+    @property
+    def figure(self) -> Figure | None:
+        """The figure on the screen, or ``None`` before the first."""
+        return self._figure
+
+    @property
+    def panels(self) -> list[PanelWidget]:
+        """The widgets of the figure's panels, in its order."""
+        return list(self._panels)
+
+    def show_loading(self, text: str = "Drawing …") -> None:
+        """Say that the picture is under way; an older one stays where it is."""
+        if self._figure is None or not self._panels:
+            self._state.say(text)
+            self._stack.setCurrentWidget(self._state)
+
+    def show_failed(self, sentence: str) -> None:
+        """Say why there is no picture, with a way to try again."""
+        self._figure = None
+        self._drop_panels()
+        self._texts("", "", ())
+        self._state.say(sentence, fault=True, retry=True)
+        self._stack.setCurrentWidget(self._state)
+
+    def show_figure(self, figure: Figure) -> None:
+        """Show *figure*; zoom, scroll position and sorting are kept where its panels are of the same kind."""
+        self._figure = figure
+        self._texts(figure.title, figure.sentence, figure.notes)
+        self.setAccessibleName(figure.title)
+        self.setAccessibleDescription(figure.sentence or figure.empty)
+        if figure.empty or not figure.panels:
+            self._drop_panels()
+            self._state.say(figure.empty or "There is nothing to show yet.")
+            self._stack.setCurrentWidget(self._state)
+        else:
+            self._show_panels(figure.panels)
+            self._stack.setCurrentWidget(self._splitter)
+            self._follow(self._selection.current)
+        self.shown.emit(figure)
+
+    def state_text(self) -> str:
+        """Return the sentence of the empty, loading or failed state, or an empty string when a picture is shown."""
+        return self._state.text() if self._stack.currentWidget() is self._state else ""
+
+    def fit(self) -> None:
+        """Reset every zoom."""
+        for panel in self._panels:
+            if isinstance(panel, PlotPanel):
+                panel.fit()
+
+    def can_zoom(self) -> bool:
+        """Whether there is a zoom to reset."""
+        return any(isinstance(panel, PlotPanel) for panel in self._panels)
+
+    # making
+
+    def _texts(self, title: str, sentence: str, notes: tuple[str, ...]) -> None:
+        self._title.setText(title)
+        self._title.setVisible(bool(title) and self._with_title)
+        self._sentence.setText(sentence)
+        self._sentence.setVisible(bool(sentence))
+        self._notes.setText("\n".join(notes))
+        self._notes.setVisible(bool(notes) and self.height() > _NOTES_FROM)
+        self.setToolTip("")
+
+    def _show_panels(self, panels: tuple[Panel, ...]) -> None:
+        if [_KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]:
+            for widget, panel in zip(self._panels, panels, strict=True):
+                _update(widget, panel)
+            return
+        self._drop_panels()
+        for panel in panels:
+            widget = self._make(panel)
+            self._panels.append(widget)
+            self._splitter.addWidget(widget)
+            self._splitter.setStretchFactor(self._splitter.count() - 1, 3 if isinstance(panel, Plot | Grid) else 2)
+        self.setFocusProxy(self._panels[0])
+
+    def _drop_panels(self) -> None:
+        self.setFocusProxy(None)
+        for widget in self._panels:
+            widget.hide()
+            widget.setParent(None)
+            widget.deleteLater()
+        self._panels.clear()
+
+    def _make(self, panel: Panel) -> PanelWidget:
+        theme = self._theme.name
+        if isinstance(panel, Plot):
+            plot = PlotPanel(panel, theme)
+            plot.processors_chosen.connect(lambda n: self._choose(processors=n))
+            plot.escaped.connect(self._selection.clear)
+            return plot
+        if isinstance(panel, Grid):
+            grid = GridPanel(panel, theme)
+            grid.cell_chosen.connect(lambda cell: self._choose(cell=cell))
+            grid.escaped.connect(self._selection.clear)
+            return grid
+        if isinstance(panel, Table):
+            table = TablePanel(panel, theme)
+            table.row_chosen.connect(self._choose_row)
+            return table
+        source = SourcePanel(panel, theme)
+        source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
+        return source
+
+    # selection and colours
+
+    def _choose(self, **changes: object) -> None:
+        if self._study is not None:
+            changes["study"] = self._study
+        self._selection.select(**changes)
+
+    def _choose_row(self, key: str) -> None:
+        if key.lstrip("-").isdigit():
+            self._choose(region=int(key))
+
+    def _follow(self, selection: Selection) -> None:
+        mine = self._study is None or selection.study in (None, self._study)
+        region = selection.region if mine else None
+        for panel in self._panels:
+            if isinstance(panel, PlotPanel):
+                panel.select(selection.processors)
+            elif isinstance(panel, GridPanel):
+                panel.select(selection.cell if mine else None, selection.processors)
+            elif isinstance(panel, TablePanel):
+                panel.select("" if region is None else str(region))
+            else:
+                panel.select(region, selection.line if mine else None)
+
+    def _dress(self, name: str) -> None:
+        for panel in self._panels:
+            panel.set_theme(name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Panels stand beside one another in a wide window, else below."""
+        super().resizeEvent(event)
+        self._notes.setVisible(bool(self._notes.text()) and self.height() > _NOTES_FROM)
+        wide = self.width() > _SIDE_BY_SIDE * max(1, self.height()) and self.width() > 900
+        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self._splitter.orientation() != wanted:
+            self._splitter.setOrientation(wanted)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small enough for four views in a small window."""
+        return QSize(220, 160)
+
+
+class _State(QWidget):
+    """What stands where a picture would: a sentence, and perhaps a button."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text = _label("state")
+        self._text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._text.setMaximumWidth(520)
+        self.retry = QPushButton("Try again")
+        self.retry.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        layout = QVBoxLayout(self)
+        layout.addStretch(1)
+        layout.addWidget(self._text, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+
+    def say(self, text: str, *, fault: bool = False, retry: bool = False) -> None:
+        """Show *text*."""
+        self._text.setText(text)
+        self._text.setProperty("role", "fault" if fault else "muted")
+        self._text.style().polish(self._text)
+        self._text.setMinimumWidth(min(520, max(200, self.width() - 40)))
+        self.retry.setVisible(retry)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._text.setMinimumWidth(min(520, max(200, self.width() - 40)))
+
+    def text(self) -> str:
+        """Return what is said."""
+        return self._text.text()
+
+
+def _label(role: str) -> QLabel:
+    label = QLabel()
+    label.setProperty("role", role)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+    label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return label
+
+
+_KINDS: dict[type, type] = {Plot: PlotPanel, Grid: GridPanel, Table: TablePanel, Source: SourcePanel}
+
+
+def _update(widget: PanelWidget, panel: Panel) -> None:
+    setters: dict[type, Callable[..., None]] = {
+        PlotPanel: PlotPanel.set_plot,
+        GridPanel: GridPanel.set_grid,
+        TablePanel: TablePanel.set_table,
+        SourcePanel: SourcePanel.set_source,
+    }
+    setters[type(widget)](widget, panel)

@@ -1,0 +1,109 @@
+"""The line above a plot that says which colour is what, when names do not fit at the curves, and what markers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+Shape = Literal["line", "dashed", "bar", "hollow", "filled", "diamond", "cross"]
+_SWATCH = 20
+_SPACE = 14
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """What stands in the legend: a sign of *shape* in *colour*, and its *text*."""
+
+    text: str
+    colour: QColor
+    shape: Shape
+
+
+class LegendStrip(QWidget):
+    """Entries that flow into as many rows as they need; hidden when there are none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries: list[LegendEntry] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(policy)
+        self.hide()
+
+    def show_entries(self, entries: Sequence[LegendEntry]) -> None:
+        """Show *entries*."""
+        self._entries = list(entries)
+        self.setVisible(bool(entries))
+        self.setAccessibleName("Legend: " + ", ".join(entry.text for entry in entries))
+        self._settle()
+        self.update()
+
+    def texts(self) -> list[str]:
+        """Return what is written."""
+        return [entry.text for entry in self._entries]
+
+    def sizeHint(self) -> QSize:
+        """Return the height that all rows take."""
+        return QSize(120, self._height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Flow again."""
+        super().resizeEvent(event)
+        self._settle()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw signs and texts."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for entry, place in zip(self._entries, self._places(self.width()), strict=True):
+            _draw_sign(painter, entry, QRectF(place.x(), place.y(), _SWATCH, place.height()))
+            painter.setPen(self.palette().windowText().color())
+            room = place.adjusted(_SWATCH + 5, 0, 0, 0)
+            text = self.fontMetrics().elidedText(entry.text, Qt.TextElideMode.ElideRight, room.width() + 2)
+            painter.drawText(room.adjusted(0, 0, 4, 0), int(Qt.AlignmentFlag.AlignVCenter), text)
+
+    def _settle(self) -> None:
+        if self.height() != self._height():
+            self.setFixedHeight(self._height())
+
+    def _height(self) -> int:
+        places = self._places(max(self.width(), 120))
+        return places[-1].bottom() + 3 if places else 0
+
+    def _places(self, width: int) -> list[QRect]:
+        metrics = self.fontMetrics()
+        row = metrics.height() + 4
+        x, y = 4, 1
+        places: list[QRect] = []
+        for entry in self._entries:
+            need = min(_SWATCH + 5 + metrics.horizontalAdvance(entry.text), max(60, width - 8))
+            if x > 4 and x + need > width - 4:
+                x, y = 4, y + row
+            places.append(QRect(x, y, need, row))
+            x += need + _SPACE
+        return places
+
+
+def _draw_sign(painter: QPainter, entry: LegendEntry, room: QRectF) -> None:
+    centre = room.center()
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    style = Qt.PenStyle.DashLine if entry.shape == "dashed" else Qt.PenStyle.SolidLine
+    painter.setPen(QPen(entry.colour, 2, style))
+    if entry.shape in ("line", "dashed"):
+        painter.drawLine(QPointF(room.left(), centre.y()), QPointF(room.right(), centre.y()))
+    elif entry.shape == "bar":
+        painter.fillRect(QRectF(centre.x() - 6, centre.y() - 6, 12, 12), entry.colour)
+    elif entry.shape == "cross":
+        painter.drawLine(centre + QPointF(-4, 0), centre + QPointF(4, 0))
+        painter.drawLine(centre + QPointF(0, -4), centre + QPointF(0, 4))
+    elif entry.shape == "diamond":
+        painter.setBrush(entry.colour)
+        painter.drawPolygon([centre + QPointF(*p) for p in ((-5, 0), (0, -5), (5, 0), (0, 5))])
+    else:
+        if entry.shape == "filled":
+            painter.setBrush(entry.colour)
+        painter.drawEllipse(centre, 4, 4)

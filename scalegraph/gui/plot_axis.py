@@ -1,0 +1,80 @@
+"""An axis of a plot that shows a `Scale`: real values as ticks, one unit in its title."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
+
+from scalegraph.gui.scales import Scale
+from scalegraph.gui.tints import ink, tint
+from scalegraph.views.figure import Axis
+
+_LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
+
+
+class ValueAxis(pg.AxisItem):  # type: ignore[misc]
+    """Ticks and title come from the `Scale`; pyqtgraph's own choice of ticks and prefixes is not used."""
+
+    def __init__(self, side: str) -> None:
+        self._value_scale = Scale(Axis(""), ())
+        self._texts: dict[float, str] = {}
+        super().__init__(side)
+        self.enableAutoSIPrefix(False)
+        self.setStyle(tickLength=-4, autoExpandTextSpace=True, hideOverlappingLabels=False)
+
+    def show_scale(self, scale: Scale, theme: str) -> None:
+        """Take ticks from *scale* and colours from *theme*."""
+        self._value_scale = scale
+        self.setPen(pg.mkPen(tint("grid", theme)))
+        self.setTickPen(pg.mkPen(tint("grid", theme)))
+        self.setTextPen(pg.mkPen(ink(theme)))
+        self.setLabel(scale.title.replace("<", "&lt;"))
+        self.picture = None
+        self.update()
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+        """Return the places of the ticks, for pyqtgraph."""
+        ticks = self._value_scale.ticks(minVal, maxVal, self._room(size))
+        self._texts = {tick.place: tick.text for tick in ticks}
+        return [(1.0, list(self._texts))]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
+        """Return what the ticks say, for pyqtgraph."""
+        texts = [self._texts.get(value, "") for value in values]
+        return [_shortened(text) for text in texts]
+
+    def boundingRect(self) -> QRectF:
+        """Leave room for the text of ticks that stand at the very ends, which pyqtgraph would drop."""
+        half = QFontMetricsF(self.font()).height()
+        rect = QRectF(super().boundingRect())
+        upright = self.orientation in ("left", "right")
+        return rect.adjusted(0, -half, 0, half) if upright else rect.adjusted(-2 * half, 0, 2 * half, 0)
+
+    def _room(self, size: float) -> int:
+        metrics = QFontMetricsF(self.font())
+        if self.orientation in ("left", "right"):
+            return int(size / (2.4 * metrics.height()))
+        axis = self._value_scale.axis
+        if axis.scale == "category":
+            widest = max((metrics.horizontalAdvance(name[:_LONGEST_NAME]) for name in axis.categories), default=40.0)
+        else:
+            widest = metrics.horizontalAdvance("1 024 0")
+        return int(size / (widest + metrics.averageCharWidth()))
+
+    def wheelEvent(self, event: Any) -> None:
+        """Zoom along this axis only."""
+        view = self.linkedView()
+        if view is not None:
+            view.wheelEvent(event, axis=1 if self.orientation in ("left", "right") else 0)
+            event.accept()
+
+
+def _shortened(text: str) -> str:
+    """Long names keep both ends: names of regions often differ in their last part only."""
+    if len(text) <= _LONGEST_NAME:
+        return text
+    half = (_LONGEST_NAME - 1) // 2
+    return text[:half] + "…" + text[-half:]

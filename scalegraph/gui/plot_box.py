@@ -1,0 +1,75 @@
+"""The part of a plot that zooms: drag a rectangle, wheel, middle drag to move, double click to fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt, Signal
+
+
+class ZoomBox(pg.ViewBox):  # type: ignore[misc]
+    """A `ViewBox` with one meaning for each gesture, which cannot be zoomed out of sight."""
+
+    fit_wanted = Signal()
+    menu_wanted = Signal(object)  # QPoint on the screen
+    zoomed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False, defaultPadding=0.0)
+        self.setMouseMode(pg.ViewBox.RectMode)
+        self._home = QRectF(0, 0, 1, 1)
+
+    def set_home(self, rect: QRectF) -> None:
+        """Say what `fit` shows; zooming out ends a little outside of it."""
+        self._home = rect
+        width, height = rect.width(), rect.height()
+        self.setLimits(
+            xMin=rect.left() - 0.25 * width,
+            xMax=rect.right() + 0.25 * width,
+            yMin=rect.top() - 0.25 * height,
+            yMax=rect.bottom() + 0.25 * height,
+            minXRange=width * 1e-4,
+            minYRange=height * 1e-6,
+        )
+
+    def fit(self) -> None:
+        """Show everything."""
+        self.setRange(self._home, padding=0.0)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether everything is shown."""
+        shown = self.viewRect()
+        pairs = zip(shown.getCoords(), self._home.getCoords(), strict=True)
+        size = max(self._home.width(), self._home.height(), 1e-300)
+        return all(abs(a - b) <= 1e-6 * size for a, b in pairs)
+
+    def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Left: zoom into the rectangle. Middle, or left with Shift: move."""
+        moving = ev.button() == Qt.MouseButton.MiddleButton or ev.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        if ev.button() == Qt.MouseButton.RightButton:
+            ev.ignore()
+            return
+        self.state["mouseMode"] = pg.ViewBox.PanMode if moving else pg.ViewBox.RectMode
+        super().mouseDragEvent(ev, axis)
+        if ev.isFinish():
+            self.zoomed.emit()
+
+    def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Zoom where the pointer is."""
+        super().wheelEvent(ev, axis)
+        self.zoomed.emit()
+
+    def mouseClickEvent(self, ev: Any) -> None:
+        """Double click: fit. Right click: menu."""
+        if ev.button() == Qt.MouseButton.LeftButton and ev.double():
+            ev.accept()
+            self.fit_wanted.emit()
+        elif ev.button() == Qt.MouseButton.RightButton:
+            ev.accept()
+            self.menu_wanted.emit(ev.screenPos().toPoint())
+
+    def keyPressEvent(self, ev: Any) -> None:
+        """Leave keys to the panel."""
+        ev.ignore()

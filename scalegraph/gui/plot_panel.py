@@ -1,0 +1,304 @@
+"""A `Plot` on the screen: axes, curves, bars and marks that answer to pointer and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QMenu, QToolTip, QVBoxLayout, QWidget
+
+from scalegraph.gui.legend_strip import LegendStrip
+from scalegraph.gui.plot_axis import ValueAxis
+from scalegraph.gui.plot_box import ZoomBox
+from scalegraph.gui.plot_drawing import Drawing
+from scalegraph.gui.plot_labels import EndLabels
+from scalegraph.gui.plot_marks import Highlight, MarkNames
+from scalegraph.gui.plot_targets import Target, nearest, targets
+from scalegraph.gui.tints import ink, paper
+from scalegraph.views.figure import Plot
+
+_DIRECT_FROM = 460  # pixels of width below which names go above the picture
+_COLUMN_REACH = 24  # pixels beside a column within which a click still means it
+
+
+class _Canvas(pg.PlotWidget):  # type: ignore[misc]
+    """The drawing surface: passes pointer events on before pyqtgraph has them."""
+
+    moved = Signal(QPointF)
+    left = Signal()
+
+    def mouseMoveEvent(self, ev: QMouseEvent) -> None:
+        super().mouseMoveEvent(ev)
+        if not ev.buttons():
+            self.moved.emit(ev.position())
+
+    def leaveEvent(self, ev: Any) -> None:
+        super().leaveEvent(ev)
+        self.left.emit()
+
+    def keyPressEvent(self, ev: QKeyEvent) -> None:
+        ev.ignore()  # the panel has them
+
+
+class PlotPanel(QWidget):
+    """Shows one `Plot`. *processors_chosen* says which N was clicked or reached by arrow keys."""
+
+    processors_chosen = Signal(object)
+    escaped = Signal()
+
+    def __init__(self, plot: Plot, theme: str = "light", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme = theme
+        self._processors: int | None = None
+        self._box = ZoomBox()
+        self._axes = {"left": ValueAxis("left"), "bottom": ValueAxis("bottom")}
+        self._canvas = _Canvas(viewBox=self._box, axisItems=self._axes, background=None)
+        self._canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._canvas.setMouseTracking(True)
+        item = self._canvas.getPlotItem()
+        item.hideButtons()
+        item.setMenuEnabled(False)
+        self._labels = EndLabels(self._box)
+        item.layout.addItem(self._labels, 2, 3)
+        self._labels.setFont(self.font())
+        self._legend = LegendStrip(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._legend)
+        layout.addWidget(self._canvas, 1)
+        self._drawing: Drawing | None = None
+        self._names: MarkNames | None = None
+        self._highlight: Highlight | None = None
+        self._targets: list[Target] = []
+        self._hovered: Target | None = None
+        self._ring: pg.ScatterPlotItem | None = None
+        self._canvas.moved.connect(self._hover)
+        self._canvas.left.connect(self._unhover)
+        self._canvas.scene().sigMouseClicked.connect(self._clicked)
+        self._box.fit_wanted.connect(self.fit)
+        self._box.menu_wanted.connect(self._menu)
+        self._box.sigRangeChanged.connect(lambda *_: self._settle())
+        self._box.sigResized.connect(lambda *_: self._settle())
+        self.set_plot(plot)
+
+    # what it shows
+
+    @property
+    def plot(self) -> Plot:
+        """The plot shown now."""
+        assert self._drawing is not None
+        return self._drawing.plot
+
+    def set_plot(self, plot: Plot) -> None:
+        """Show *plot*; a zoom the user made is kept where the axes are the same."""
+        before = self._drawing
+        keep = before is not None and not self._box.at_home and (before.plot.x, before.plot.y) == (plot.x, plot.y)
+        shown = self._box.viewRect()
+        self._clear()
+        drawing = Drawing(plot, self._box, self._theme)
+        self._drawing = drawing
+        self._targets = targets(plot, drawing.x, drawing.y, drawing.half_bar)
+        for side, scale in (("bottom", drawing.x), ("left", drawing.y)):
+            self._axes[side].show_scale(scale, self._theme)
+        self._canvas.setBackground(paper(self._theme))
+        grid_x = plot.bars is not None and plot.bars.horizontal
+        self._axes["left"].setGrid(False if grid_x else 46)
+        self._axes["bottom"].setGrid(46 if grid_x else False)
+        self._names = MarkNames(drawing, self._box)
+        self._box.set_home(drawing.home)
+        if keep:
+            self._box.setRange(shown, padding=0.0)
+        else:
+            self._box.fit()
+        self._place_names()
+        self._settle()
+        self.select(self._processors)
+        self.setAccessibleName(f"Plot of {plot.y.title} over {plot.x.title}")
+
+    def set_theme(self, theme: str) -> None:
+        """Draw again in the colours of *theme* (light or dark)."""
+        if theme != self._theme:
+            self._theme = theme
+            self.set_plot(self.plot)
+
+    def select(self, processors: int | None) -> None:
+        """Highlight what belongs to *processors*."""
+        self._processors = processors
+        if self._highlight is not None:
+            self._highlight.clear()
+        if self._drawing is not None:
+            self._highlight = Highlight(self._drawing, self._box, self._targets, processors)
+
+    def fit(self) -> None:
+        """Show everything."""
+        self._box.fit()
+
+    def values(self) -> list[int]:
+        """Return the numbers of processors that can be selected here, in order."""
+        return sorted({t.processors for t in self._targets if t.processors is not None})
+
+    def label_texts(self) -> list[str]:
+        """Return the names shown at the curves or in the legend, and those of the marks."""
+        marks = self._names.texts() if self._names else []
+        return [*self._labels.texts(), *self._legend.texts(), *marks]
+
+    def place_of(self, processors: int) -> QPoint | None:
+        """Return where (in this widget) the first point or bar of *processors* is drawn."""
+        for target in self._targets:
+            if target.processors == processors:
+                scene = self._box.mapViewToScene(QPointF(target.x, target.y))
+                return self._canvas.mapTo(self, self._canvas.mapFromScene(scene))
+        return None
+
+    def canvas(self) -> QWidget:
+        """Return the widget that receives pointer events."""
+        viewport: QWidget = self._canvas.viewport()
+        return viewport
+
+    def _clear(self) -> None:
+        self._unhover()
+        if self._highlight is not None:
+            self._highlight.clear()
+            self._highlight = None
+        if self._drawing is not None:
+            self._drawing.clear()
+
+    def _settle(self) -> None:
+        if self._names is not None:
+            self._names.settle()
+
+    def _place_names(self) -> None:
+        """Names at the ends of curves where there is room, else above; what the markers mean always above."""
+        drawing = self._drawing
+        if drawing is None:
+            return
+        labels = drawing.end_labels()
+        entries = drawing.legend()
+        fits = len(labels) * self._labels.gap <= 0.8 * max(self.height() - 70, 60)
+        direct = bool(labels) and len(labels) == len(entries) and fits and self.width() >= _DIRECT_FROM
+        self._labels.show_labels(labels if direct else [], ink(self._theme))
+        above = [] if direct else entries
+        self._legend.show_entries([*above, *drawing.origins(), *drawing.missing()])
+
+    # what the user does
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font of the window."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._labels.setFont(self.font())
+            self._place_names()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find room for the names."""
+        super().resizeEvent(event)
+        self._place_names()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows, Home and End move the selected N; F fits; plus and minus zoom; Escape clears."""
+        key = event.key()
+        values = self.values()
+        if key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down) and values:
+            step = 1 if key in (Qt.Key.Key_Right, Qt.Key.Key_Up) else -1
+            self.processors_chosen.emit(_neighbour(values, self._processors, step))
+        elif key == Qt.Key.Key_Home and values:
+            self.processors_chosen.emit(values[0])
+        elif key == Qt.Key.Key_End and values:
+            self.processors_chosen.emit(values[-1])
+        elif key == Qt.Key.Key_F and not event.modifiers():
+            self.fit()
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Minus):
+            self._box.scaleBy((0.8, 0.8) if key == Qt.Key.Key_Plus else (1.25, 1.25))
+        elif key == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _clicked(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or event.double():
+            return
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        at = self._canvas.mapFromScene(event.scenePos())
+        target = self._target_at(QPointF(at)) or self._column_at(QPointF(at))
+        if target is not None and target.processors is not None:
+            self.processors_chosen.emit(target.processors)
+
+    def _menu(self, at: QPoint) -> None:
+        menu = QMenu(self)
+        fit = QAction("Reset zoom\tF", menu)
+        fit.triggered.connect(self.fit)
+        fit.setEnabled(not self._box.at_home)
+        menu.addAction(fit)
+        for action in self.actions():
+            menu.addAction(action)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
+    # the pointer
+
+    def _scene_place(self, at: QPointF) -> tuple[float, float] | None:
+        scene = self._canvas.mapToScene(at.toPoint())
+        if not self._box.sceneBoundingRect().contains(scene):
+            return None
+        place = self._box.mapSceneToView(scene)
+        return float(place.x()), float(place.y())
+
+    def _target_at(self, at: QPointF) -> Target | None:
+        place = self._scene_place(at)
+        if place is None:
+            return None
+        width, height = self._box.viewPixelSize()
+        return nearest(self._targets, *place, (width, height))
+
+    def _column_at(self, at: QPointF) -> Target | None:
+        place = self._scene_place(at)
+        if place is None:
+            return None
+        horizontal = self.plot.bars is not None and self.plot.bars.horizontal
+        pixel = self._box.viewPixelSize()[1 if horizontal else 0]
+        with_n = [t for t in self._targets if t.processors is not None]
+        best = min(with_n, key=lambda t: abs((t.y - place[1]) if horizontal else (t.x - place[0])), default=None)
+        if best is None:
+            return None
+        away = abs((best.y - place[1]) if horizontal else (best.x - place[0])) / pixel
+        return best if away <= _COLUMN_REACH else None
+
+    def _hover(self, at: QPointF) -> None:
+        target = self._target_at(at)
+        if target is self._hovered:
+            return
+        self._unhover()
+        self._hovered = target
+        if target is None:
+            return
+        QToolTip.showText(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), target.tip, self._canvas)
+        self._canvas.setCursor(
+            Qt.CursorShape.PointingHandCursor if target.processors is not None else Qt.CursorShape.ArrowCursor
+        )
+        if not target.is_bar:
+            self._ring = pg.ScatterPlotItem(
+                [target.x], [target.y], symbol="o", size=12, pen=pg.mkPen(ink(self._theme, 0.6)), brush=None
+            )
+            self._ring.setZValue(7)
+            self._box.addItem(self._ring, ignoreBounds=True)
+
+    def _unhover(self) -> None:
+        if self._ring is not None:
+            self._box.removeItem(self._ring)
+            self._ring = None
+        if self._hovered is not None:
+            self._hovered = None
+            QToolTip.hideText()
+            self._canvas.unsetCursor()
+
+
+def _neighbour(values: list[int], now: int | None, step: int) -> int:
+    if now is None:
+        return values[0] if step > 0 else values[-1]
+    if step > 0:
+        return next((v for v in values if v > now), values[-1])
+    return next((v for v in reversed(values) if v < now), values[0])

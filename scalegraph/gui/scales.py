@@ -1,0 +1,176 @@
+"""From values to places on an axis, and the ticks that stand there. Free of Qt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalegraph.base.units import si
+from scalegraph.gui.quantities import Measure, exact, measure
+from scalegraph.views.figure import Axis
+
+_NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A tick at *place* (drawn coordinate) that says *text*."""
+
+    place: float
+    text: str
+
+
+class Scale:
+    """The mapping of one `Axis`. *values* are all the values that will be drawn along it."""
+
+    def __init__(self, axis: Axis, values: Iterable[float]) -> None:
+        self.axis = axis
+        data = np.asarray(list(values), dtype=float)
+        self._data = data[np.isfinite(data)]
+        self._measure: Measure = measure(self._data.tolist(), axis.unit)
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether places are logarithms."""
+        return self.axis.scale in ("log2", "log10")
+
+    @property
+    def title(self) -> str:
+        """What stands along the axis: label and unit with the prefix of the ticks."""
+        if self.logarithmic:
+            return self.axis.title
+        return self._measure.heading(self.axis.label)
+
+    def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return drawn coordinates; what a logarithm cannot show is NaN."""
+        data = np.asarray(values, dtype=float)
+        if not self.logarithmic:
+            return data
+        out = np.full(data.shape, np.nan)
+        good = np.isfinite(data) & (data > 0)
+        out[good] = np.log2(data[good]) if self.axis.scale == "log2" else np.log10(data[good])
+        return out
+
+    def at(self, value: float) -> float:
+        """Return the drawn coordinate of one value."""
+        return float(self.place([value])[0])
+
+    def text(self, value: float) -> str:
+        """Return *value* with its unit, for tooltips."""
+        if self.axis.scale == "category":
+            index = round(value)
+            return self.axis.categories[index] if 0 <= index < len(self.axis.categories) else str(index)
+        return exact(value, self.axis.unit)
+
+    def extent(self) -> tuple[float, float]:
+        """Return the drawn range that shows everything; never empty."""
+        limits = self.axis.limits
+        places = self.place(limits) if limits else self.place(self._data)
+        places = places[np.isfinite(places)]
+        if places.size == 0:
+            return (0.0, 1.0)
+        low, high = float(places.min()), float(places.max())
+        if self.axis.scale == "linear" and not limits and low > 0 and low < 0.5 * high:
+            low = 0.0
+        if high - low < 1e-12 * max(1.0, abs(high)):
+            return (low - 0.5, high + 0.5) if self.axis.scale != "linear" else _around(low)
+        return (low, high)
+
+    def ticks(self, low: float, high: float, room: int) -> list[Tick]:
+        """Return the ticks between places *low* and *high* of which *room* fit beside one another."""
+        room = max(2, room)
+        if self.axis.scale == "category":
+            names = self.axis.categories
+            step = max(1, math.ceil(len(names) / room))
+            return [Tick(float(i), names[i]) for i in range(0, len(names), step) if low <= i <= high]
+        if self.axis.ticks:
+            given = self._given(low, high, room)
+            if len(given) >= 2 or high - low > 1:
+                return given
+        if self.axis.scale == "log2":
+            return self._powers(low, high, room, 2) or self._inside(low, high, room)
+        if self.axis.scale == "log10":
+            ticks = self._powers(low, high, room, 10)
+            return ticks if len(ticks) >= 2 else self._inside(low, high, room)
+        return self._linear(low, high, room)
+
+    def _given(self, low: float, high: float, room: int) -> list[Tick]:
+        places = self.place(self.axis.ticks)
+        inside = [
+            (float(p), v)
+            for p, v in zip(places, self.axis.ticks, strict=True)
+            if low - 1e-9 <= p <= high + 1e-9 and math.isfinite(p)
+        ]
+        gap = (high - low) / room
+        kept: list[tuple[float, float]] = []
+        # round numbers first: powers of two may push out what stands between them, never the other way round
+        for place, value in sorted(inside, key=lambda pair: _roundness(pair[1])):
+            if all(abs(place - other) >= gap for other, _ in kept):
+                kept.append((place, value))
+        return [Tick(place, self._label(value)) for place, value in sorted(kept)]
+
+    def _powers(self, low: float, high: float, room: int, base: int) -> list[Tick]:
+        first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+        step = max(1, math.ceil((last - first + 1) / room))
+        return [Tick(float(p), self._label(float(base) ** p)) for p in range(first, last + 1) if p % step == 0]
+
+    def _inside(self, low: float, high: float, room: int) -> list[Tick]:
+        base = 2.0 if self.axis.scale == "log2" else 10.0
+        values = _round_steps(base**low, base**high, room)
+        return [Tick(self.at(v), self._label(v)) for v in values if v > 0]
+
+    def _linear(self, low: float, high: float, room: int) -> list[Tick]:
+        divisor = self._measure.divisor
+        values = _round_steps(low / divisor, high / divisor, room)
+        step = values[1] - values[0] if len(values) > 1 else 1.0
+        places = max(0, min(9, -math.floor(math.log10(step) + 1e-9))) if step > 0 else 0
+        if any(abs(round(v, places) - v) > 1e-6 * step for v in values):
+            places += 1
+        return [Tick(v * divisor, f"{v:,.{places}f}".replace(",", "\u202f")) for v in values]
+
+    def _label(self, value: float) -> str:
+        if self.axis.unit and self.axis.unit != "%" and self._measure.divisor != 1.0:
+            return _bare(si(value, self.axis.unit))
+        if value == int(value) and abs(value) < 1e5:
+            return str(int(value))
+        return _bare(si(value))
+
+
+def _bare(text: str) -> str:
+    """Take zeros behind the point away: a tick at ten million says 10 M."""
+    number, space, unit = text.partition(" ")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
+
+
+def _around(value: float) -> tuple[float, float]:
+    if value == 0:
+        return (0.0, 1.0)
+    return (0.0, 1.25 * value) if value > 0 else (1.25 * value, 0.0)
+
+
+def _roundness(value: float) -> tuple[int, float]:
+    power = math.log2(value) if value > 0 else 0.5
+    exponent = round(power)
+    if abs(power - exponent) > 1e-9:
+        return (99, value)
+    even = 0
+    while exponent and exponent % 2 == 0:
+        exponent //= 2
+        even += 1
+    return (0 if exponent == 0 else 8 - even, value)
+
+
+def _round_steps(low: float, high: float, room: int) -> list[float]:
+    span = high - low
+    if not (span > 0 and math.isfinite(span)):
+        return [low]
+    raw = span / room
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(nice * size for nice in _NICE if nice * size >= raw * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]

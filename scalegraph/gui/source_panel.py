@@ -1,0 +1,335 @@
+"""A `Source` on the screen: the program's text with the cost of every line, and what the preprocessor inserted."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+    QShortcut,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.gui.c_highlighter import CHighlighter
+from scalegraph.gui.source_margin import Margin, MarginHead
+from scalegraph.gui.tints import ink, paper, tint
+from scalegraph.views.figure import Source, SourceLine
+
+
+class Inserted(Enum):
+    """How inserted code is shown."""
+
+    HIDDEN = "Program as written"
+    INLINE = "With inserted code"
+    BESIDE = "Both side by side"
+
+
+class SourcePanel(QWidget):
+    """Shows one `Source`; *region_chosen* says the region and the place (file, line) that was clicked."""
+
+    region_chosen = Signal(object, object)
+
+    def __init__(self, source: Source, theme: str = "light", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._source = source
+        self._region: int | None = None
+        self._line: int | None = None
+        self.inserted = QComboBox()
+        self.inserted.setAccessibleName("Inserted code")
+        for how in Inserted:
+            self.inserted.addItem(how.value, how)
+        self.inserted.currentIndexChanged.connect(self._fill)
+        self.find = QLineEdit()
+        self.find.setPlaceholderText("Find text or line number  /")
+        self.find.setClearButtonEnabled(True)
+        self.find.setAccessibleName("Find text or line number")
+        self.find.returnPressed.connect(self._search)
+        self._file = QLabel()
+        self._file.setProperty("role", "muted")
+        self.editor = _Editor()
+        self.beside = _Editor()
+        self.margin = Margin(self.editor)
+        self.editor.carry(self.margin)
+        self._head = MarginHead(self.margin)
+        self._highlighters = [CHighlighter(e.document(), theme) for e in (self.editor, self.beside)]
+        self.editor.line_clicked.connect(self._clicked)
+        self.beside.line_clicked.connect(self._clicked)
+        for one, other in ((self.editor, self.beside), (self.beside, self.editor)):
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+        self.setFocusProxy(self.editor)
+        self._lay_out()
+        for key in ("/", "Ctrl+F", "Ctrl+G"):
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self.find.setFocus)
+        self.set_source(source)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self._file)
+        top.addStretch(1)
+        top.addWidget(self.inserted)
+        top.addWidget(self.find, 1)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.editor)
+        self._split.addWidget(self.beside)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addWidget(self._head)
+        layout.addWidget(self._split, 1)
+
+    # what it shows
+
+    @property
+    def source(self) -> Source:
+        """The source shown now."""
+        return self._source
+
+    def set_source(self, source: Source) -> None:
+        """Show *source*; the place in the text stays for the same file."""
+        same = source.file == self._source.file
+        scroll = self.editor.verticalScrollBar().value()
+        self._source = source
+        instrumented = any(line.inserted and line.inserted != line.text for line in source.lines)
+        self.inserted.setVisible(instrumented)
+        if not instrumented:
+            self.inserted.setCurrentIndex(0)
+        self._file.setText(source.file)
+        self._file.setVisible(bool(source.file))
+        self.margin.show_source(source)
+        self._head.setVisible(bool(source.columns))
+        self._head.updateGeometry()
+        self._fill()
+        if same:
+            self.editor.verticalScrollBar().setValue(scroll)
+        self.setAccessibleName(f"Source of {source.file}")
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        self._theme = theme
+        for highlighter in self._highlighters:
+            highlighter.set_theme(theme)
+        self._mark()
+
+    def select(self, region: int | None, line: tuple[str, int] | None = None) -> None:
+        """Mark the lines of *region* and *line* (file, number), and show the first of them if none is in sight."""
+        self._region = region
+        self._line = line[1] if line is not None and line[0] in ("", self._source.file) else None
+        self._mark()
+        lines = self._source.lines
+        first = next((i for i, row in enumerate(lines) if row.number == self._line), None)
+        if first is None and region is not None:
+            first = next((i for i, row in enumerate(lines) if row.region == region), None)
+        if first is not None:
+            self.editor.show_line(first)
+
+    def go_to(self, number: int) -> bool:
+        """Show the line of that number; return whether there is one."""
+        for i, line in enumerate(self._source.lines):
+            if line.number == number:
+                self.editor.show_line(i)
+                self.editor.setTextCursor(QTextCursor(self.editor.document().findBlockByNumber(i)))
+                self._line = number
+                self._mark()
+                return True
+        return False
+
+    def marked_lines(self) -> list[int]:
+        """Return the numbers of the lines that are marked as the selected region."""
+        return [line.number for line in self._source.lines if line.region == self._region is not None]
+
+    def _how(self) -> Inserted:
+        how: Inserted = self.inserted.currentData()
+        return how
+
+    def _fill(self) -> None:
+        how = self._how()
+        scroll = self.editor.verticalScrollBar().value()
+        lines = self._source.lines
+        made = "\n".join(_made(line) for line in lines)
+        written = "\n".join(line.text for line in lines)
+        self.editor.setPlainText(made if how is Inserted.INLINE else written)
+        self.beside.setPlainText(made if how is Inserted.BESIDE else "")
+        self.beside.setVisible(how is Inserted.BESIDE)
+        self.editor.setAccessibleName(f"{self._source.file}, {how.value}")
+        self.beside.setAccessibleName(f"{self._source.file} with inserted code")
+        self._mark()
+        self.editor.verticalScrollBar().setValue(scroll)
+
+    def _mark(self) -> None:
+        self.margin.theme = self._theme
+        self.margin.update()
+        self._head.update()
+        region_back = tint("time", self._theme, 0.13)
+        line_back = ink(self._theme, 0.12)
+        for editor in (self.editor, self.beside):
+            editor.dress(self._theme)
+            marks = []
+            for i, line in enumerate(self._source.lines):
+                if self._region is not None and line.region == self._region:
+                    marks.append(editor.whole_line(i, region_back))
+                if line.number == self._line:
+                    marks.append(editor.whole_line(i, line_back))
+            if (editor is self.editor and self._how() is Inserted.INLINE) or self._how() is Inserted.BESIDE:
+                if editor is self.beside or self._how() is Inserted.INLINE:
+                    marks.extend(self._insertions(editor))
+            editor.setExtraSelections(marks)
+
+    def _insertions(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
+        colour = tint("idle", self._theme, 0.30)
+        marks = []
+        for i, line in enumerate(self._source.lines):
+            if _made(line) != line.text:
+                marks.extend(editor.span(i, start, end, colour) for start, end in inserted_spans(line.text, _made(line)))
+        return marks
+
+    # what the user does
+
+    def _clicked(self, block: int) -> None:
+        if block < len(self._source.lines):
+            line = self._source.lines[block]
+            self.region_chosen.emit(line.region, (self._source.file, line.number))
+
+    def _search(self) -> None:
+        text = self.find.text().strip()
+        if text.isdigit() and self.go_to(int(text)):
+            return
+        if text and not self.editor.find(text):
+            self.editor.moveCursor(QTextCursor.MoveOperation.Start)
+            found = self.editor.find(text)
+            self.find.setProperty("fault", not found)
+        else:
+            self.find.setProperty("fault", False)
+        self.find.style().polish(self.find)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A small window has no room for the file's name."""
+        super().resizeEvent(event)
+        self._file.setVisible(bool(self._source.file) and self.width() > 520)
+
+
+def inserted_spans(before: str, after: str) -> list[tuple[int, int]]:
+    """Return the (start, end) of what *after* has and *before* has not: kept are characters in order, greedily.
+
+    Inserted probes are whole tokens before or after what was there, so common start and end are taken first.
+    """
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return [(start, len(after) - end)] if len(after) - end > start else []
+
+
+def _made(line: SourceLine) -> str:
+    return (line.inserted or line.text).replace("\n", " ")
+
+
+class _Editor(QPlainTextEdit):
+    """Read-only text with a margin; a click says the number of its line (from 0)."""
+
+    line_clicked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._margin: Margin | None = None
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setStyleHint(QFont.StyleHint.Monospace)
+        font.setPointSizeF(9.5)
+        self.setFont(font)
+        self.setTabStopDistance(8 * self.fontMetrics().horizontalAdvance(" "))
+
+    def carry(self, margin: Margin) -> None:
+        """Keep room for *margin* at the left."""
+        self._margin = margin
+        self.updateRequest.connect(lambda *_: self._settle())
+        self.blockCountChanged.connect(lambda *_: self._settle())
+
+    def dress(self, theme: str) -> None:
+        """Take the colours of *theme*."""
+        self.setStyleSheet(
+            f"QPlainTextEdit {{ background: {paper(theme).name()}; color: {ink(theme).name()}; border: none;"
+            f" border-radius: 0; padding: 0; font-family: '{self.font().family()}', monospace; font-size: 9.5pt; }}"
+        )
+        if self._margin is not None:
+            self._margin.setFont(self.font())
+
+    def show_line(self, number: int) -> None:
+        """Scroll so that line *number* (from 0) is in sight, if it is not."""
+        bar = self.verticalScrollBar()
+        if not bar.value() <= number <= bar.value() + bar.pageStep() - 2:
+            bar.setValue(max(0, number - bar.pageStep() // 4))
+
+    def whole_line(self, number: int, colour: QColor) -> QTextEdit.ExtraSelection:
+        """Return a mark of the whole line *number* (from 0)."""
+        made = QTextEdit.ExtraSelection()
+        made.format.setBackground(colour)  # type: ignore[attr-defined]
+        made.format.setProperty(QTextFormat.Property.FullWidthSelection, True)  # type: ignore[attr-defined]
+        made.cursor = QTextCursor(self.document().findBlockByNumber(number))  # type: ignore[attr-defined]
+        return made
+
+    def span(self, number: int, start: int, end: int, colour: QColor) -> QTextEdit.ExtraSelection:
+        """Return a mark of the characters *start* to *end* of line *number*."""
+        made = QTextEdit.ExtraSelection()
+        made.format.setBackground(colour)  # type: ignore[attr-defined]
+        cursor = QTextCursor(self.document().findBlockByNumber(number))
+        cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, start)
+        cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, end - start)
+        made.cursor = cursor  # type: ignore[attr-defined]
+        return made
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._settle()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
+            self.line_clicked.emit(self.cursorForPosition(event.position().toPoint()).blockNumber())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.line_clicked.emit(self.textCursor().blockNumber())
+        else:
+            super().keyPressEvent(event)
+
+    def _settle(self) -> None:
+        if self._margin is None:
+            return
+        width = self._margin.sizeHint().width()
+        if self.viewportMargins().left() != width:
+            self.setViewportMargins(width, 0, 0, 0)
+        room = self.contentsRect()
+        self._margin.setGeometry(QRect(room.left(), room.top(), width, room.height()))
+        self._margin.update()

@@ -1,0 +1,228 @@
+"""A `Table` on the screen: a tree or list of numbers that can be sorted, filtered and selected."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.gui.bar_delegate import BarDelegate
+from scalegraph.gui.table_model import KEY_ROLE, RowFilter, TableModel
+from scalegraph.views.figure import Table
+
+_FILTER_FROM = 6  # rows from which a search field is worth its place
+_NAME_SHARE = 0.45  # of the width that the first column may take
+
+
+class TablePanel(QWidget):
+    """Shows one `Table`; *row_chosen* says the key of the row that was clicked or reached by keys."""
+
+    row_chosen = Signal(str)
+
+    def __init__(self, table: Table, theme: str = "light", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._following = False
+        self._key = ""
+        self._model = TableModel(table)
+        self._rows = RowFilter(self._model)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter rows  /")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setAccessibleName("Filter rows")
+        self.filter.textChanged.connect(self._search)
+        self._found = QLabel()
+        self._found.setProperty("role", "muted")
+        self.tree = _Tree()
+        self.tree.setModel(self._rows)
+        self._delegate = BarDelegate(self.tree)
+        self._delegate.theme = theme
+        self.tree.setItemDelegate(self._delegate)
+        self.tree.selectionModel().currentRowChanged.connect(self._chosen)
+        self.tree.resized.connect(self._share_width)
+        self.setFocusProxy(self.tree)
+        slash = QShortcut(QKeySequence(Qt.Key.Key_Slash), self)
+        slash.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        slash.activated.connect(self._to_filter)
+        top = QHBoxLayout()
+        top.addWidget(self.filter, 1)
+        top.addWidget(self._found)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.tree, 1)
+        self._arrange()
+
+    @property
+    def table(self) -> Table:
+        """The table shown now."""
+        return self._model.table
+
+    def set_table(self, table: Table) -> None:
+        """Show *table*; sorting, filter and widths stay where the columns are the same."""
+        same = [c.name for c in table.columns] == [c.name for c in self.table.columns]
+        scroll = self.tree.verticalScrollBar().value()
+        self._following = True
+        self._model.set_table(table)
+        self._following = False
+        if same:
+            self.tree.expandAll()
+            self.tree.verticalScrollBar().setValue(scroll)
+            self._count()
+        else:
+            self._arrange()
+        self.select(self._key)
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        self._delegate.theme = theme
+        self.tree.viewport().update()
+
+    def select(self, key: str) -> None:
+        """Mark the row of *key* and show it; an unknown key marks nothing."""
+        self._key = key
+        self._following = True
+        found = self._rows.match(
+            self._rows.index(0, 0), KEY_ROLE, key, 1, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive
+        )
+        if key and found:
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            self.tree.selectionModel().setCurrentIndex(found[0], flags)
+            self.tree.scrollTo(found[0])
+        else:
+            self.tree.selectionModel().clear()
+        self._following = False
+
+    def shown_rows(self) -> list[str]:
+        """Return the first column of every row that is shown, from top to bottom."""
+        texts = []
+        index = self._rows.index(0, 0)
+        while index.isValid():
+            texts.append(str(index.data()))
+            index = self.tree.indexBelow(index)
+        return texts
+
+    def _arrange(self) -> None:
+        tree, header = self.tree, self.tree.header()
+        tree.setRootIsDecorated(self._model.is_tree())
+        tree.expandAll()
+        self._rows.sort(-1)
+        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        header.setStretchLastSection(False)
+        for column in range(self._model.columnCount()):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            tree.resizeColumnToContents(column)
+        if self._model.columnCount():
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        self._share_width()
+        many = len(self.table.rows) >= _FILTER_FROM
+        self.filter.setVisible(many)
+        self._found.setVisible(many)
+        self._count()
+        self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
+
+    def _share_width(self) -> None:
+        """Give the first column what the others leave, but enough to read a name; then it scrolls sideways."""
+        header = self.tree.header()
+        rest = sum(header.sectionSize(column) for column in range(1, header.count()))
+        room = self.tree.viewport().width() - rest
+        wanted = self.tree.sizeHintForColumn(0) + 8
+        if header.count():
+            header.resizeSection(0, max(room, min(wanted, max(160, int(_NAME_SHARE * self.tree.viewport().width())))))
+
+    def _search(self, text: str) -> None:
+        self._following = True
+        self._rows.search(text)
+        self.tree.expandAll()
+        self._following = False
+        self.select(self._key)
+        self._count()
+
+    def _count(self) -> None:
+        total = len(self.table.rows)
+        shown = len(self.shown_rows()) if self.filter.text() else total
+        self._found.setText(f"{shown} of {total}" if self.filter.text() else f"{total} rows")
+
+    def _to_filter(self) -> None:
+        if self.filter.isVisible():
+            self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.filter.selectAll()
+
+    def _chosen(self, index: QModelIndex) -> None:
+        if not self._following and index.isValid():
+            key = index.data(KEY_ROLE)
+            self._key = key or ""
+            if key:
+                self.row_chosen.emit(key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies the rows that are shown; Escape in the filter clears it."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.as_text())
+        elif event.key() == Qt.Key.Key_Escape and self.filter.hasFocus() and self.filter.text():
+            self.filter.clear()
+        else:
+            super().keyPressEvent(event)
+
+    def as_text(self) -> str:
+        """Return what is shown as tab-separated text."""
+        columns = range(self._model.columnCount())
+        lines = ["\t".join(str(self._rows.headerData(c, Qt.Orientation.Horizontal)) for c in columns)]
+        index = self._rows.index(0, 0)
+        while index.isValid():
+            lines.append("\t".join(str(index.siblingAtColumn(c).data()) for c in columns))
+            index = self.tree.indexBelow(index)
+        return "\n".join(lines) + "\n"
+
+
+class _Tree(QTreeView):
+    """A tree that sorts on a click on its header: numbers from the largest down first."""
+
+    resized = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAlternatingRowColors(True)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setIndentation(14)
+        header = self.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setMinimumSectionSize(56)
+        header.sectionClicked.connect(self._sort)
+        self._order: tuple[int, Qt.SortOrder] | None = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+    def _sort(self, column: int) -> None:
+        model = self.model()
+        if not isinstance(model, RowFilter):
+            return
+        source = model.sourceModel()
+        numeric = isinstance(source, TableModel) and source.numeric(column)
+        first = Qt.SortOrder.DescendingOrder if numeric else Qt.SortOrder.AscendingOrder
+        second = Qt.SortOrder.AscendingOrder if numeric else Qt.SortOrder.DescendingOrder
+        # one way, the other, then the order of the program again
+        steps = [(column, first), (column, second), (-1, first)]
+        now = steps.index(self._order) if self._order in steps else -1
+        where, order = steps[(now + 1) % 3]
+        self._order = (where, order) if where >= 0 else None
+        self.header().setSortIndicator(where, order)
+        model.sort(where, order)

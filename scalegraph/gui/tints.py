@@ -1,0 +1,60 @@
+"""Colours of roles as Qt colours, and text that stays legible on any of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, Literal, cast
+
+import pyqtgraph as pg
+from PySide6.QtGui import QColor
+
+from scalegraph.views import palette
+
+ColourMapName = Literal["viridis", "cividis"]
+COLOUR_MAPS: Final[tuple[ColourMapName, ...]] = ("viridis", "cividis")
+
+
+def tint(role: str, theme: str, alpha: float = 1.0) -> QColor:
+    """Return the colour of *role* in *theme*, with *alpha* from 0 (clear) to 1."""
+    colour = QColor(palette.colour(role, cast("palette.Theme", theme)))
+    colour.setAlphaF(alpha)
+    return colour
+
+
+def ink(theme: str, alpha: float = 1.0) -> QColor:
+    """Return the colour of text."""
+    colour = QColor(palette.ink(cast("palette.Theme", theme)))
+    colour.setAlphaF(alpha)
+    return colour
+
+
+def paper(theme: str, alpha: float = 1.0) -> QColor:
+    """Return the colour behind pictures."""
+    colour = QColor(palette.paper(cast("palette.Theme", theme)))
+    colour.setAlphaF(alpha)
+    return colour
+
+
+def heat(fraction: float, name: ColourMapName = "viridis") -> QColor:
+    """Return the colour of *fraction* (clipped to 0..1) in a perceptually uniform map."""
+    table = _table(name)
+    red, green, blue = table[round(min(1.0, max(0.0, fraction)) * (len(table) - 1))]
+    return QColor(red, green, blue)
+
+
+def legible_on(colour: QColor) -> QColor:
+    """Return near-black or white, whichever has the larger contrast on *colour* (WCAG relative luminance)."""
+    return QColor("#101418") if _luminance(colour) > 0.19 else QColor("#FFFFFF")
+
+
+@lru_cache(maxsize=4)
+def _table(name: ColourMapName) -> tuple[tuple[int, int, int], ...]:
+    lookup = pg.colormap.get(name).getLookupTable(nPts=256, alpha=False)
+    return tuple((int(r), int(g), int(b)) for r, g, b in lookup)
+
+
+def _luminance(colour: QColor) -> float:
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
