@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from scalegraph.analyze import matrix as matrices
+from scalegraph.analyze.bounds import Bound
+from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.run import Value
 from scalegraph.request import expression
 from scalegraph.store import Study
-from scalegraph.views import SourceText, StudyData
+from scalegraph.views import SourceText, StudyData, matrices
 
 if TYPE_CHECKING:
     from scalegraph.views.figure import Figure
-
-_TOLERANCE = 0.01
 
 
 def study_data(study: Study) -> StudyData:
@@ -47,25 +46,9 @@ def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
         return None
 
 
-def matrix(data: StudyData, **options: Any) -> matrices.Matrix | None:
-    """Return the matrix of the options of `analyze.matrix.scalability`.
-
-    Without a target the one of the request counts, if it has such a bound. Counts whose runs failed say so.
-    """
-    bound = options.get("bound", "efficiency")
-    if options.get("target") is None:
-        options["target"] = data.bound(bound)[0]
-    options.setdefault("failures", _failures(data, bound))
-    return matrices.scalability(data.scaling, **{"tolerance": _TOLERANCE, **options})
-
-
-def _failures(data: StudyData, bound: str) -> dict[int, str]:
-    """Return a sentence for each N without a size: what the search said, or why the runs failed."""
-    found = {record.point.processors: record.message or record.status for record in reversed(data.failed)}
-    for outcome in data.manifest.get("searches") or []:
-        if outcome.get("bound") == bound and not outcome.get("met") and outcome.get("why") != "no_size_between":
-            found[int(outcome["processors"])] = str(outcome["sentence"])
-    return found
+def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
+    """Return the matrix as the matrix view shows it (`views.matrices.matrix`); None when nothing can be held."""
+    return matrices.matrix(data, bound, **options)
 
 
 def export(figure: Figure, path: Path, size_cm: tuple[float, float] | None, theme: str | None) -> None:

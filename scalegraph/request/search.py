@@ -2,8 +2,10 @@
 
 Pure: it is told what was measured and says which size to measure next. The size is x = log2 W (W estimated, in any
 unit), since efficiency and time are smooth in log W; but what is measured is noisy and stepped: sizes are whole
-numbers, caches overflow. So a bracket is kept and halved when interpolation does not converge, several crossings
-are allowed, and the search always ends, with a sentence that says why.
+numbers, caches overflow. So a bracket is kept and halved when interpolation does not converge. Of several sizes
+that reach the goal the smallest is wanted (definition 5 of scale-graph.txt asks how far the size must be
+increased; on a plateau near the goal the others mean nothing), so a size that meets it is taken only when a smaller
+one is known to stay below. The search always ends, with a sentence that says why.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ Why: TypeAlias = Literal["found", "too_low", "too_high", "no_size_between", "tri
 
 _STEP = 3.0  # octaves of work that one step without a bracket may go: 8 times the work
 _FIRST_SLOPE = 0.7  # d transform / d x before two sizes are known: ln 2 is W against a constant overhead
+_PROBE = 1.5  # octaves below a size that meets the goal, to see that smaller ones do not
 _CUT_OFF = 30.0  # octaves: when extrapolation points farther than this, the quantity does not move
 
 
@@ -103,13 +106,12 @@ class Search:
         """Return the x to measure next, or None when the search is over (`result` says how)."""
         if self.result is not None:
             return None
-        best = self._best()
-        if best and best.value is not None and self._goal.met(best.value):
-            return self._end("found", "")
         wanted = self._step()
         if wanted is None:
             return None
         if self._size(wanted) not in self._asked and len(self._asked) >= self._max_tries:
+            if self._met():
+                return self._end("found", "smaller sizes may reach it too")
             return self._end("tries", f"not near enough after {self._max_tries} sizes")
         self._asked.add(self._size(wanted))
         return wanted
@@ -124,12 +126,26 @@ class Search:
         if not good:
             return self._begin()
         points = [(tried.x, self._goal.distance(tried.value or 0.0)) for tried in good]
+        if self._met():
+            below = any(y < 0 and x < self._met()[0].x for x, y in points)
+            if below or self._goal.kind == "time" or self._size(self._lower) in self._tried:
+                return self._end("found", "")  # a time rises with any size: no smaller one can meet it
+            return self._down(points, _PROBE)
         pairs = [(a, b) for a, b in itertools.pairwise(points) if a[1] < 0 <= b[1]]
         if pairs:
-            return self._inside(*min(pairs, key=lambda pair: pair[1][0] - pair[0][0]))
+            return self._inside(*pairs[0])
         if points[-1][1] < 0:
             return self._up(points)
         return self._down(points)
+
+    def _met(self) -> list[Tried]:
+        """Return the smallest size that is near enough and its neighbours that are so too, rising."""
+        good = sorted((tried for tried in self._tried.values() if tried.value is not None), key=lambda tried: tried.x)
+        from_first = itertools.dropwhile(lambda tried: not self._goal.met(tried.value or 0.0), good)
+        return list(itertools.takewhile(lambda tried: self._goal.met(tried.value or 0.0), from_first))
+
+    def _far(self, tried: Tried) -> float:
+        return abs(self._goal.distance(tried.value or 0.0))
 
     def _begin(self) -> float | None:
         """Return the start; when runs fail there, smaller sizes."""
@@ -188,11 +204,11 @@ class Search:
             step_to = min(step_to + step, upper)
         return step_to
 
-    def _down(self, points: list[tuple[float, float]]) -> float | None:
-        """Return a smaller size: everything so far lies above the goal."""
+    def _down(self, points: list[tuple[float, float]], least: float = 0.25) -> float | None:
+        """Return a smaller size, *least* octaves smaller: everything so far lies above the goal, or on it."""
         x, y = points[0]
         slope = _slope(points[:3])
-        step = min(max(y / (slope or _FIRST_SLOPE) * 1.05, 0.25), _STEP) if slope is None or slope > 0 else _STEP
+        step = min(max(y / (slope or _FIRST_SLOPE) * 1.05, least), _STEP) if slope is None or slope > 0 else _STEP
         if self._size(self._lower) in self._tried:
             return self._end("too_high", f"even the smallest size lies above: {self._range(points)}")
         step_to = max(x - step, self._lower)
@@ -209,10 +225,11 @@ class Search:
 
     def _best(self) -> Tried | None:
         good = [tried for tried in self._tried.values() if tried.value is not None]
-        return min(good, key=lambda tried: abs(self._goal.distance(tried.value or 0.0)), default=None)
+        return min(good, key=self._far, default=None)
 
     def _end(self, why: Why, sentence: str) -> float | None:
-        self.result = Found(why, self._best(), len(self._asked), sentence)
+        best = min(self._met(), key=self._far) if why == "found" else self._best()
+        self.result = Found(why, best, len(self._asked), sentence)
         return None
 
 

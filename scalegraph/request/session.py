@@ -216,7 +216,7 @@ class Session:
         export(self.view(study, name, **options), Path(path), size_cm, theme)
 
     def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
-        """Return the scalability matrix of a study, see `analyze.matrix.scalability`; None when nothing can be held."""
+        """Return the scalability matrix of a study, see `views.matrices.matrix`; None when nothing can be held."""
         from scalegraph.request.data import matrix
 
         return matrix(self.study_data(study), **options)

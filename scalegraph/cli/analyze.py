@@ -1,0 +1,78 @@
+"""``scalegraph analyze``: any quantity of a study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.files import write_atomic
+from scalegraph.base.units import significant
+from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.study_input import open_input
+from scalegraph.request import Session
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("analyze")
+@click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
+@click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
+@click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+@click.option("-o", "--output", metavar="FILE.csv", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write all digits to a CSV file.")  # fmt: skip
+@click.option("--list", "list_names", is_flag=True, help="List the quantities.")
+def analyze(
+    source: Path | None,
+    name: str | None,
+    processors: int | None,
+    output: Path | None,
+    *,
+    as_json: bool,
+    list_names: bool,
+) -> None:
+    """Compute a quantity of the study INPUT (or of a table of runs, .csv)."""
+    from scalegraph.request import quantities
+
+    if list_names:
+        for quantity in quantities.QUANTITIES.values():
+            click.echo(f"{quantity.name:<14} {quantity.description}")
+        return
+    if source is None or name is None:
+        wanted = "a study" if source is None else "--what NAME"
+        raise InputError(Fault(f"{wanted} was expected; --list names every quantity"))
+    if output is not None and output.suffix.lower() != ".csv":
+        raise InputError(Fault(f"'{output.name}': an ending of .csv was expected", key="-o"))
+    with open_input(source) as study:
+        table = quantities.compute(Session().study_data(study), name, processors)
+    if output is not None:
+        write_atomic(output, table.to_csv(index=False))
+    if as_json:
+        print_json({"study": str(source), "what": name, "rows": json.loads(table.to_json(orient="records"))})
+    elif output is None:
+        show(table)
+
+
+def show(table: pd.DataFrame) -> None:
+    """Print a table, four digits a number."""
+    if table.empty:
+        click.echo("nothing: no run of the study gives it")
+        return
+    texts = [i for i, name in enumerate(table.columns) if table[name].map(lambda cell: isinstance(cell, str)).any()]
+    rows = [[_cell(cell) for cell in row] for row in table.itertuples(index=False)]
+    print_rows([str(name) for name in table.columns], rows, left=texts)
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:  # NaN
+        return "–"
+    if isinstance(value, float) and not value.is_integer():
+        return significant(value, 4)
+    if isinstance(value, float):
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,69 @@
+"""``scalegraph machines``: the targets there are, their values and where each comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scalegraph import machine
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.output import print_json, print_rows
+
+
+@click.group("machines", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+@click.pass_context
+def machines(ctx: click.Context, *, as_json: bool) -> None:
+    """List the shipped machines; show all values of one, or check a machine file of your own."""
+    if ctx.invoked_subcommand is not None:
+        return
+    known = machine.available()
+    if as_json:
+        print_json(
+            [
+                {"name": item.name, "title": item.title, "processors": item.processors_max, "path": str(item.path)}
+                for item in known
+            ]
+        )
+        return
+    rows = [[item.name, f"1 to {item.processors_max}", item.title] for item in known]
+    print_rows(("name", "processors", "title"), rows, left=(0, 2))
+
+
+@machines.command("show")
+@click.argument("name")
+@click.option("--toml", "as_toml", is_flag=True, help="Print it as a machine file, to start one of your own from.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+def show(name: str, *, as_toml: bool, as_json: bool) -> None:
+    """Show every value of machine NAME (or of a machine file): its unit, what it means, where it comes from."""
+    found = machine.load(name)
+    if as_toml:
+        click.echo(found.to_toml(), nl=False)
+        return
+    fields = machine.describe(found)
+    if as_json:
+        rows = [
+            {"key": f.key, "value": f.value, "unit": f.unit, "description": f.description, "origin": f.origin}
+            for f in fields
+        ]
+        print_json({"name": found.name, "title": found.title, "values": rows})
+        return
+    cells = [[f.key, str(f.value), f.unit, f.description, f.origin] for f in fields]
+    print_rows(("key", "value", "unit", "meaning", "origin"), cells, title=found.title, left=(0, 2, 3, 4))
+
+
+@machines.command("check")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+def check(files: tuple[Path, ...]) -> None:
+    """Check machine files: every fault is named with its line. Prints nothing but `ok` for a file without faults."""
+    faults: list[Fault] = []
+    for file in files:
+        try:
+            found = machine.load(str(file.absolute()))  # a path, also where it reads like a shipped machine's name
+        except InputError as error:
+            faults += error.faults
+        else:
+            click.echo(f"{file}: ok: {found.title}, 1 to {found.max_processors} processors")
+    if faults:
+        raise InputError(faults)

@@ -1,0 +1,166 @@
+"""The ``scalegraph`` command: the window by default, everything it does as commands; errors end here."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+import scalegraph
+from scalegraph.base.errors import BuildError, InputError, ScaleGraphError, near
+
+# command -> (module, what it does); a module is imported when its command is used, so that --help starts at once
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "The main job on real input: shipped programs on the simulated KSR-1."),
+    "doctor": ("doctor", "Check what works on this computer and say what to install."),
+    "simulate": ("simulate", "Run an unmodified C program with OpenMP on a simulated machine."),
+    "run": ("run", "Carry out a request file; resumes a study that has some of its runs."),
+    "matrix": ("matrix", "Compute a scalability matrix of a study."),
+    "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),
+    "export": ("export", "Write any view of a study as a picture or its data."),
+    "machines": ("machines", "List, show and check machine descriptions."),
+    "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
+    "import": ("importing", "Turn a table of runs into a study."),
+}
+_ATTRIBUTES = {"import": "import_"}
+_SUFFIXES = (".sgstudy", ".toml")
+
+
+class LazyGroup(click.Group):
+    """Finds commands when they are used, opens the window when none is named, and knows near matches."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the commands in the order of a user's way through them."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"scalegraph.cli.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, _ATTRIBUTES.get(cmd_name, cmd_name))
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command named first; files in its place open in the window."""
+        name = args[0]
+        if name in COMMANDS:
+            return super().resolve_command(ctx, args)
+        if name.startswith("-"):
+            raise click.NoSuchOption(name, ctx=ctx)
+        if Path(name).exists() or name.endswith(_SUFFIXES) or os.sep in name:
+            return "window", importlib.import_module("scalegraph.cli.window").window, args
+        raise click.UsageError(f"unknown command or file '{name}'{near(name, COMMANDS)}", ctx)
+
+
+@click.group(
+    "scalegraph",
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="[FILE ... | COMMAND ...]",
+)
+@click.version_option(scalegraph.__version__, prog_name="scalegraph")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Say how far a parallel program scales, what stops it, and what would change that.
+
+    Without a command the window opens, with the studies named. Every command has --help.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(importlib.import_module("scalegraph.cli.window").window)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with the exit code of its outcome."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code. Every error becomes sentences on standard error here."""
+    try:
+        outcome = cli.main(
+            args=None if arguments is None else list(arguments), prog_name="scalegraph", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except ScaleGraphError as error:
+        return _tell(error)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        return _usage(error)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("scalegraph: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        _silence()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last line of defence: never a traceback for the user
+        return _unexpected(error)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _tell(error: ScaleGraphError) -> int:
+    """Print one line for every fault, with its file and line."""
+    lines = [str(fault) for fault in error.faults] if isinstance(error, InputError) else str(error).splitlines()
+    for line in lines or [type(error).__name__]:
+        click.echo(f"scalegraph: {line}", err=True)
+    if isinstance(error, BuildError) and error.output.strip():
+        click.echo(error.output.rstrip(), err=True)
+    return error.exit_code
+
+
+def _usage(error: click.ClickException) -> int:
+    """Print what is wrong with the command line, and where help is."""
+    message = error.format_message().rstrip(".")
+    if isinstance(error, click.NoSuchOption):
+        names = [name for item in (error.ctx.command.params if error.ctx else []) for name in item.opts]
+        message = f"unknown option '{error.option_name}'{near(error.option_name, names)}"
+    message = message[:1].lower() + message[1:]
+    click.echo(f"scalegraph: {message}", err=True)
+    context: Any = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(f"see: {context.command_path} --help", err=True)
+    return 2
+
+
+def _silence() -> None:
+    """Keep the interpreter from complaining when the reader of our output has gone."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+
+
+def _unexpected(error: Exception) -> int:
+    """Keep the traceback in a file and say so in one sentence."""
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get("SCALEGRAPH_DEBUG"):
+        click.echo(text, err=True)
+    try:
+        handle, name = tempfile.mkstemp(prefix="scalegraph-error-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"scalegraph {scalegraph.__version__}, Python {sys.version}\n{sys.argv!r}\n\n{text}")
+        where = f"; the details are in {name}"
+    except OSError:
+        where = ""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    click.echo(f"scalegraph: an error of ScaleGraph itself ({type(error).__name__}: {reason}){where}", err=True)
+    return 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""``scalegraph run``: a whole request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Cancelled
+from scalegraph.base.events import EventSink
+from scalegraph.base.units import seconds
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import print_json
+from scalegraph.cli.progress import progress
+from scalegraph.request import Session
+
+if TYPE_CHECKING:
+    from scalegraph.base.run import RunRecord
+    from scalegraph.request.model import Request
+    from scalegraph.store import Study
+
+
+@click.command("run")
+@click.argument("request_file", metavar="REQUEST.toml", type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="STUDY", type=click.Path(dir_okay=False, path_type=Path),
+              help="The study file; REQUEST.sgstudy beside the request if not given.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
+@click.option("--plan", "only_plan", is_flag=True, help="Say what would be run, and run nothing.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs side by side; one a core if not given."
+)
+@click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    request_file: Path,
+    output: Path | None,
+    jobs: int | None,
+    *,
+    as_json: bool,
+    only_plan: bool,
+    quiet: bool,
+) -> None:
+    """Carry out a request: program, scaling method, bounds, processors, machine, what to collect.
+
+    Runs land in the study one by one. If the study has some of them already, only the others are run.
+    """
+    session = Session(workers=jobs)
+    request = session.load(request_file)
+    path = output or request_file.with_suffix(".sgstudy")
+    if only_plan:
+        show_plan(session, request, path, as_json=as_json)
+        return
+    with interruptible() as cancel, progress(quiet=quiet) as emit:
+        study = carry_out(session, request, path, emit, cancel)
+    with study:
+        failed = report(session, study, path, as_json=as_json)
+    if cancel.cancelled:
+        raise Cancelled(f"interrupted; {path} has what was finished, the same command goes on from there")
+    if failed:
+        ctx.exit(1)
+
+
+def carry_out(session: Session, request: Request, path: Path, emit: EventSink, cancel: CancelToken) -> Study:
+    """Submit *request* and return its study."""
+    return session.submit(request, path, emit, cancel)
+
+
+def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) -> None:
+    """Print what *request* would run."""
+    plan = session.plan(request, path)
+    if as_json:
+        print_json(
+            {
+                "points": [point.model_dump(mode="json") for point in plan.points],
+                "searches": [
+                    {"bound": item.bound.kind, "value": item.bound.value, "processors": item.processors}
+                    for item in plan.searches
+                ],
+                "done": plan.done,
+                "runs_at_most": plan.runs_at_most,
+                "estimate_s": plan.estimate_s,
+                "notes": list(plan.notes),
+            }
+        )
+        return
+    for point in plan.points:
+        click.echo(point.label())
+    about = "known after the first runs" if plan.estimate_s is None else f"about {seconds(plan.estimate_s)}"
+    click.echo(
+        f"{len(plan.points)} runs, {plan.done} of them in the study, {plan.runs_at_most} at most with the searches; "
+        f"time: {about}"
+    )
+    for note in plan.notes:
+        click.echo(note)
+
+
+def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
+    """Print the runs and what the searches found; return the number of runs that failed."""
+    from scalegraph.cli import run_table
+
+    records = study.runs(output=as_json)
+    searches = study.facts("searches") or []
+    failed = sum(not record.ok for record in records)
+    if as_json:
+        manifest = study.manifest
+        made: dict[str, Any] = run_table.document(
+            manifest.program, manifest.machine, records, [record.point.key for record in records]
+        )
+        print_json({"study": str(path), **made, "searches": searches})
+        return failed
+    for title, group in by_size(records).items():
+        ones = [record for record in records if record.point.processors == 1]
+        run_table.print_table(title, [*ones, *group], [record.point.key for record in group])
+        click.echo()
+    for line in findings(session, study):
+        click.echo(line)
+    click.echo(f"{len(records)} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    return failed
+
+
+def by_size(records: list[RunRecord]) -> Mapping[str, list[RunRecord]]:
+    """Return the runs by their parameters in words, sizes in the order of their first run."""
+    groups: dict[str, list[RunRecord]] = {}
+    for record in records:
+        title = ", ".join(f"{name} = {value}" for name, value in record.point.parameters.items()) or "fixed arguments"
+        groups.setdefault(title, []).append(record)
+    return {title: sorted(group, key=lambda record: record.point.processors) for title, group in groups.items()}
+
+
+def findings(session: Session, study: Study) -> list[str]:
+    """Return the sentences that the views say about *study*, each once."""
+    data = session.study_data(study)
+    if data.table.empty or not any(record.ok for record in data.runs):
+        return []
+    said: dict[str, None] = {}
+    for name in ("time", "matrix"):
+        if name in session.views():
+            figure = session.views()[name].build(data)
+            if figure.sentence and not figure.empty:
+                said[figure.sentence] = None
+    return list(said)

@@ -1,0 +1,56 @@
+"""Opens the window, or says in one sentence why it cannot."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from scalegraph.base.errors import Fault, InputError, MissingTool
+
+_HEADLESS = "without a display, `scalegraph demo --headless -o DIR` and all other commands work"
+_LIBRARIES = "apt-get install libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1"
+
+
+@click.command("window", hidden=True)
+@click.argument("files", nargs=-1, metavar="[FILE ...]", type=click.Path(path_type=Path))
+def window(files: tuple[Path, ...] = ()) -> int:
+    """Open the window with the studies named."""
+    missing = [Fault("no such file", file=str(file)) for file in files if not file.exists()]
+    if missing:
+        raise InputError(missing)
+    return open_window(files)
+
+
+def open_window(files: tuple[Path, ...], *, demo: bool = False) -> int:
+    """Open the window on *files* and return its exit code when it is closed.
+
+    Raises `MissingTool` saying what to install when there is no display or a library of Qt is missing.
+    """
+    check_display()
+    try:
+        app = importlib.import_module("scalegraph.gui.app")
+    except ImportError as error:
+        raise MissingTool(_no_qt(error)) from error
+    return int(app.run([str(file) for file in files], demo=demo))
+
+
+def check_display() -> None:
+    """Raise `MissingTool` when there is no display to open a window on."""
+    chosen = os.environ.get("QT_QPA_PLATFORM", "")
+    if sys.platform.startswith("linux") and not chosen:
+        display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        if not display:
+            raise MissingTool(f"there is no display to open a window on (DISPLAY is not set); {_HEADLESS}")
+
+
+def _no_qt(error: ImportError) -> str:
+    name = error.name or ""
+    if name.startswith(("PySide6", "shiboken6", "pyqtgraph")) and isinstance(error, ModuleNotFoundError):
+        package = "pyqtgraph" if name.startswith("pyqtgraph") else "PySide6-Essentials"
+        return f"the window needs {package}; install it with: pip install {package}; {_HEADLESS}"
+    what = str(error).split(":")[0]
+    return f"the window cannot open: the library {what} is missing; on Debian: {_LIBRARIES}; {_HEADLESS}"

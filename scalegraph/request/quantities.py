@@ -1,0 +1,160 @@
+"""Every quantity that can be computed from a study, by name: tables for the command line and for files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
+
+import pandas as pd
+
+from scalegraph.analyze import fixed, metrics, profile, series
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import RunRecord
+from scalegraph.views import StudyData, matrices
+
+Table: TypeAlias = pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named quantity. *compute* takes the study and a processor count (None: chosen from the data)."""
+
+    name: str
+    description: str
+    compute: Callable[[StudyData, int | None], Table]
+
+
+def _runs(data: StudyData, processors: int | None) -> Table:
+    table = data.table
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
+def _scaling(data: StudyData, processors: int | None) -> Table:
+    table = data.scaling
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
+def _columns(*names: str) -> Callable[[StudyData, int | None], Table]:
+    def compute(data: StudyData, processors: int | None) -> Table:
+        table = _scaling(data, processors)
+        return table[[name for name in ("label", "processors", *names) if name in table.columns]]
+
+    return compute
+
+
+def _overheads(data: StudyData, processors: int | None) -> Table:
+    return _labelled(data, metrics.overheads(data.scaling), processors)
+
+
+def _breakdown(data: StudyData, processors: int | None) -> Table:
+    shares = metrics.breakdown(data.scaling)
+    return _labelled(data, shares.assign(processors=data.scaling["processors"]), processors)
+
+
+def _labelled(data: StudyData, table: Table, processors: int | None) -> Table:
+    made = table.drop(columns=["problem"], errors="ignore")
+    made.insert(0, "label", data.scaling["label"])
+    made.insert(1, "processors", made.pop("processors"))
+    return made if processors is None else made[made["processors"] == processors]
+
+
+def _turning(data: StudyData, _processors: int | None) -> Table:
+    rows = []
+    for item in series.fixed_size(data.scaling):
+        point = fixed.turning_point(item.rows)
+        if point is not None:
+            found = asdict(point) | {"label": item.label}
+            rows.append({"label": found.pop("label"), "p_x": found.pop("processors"), **found})
+    return pd.DataFrame(rows).rename(columns={"latency_s": "l_max_s"})
+
+
+def _profile(data: StudyData, processors: int | None) -> Table:
+    return profile.region_costs(_one_run(data, processors), data.regions)
+
+
+def _lines(data: StudyData, processors: int | None) -> Table:
+    return profile.line_costs(_one_run(data, processors))
+
+
+def _processors(data: StudyData, processors: int | None) -> Table:
+    return profile.processor_costs(_one_run(data, processors))
+
+
+def _one_run(data: StudyData, processors: int | None) -> RunRecord:
+    """Return a run of the main fixed size: on *processors*, or on the most there are."""
+    main = series.main_series(data.scaling)
+    rows = main.rows if main is not None else data.scaling
+    if processors is not None:
+        rows = rows[rows["processors"] == processors]
+        if rows.empty and not data.scaling.empty:
+            rows = data.scaling[data.scaling["processors"] == processors]
+    if rows.empty:
+        there = ", ".join(map(str, sorted(set(data.scaling["processors"])))) if not data.scaling.empty else "none"
+        raise InputError(Fault(f"no run on {processors or 'any'} processors ended well; there are runs on {there}"))
+    key = str(rows.sort_values("processors").iloc[-1]["keys"]).split(",")[0]
+    return data.by_key[key]
+
+
+def _matrix(bound: str) -> Callable[[StudyData, int | None], Table]:
+    def compute(data: StudyData, _processors: int | None) -> Table:
+        made = matrices.matrix(data, bound)  # type: ignore[arg-type]
+        return pd.DataFrame() if made is None else made.frame().reset_index()
+
+    return compute
+
+
+def _searches(data: StudyData, _processors: int | None) -> Table:
+    rows = []
+    for outcome in data.manifest.get("searches") or []:
+        size = outcome.get("parameters") or {}
+        kept = {key: value for key, value in outcome.items() if key != "parameters"}
+        rows.append({**kept, **{f"param.{name}": value for name, value in size.items()}})
+    return pd.DataFrame(rows)
+
+
+_ALL = (
+    Quantity("runs", "the run table: one row for each run, as it was stored", _runs),
+    Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
+    Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high")),
+    Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting")),
+    Quantity("time", "T_para and T_seq, seconds", _columns("time_s", "t_seq_s", "time_min_s", "time_max_s")),
+    Quantity(
+        "latency",
+        "L(W,N) by accounting and by method 1, seconds a processor",
+        _columns("latency_s", "latency_method1_s", "latency_difference_s"),
+    ),
+    Quantity("sources", "ML, IT and PT, seconds summed over processors", _columns("ml_s", "it_s", "pt_s")),
+    Quantity("overheads", "average latency by cause, seconds a processor", _overheads),
+    Quantity("breakdown", "shares of processor time by leaf", _breakdown),
+    Quantity("turning", "p_x and L_max of every fixed size", _turning),
+    Quantity(
+        "rates",
+        "utilisation, memory access and miss rates, parallel share",
+        _columns("cpu_utilisation", "memory_access_rate", "miss_rate", "l1_miss_rate", "parallel_share"),
+    ),
+    Quantity(
+        "work", "W: operations of the one-processor run, and unit speed", _columns("work", "work_fp", "unit_speed")
+    ),
+    Quantity("profile", "costs by region of one run", _profile),
+    Quantity("lines", "costs by source line of one run", _lines),
+    Quantity("processors", "costs by processor of one run", _processors),
+    Quantity("matrix", "scalability with the efficiency held", _matrix("efficiency")),
+    Quantity("matrix-time", "scalability with the time held", _matrix("time")),
+    Quantity("matrix-memory", "scalability with the memory per processor held", _matrix("memory")),
+    Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
+)
+QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
+
+
+def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
+    """Return quantity *name* of a study, for runs on *processors* only if given.
+
+    Raises `InputError` for an unknown name, with the nearest known one.
+    """
+    if name not in QUANTITIES:
+        hint = near(name, QUANTITIES) or f"; known: {', '.join(QUANTITIES)}"
+        raise InputError(Fault(f"unknown quantity '{name}'{hint}", key="--what"))
+    if data.table.empty and name not in ("runs", "searches"):
+        return pd.DataFrame()
+    return QUANTITIES[name].compute(data, processors)

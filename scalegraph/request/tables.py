@@ -1,0 +1,145 @@
+"""Tables of runs as CSV, in the columns that ScaleGraph itself writes, read back as a study."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from scalegraph.base import toml
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.store import Manifest, Study
+
+_NEEDED = ("processors", "time_s")
+_TEXTS = ("program", "machine", "status")
+_NUMBERS: dict[str, type[int | float]] = {
+    "time_s": float,
+    "time_cycles": int,
+    "clock_hz": float,
+    "work_ops": int,
+    "work_flops": int,
+    "busy_s": float,
+    "memory_stall_s": float,
+    "idle_s": float,
+    "primitive_s": float,
+    "references": int,
+    "misses": int,
+    "invalidations": int,
+    "host_s": float,
+}
+_PREFIXES = {"param.": "parameters", "leaf.": "leaves", "count.": "counters"}
+_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", "memory_bytes")
+_MOST_ROWS = 100_000
+
+
+def read_runs(path: Path) -> Study:
+    """Return the runs of the CSV file *path* as a study in memory; their source is ``imported``.
+
+    Columns: ``processors`` and ``time_s`` (s), and what else of `RunRecord.row` is there (``param.NAME`` for the
+    program's parameters). Raises `InputError` with every fault and its line.
+    """
+    text = toml.read_text(path)
+    rows = csv.DictReader(text.splitlines())
+    columns = list(rows.fieldnames or ())
+    faults = _column_faults(columns, str(path))
+    if faults:
+        raise InputError(faults)
+    records: dict[str, RunRecord] = {}
+    for row in rows:
+        if len(records) >= _MOST_ROWS:
+            raise InputError(Fault(f"has more than {_MOST_ROWS} rows", file=str(path)))
+        record, wrong = _record(row, path, rows.line_num)
+        faults += wrong
+        if record is None:
+            continue
+        while record.point.key in records:  # the same point again: a repetition that the table did not number
+            point = record.point.model_copy(update={"repetition": record.point.repetition + 1})
+            record = record.model_copy(update={"point": point})
+        records[record.point.key] = record
+    if not records and not faults:
+        faults.append(Fault("holds no run; a row for each run was expected", file=str(path), line=2))
+    if faults:
+        raise InputError(faults)
+    first = next(iter(records.values()))
+    study = Study.memory(Manifest.new(title=path.stem, program=first.program, machine=first.machine))
+    for record in records.values():
+        study.add_run(record)
+    return study
+
+
+def _column_faults(columns: list[str], file: str) -> list[Fault]:
+    if not columns:
+        return [Fault("is empty; a line with the names of the columns was expected", file=file, line=1)]
+    faults = [
+        Fault(f"has no column '{name}'{near(name, columns)}", file=file, line=1)
+        for name in _NEEDED
+        if name not in columns
+    ]
+    for name in columns:
+        if name not in _KNOWN and not name.startswith(tuple(_PREFIXES)):
+            expected = near(name, _KNOWN) or "; parameters of the program are called param.NAME"
+            faults.append(Fault(f"unknown column '{name}'{expected}", file=file, line=1))
+    return faults
+
+
+def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRecord | None, list[Fault]]:
+    values: dict[str, Any] = {"source": "imported", "program": path.stem, "machine": "unknown"}
+    groups: dict[str, dict[str, Any]] = {name: {} for name in _PREFIXES.values()}
+    point: dict[str, Any] = {}
+    faults: list[Fault] = []
+    if None in row or any(cell is None for cell in row.values()):
+        return None, [Fault(f"does not have {len(row) - (None in row)} fields", file=str(path), line=line)]
+    for name, cell in row.items():
+        text = (cell or "").strip()
+        prefix = next((prefix for prefix in _PREFIXES if name.startswith(prefix)), "")
+        try:
+            if not text:
+                continue
+            if prefix:
+                kept = _value(text) if prefix == "param." else _number(text, int)
+                groups[_PREFIXES[prefix]][name.removeprefix(prefix)] = kept
+            elif name in ("processors", "repetition"):
+                point[name] = _number(text, int)
+            elif name in _NUMBERS:
+                values[name] = _number(text, _NUMBERS[name])
+            elif name in _TEXTS:
+                values[name] = text
+        except ValueError as error:
+            faults.append(Fault(str(error), file=str(path), line=line, key=name))
+    if faults:
+        return None, faults
+    try:
+        made = RunPoint(**point, parameters=groups["parameters"])
+        return RunRecord(**values, point=made, leaves=groups["leaves"], counters=groups["counters"]), []
+    except ValidationError as error:
+        return None, toml.faults_of(error, RunRecord, str(path), {(): (line, 1)})
+
+
+def _number(text: str, kind: type[int | float]) -> int | float:
+    """Return a number of 0 or more; whole ones may be written as ``12.0``, since pandas writes them so."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or number < 0 or (kind is int and number != int(number)):
+        expected = "a whole number" if kind is int else "a number"
+        raise ValueError(f"{expected} of 0 or more was expected, got '{text[:40]}'")
+    if kind is float:
+        return number
+    return int(text) if text.isdigit() else int(number)
+
+
+def _value(text: str) -> Value:
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return text
