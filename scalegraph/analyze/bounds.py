@@ -110,7 +110,7 @@ def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, toleran
         return _at_run(rows.iloc[nearest], count, len(rows))
     pair = _bracket(value, numbers(rows, "w"), target)
     if pair is None:
-        goal = f"{words} = {significant(target) if not unit else si(target, unit)}"
+        goal = f"{words} = {si(target, unit) if unit else format(target, 'g')}"
         return Anchor(count, reason=_out_of_reach(rows, value, target, count, goal, unit), runs_tried=len(rows))
     # what was asked for holds exactly, whatever the interpolation of the rest gives
     return replace(_between(rows, pair, target, count), **{column: target})  # type: ignore[arg-type]

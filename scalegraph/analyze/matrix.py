@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +57,22 @@ class Matrix:
         """Return the matrix with N as index and N' as columns."""
         names = [str(n) for n in self.processors]
         return pd.DataFrame(self.array(), index=pd.Index(self.processors, name="N"), columns=pd.Index(names))
+
+    def only(self, processors: Sequence[int]) -> Matrix:
+        """Return the matrix of these processor counts alone."""
+        kept = set(processors)
+
+        def inside(entries: Mapping[Pair, Any]) -> dict[Pair, Any]:
+            return {pair: entry for pair, entry in entries.items() if kept.issuperset(pair)}
+
+        return replace(
+            self,
+            processors=tuple(n for n in self.processors if n in kept),
+            values=inside(self.values),
+            ways=inside(self.ways),
+            reasons=inside(self.reasons),
+            anchors={n: anchor for n, anchor in self.anchors.items() if n in kept},
+        )
 
     def row(self, n: int) -> list[tuple[int, float | None]]:
         """Return (N', value) for N' >= *n* (isospeed.txt Fig. 7)."""

@@ -103,22 +103,22 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
 # Overheads as Fig. 11 of scale-graph.txt names them: (column, words, leaves, palette role). Memory stall stands
 # for itself: it is counted against the one-processor run, not from leaves.
 CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
-    ("barrier_s", "barrier execution", ("prim_barrier",), "primitive:1"),
-    ("barrier_wait_s", "waiting at barriers", ("idle_barrier",), "idle:3"),
+    ("barrier_s", "barrier execution", ("prim_barrier",), "primitive"),
+    ("barrier_wait_s", "waiting at barriers", ("idle_barrier",), "idle"),
     ("lock_s", "locks and critical sections", ("idle_lock", "prim_lock", "prim_atomic"), "idle:4"),
     (
         "serial_wait_s",
         "waiting for serial parts",
         ("idle_not_started", "idle_serial", "idle_finished"),
-        "idle",
+        "idle:2",
     ),
-    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message"), "idle:5"),
-    ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive"),
+    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message"), "idle:6"),
+    ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
     (
         "other_primitive_s",
         "scheduling, tasks and messages",
         ("prim_schedule", "prim_task", "prim_message"),
-        "primitive:5",
+        "primitive:1",
     ),
 )
 STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")

@@ -28,7 +28,7 @@ def percent(share: float) -> str:
     """Return a share (0 to 1) in percent: ``12 %``; not known is an en dash."""
     if not math.isfinite(share):
         return "–"
-    return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)} %"
+    return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)}\u00a0%"
 
 
 def span(processors: tuple[int, ...]) -> str:

@@ -54,6 +54,31 @@ LEAF_WORDS = {
     "prim_message": "messages",
 }
 LEAF_MEANINGS = {name: meaning for name, _, meaning in LEAVES}
+# The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
+_SHADES = {
+    **dict(zip(("busy_int", "busy_fp", "busy_mem", "busy_control"), (0, 4, 1, 2), strict=True)),
+    "stall_remote_read": 0,
+    "stall_local": 1,
+    "stall_remote_write": 4,
+    "stall_upgrade": 2,
+    "stall_page": 3,
+    "stall_contention": 6,
+    "idle_barrier": 0,
+    "idle_serial": 2,
+    "idle_lock": 4,
+    "idle_not_started": 1,
+    "idle_finished": 5,
+    "idle_order": 6,
+    "idle_task": 7,
+    "idle_message": 3,
+    "prim_barrier": 0,
+    "prim_lock": 4,
+    "prim_fork_join": 2,
+    "prim_schedule": 1,
+    "prim_atomic": 6,
+    "prim_task": 5,
+    "prim_message": 7,
+}
 
 SIZE = Option(
     "size",
@@ -68,8 +93,7 @@ PROCESSORS = Option(
 
 def leaf_role(leaf: str) -> str:
     """Return the palette role of *leaf*: a shade of its group's colour."""
-    group = LEAF_GROUPS[leaf]
-    return f"{group}:{[name for name in LEAF_GROUPS if LEAF_GROUPS[name] == group].index(leaf)}"
+    return f"{LEAF_GROUPS[leaf]}:{_SHADES[leaf]}"
 
 
 def group_role(group: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from scalegraph.analyze.fixed import turning_point
@@ -24,7 +26,9 @@ def _make(data: StudyData, size: object = None) -> Figure:
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
         lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
-    lines.append(common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s"))
+    # thin, since it mostly lies on the other
+    simple = common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s")
+    lines.append(replace(simple, style="thin"))
     point = turning_point(rows)
     marks: list[Mark] = []
     sentence = f"{series.label or 'This problem'}: too few processor counts for L_max."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scalegraph.analyze import bounds
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, scalability
@@ -79,6 +81,24 @@ def matrix(
         latency="method1" if latency == "method1" else "accounting",
         failures=failures(data),
     )
+
+
+def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
+    """Return the matrices without the counts that were never meant for them, and those counts.
+
+    A count where fewer than two sizes were run and none meets any bound belongs to another series of the study (a
+    fixed size, say): its cells would all be empty.
+    """
+    counts = sorted({n for made in found for n in made.processors})
+    idle = [
+        n
+        for n in counts
+        if not any(n in made.anchors and (made.anchors[n].known or made.anchors[n].runs_tried > 1) for made in found)
+    ]
+    kept = [n for n in counts if n not in idle]
+    if len(kept) < 2:
+        return list(found), ()
+    return [made.only(kept) for made in found], tuple(idle)
 
 
 def failures(data: StudyData) -> dict[int, str]:

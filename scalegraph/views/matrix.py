@@ -45,13 +45,17 @@ def _make(
             " run a request with the efficiency, time or memory bound."
         )
         return common.empty("matrix", _TITLE, data, need)
+    found, dropped = matrices.trimmed(found)
     main = next((made for made in found if made.bound == "efficiency"), found[0])
     return Figure(
         "matrix",
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(main, found),
         (_grid(found, found.index(main), common.origin(data.scaling)),),
-        notes=_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
+        notes=(
+            *_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
+            *_left_out(dropped),
+        ),
         meta={"metric": str(metric), "bounds": ",".join(made.bound for made in found)},
     )
 
@@ -152,6 +156,13 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             by = f"by {significant(most, 2)} at most" if most > 0 else "nowhere"
             notes.append(f"The time bound exceeds the efficiency-conserved value {by}.")
     return (*notes, *(f"No values for the {name} bound: {_absence(name)}." for name in absent))
+
+
+def _left_out(dropped: tuple[int, ...]) -> tuple[str, ...]:
+    if not dropped:
+        return ()
+    listed = ", ".join(map(str, dropped))
+    return (f"Left out: N = {listed}, where fewer than two sizes ended well and none meets a bound.",)
 
 
 def _absence(bound: Bound) -> str:

@@ -41,6 +41,7 @@ def _make(
             f": {why}." if why else "."
         )
         return common.empty("matrix-row", _TITLE, data, need)
+    (made,), _ = matrices.trimmed([made])
     if processors is not None and processors not in made.processors:
         raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
     lines = [_line(made, n, data) for n in made.processors if processors in (None, n)]

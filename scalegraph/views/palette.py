@@ -60,9 +60,11 @@ def colour(role: str, theme: Theme = "light") -> str:
 
 
 def _shade(hexa: str, index: int) -> str:
-    hue, light, saturation = _to_hls(hexa)
-    steps = (0.0, 0.16, -0.12, 0.28, -0.2, 0.36, 0.08, 0.22)
-    return _from_hls(hue, min(0.86, max(0.18, light + steps[index % len(steps)])), saturation)
+    """Return *hexa* mixed with white (above 0) or black (below 0): hue and calm stay, lightness tells leaves apart."""
+    share = (0.0, 0.42, -0.34, 0.66, -0.18, 0.24, -0.5, 0.54)[index % 8]
+    towards = 255 if share > 0 else 0
+    parts = (int(hexa[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + abs(share) * (towards - part)):02X}" for part in parts)
 
 
 def _lift(hexa: str, theme: Theme) -> str:

@@ -34,8 +34,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
         balance = "evenly" if ratio < 1.05 else "unevenly" if ratio > 1.25 else "fairly evenly"
         sentence = (
             f"Work is spread {balance} over {verdict.span((run.point.processors,))}: the busiest (number"
-            f" {int(busy.to_numpy().argmax())}) works {ratio:.2f} times the mean, so at most"
-            f" {verdict.percent(1 / ratio)} of them could be busy all of that time."
+            f" {int(busy.to_numpy().argmax())}) works {ratio:.2f} times the mean, a load balance of"
+            f" {verdict.percent(1 / ratio)}."
         )
     return Figure(
         "processors",

@@ -45,11 +45,14 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
         need = "The runs have no accounting of processor time; simulated runs have it."
         return common.empty("sequential", _TITLE, data, need)
     first, last = series.rows.iloc[0], series.rows.iloc[-1]
+    span = f"From {first['label']} to {last['label']}"
+    if series.label == f"{name} grows":
+        span = f"From {name} = {sizes[0]:g} to {sizes[-1]:g}"
     others = [other.label for other in found if other is not series]
     return Figure(
         "sequential",
-        f"{_TITLE}: {common.study_title(data)}, {series.label}",
-        f"From {first['label']} to {last['label']} on {verdict.span((processors,))} CPU utilisation goes from"
+        f"{_TITLE}: {common.study_title(data)}, when {series.label}",
+        f"{span} on {verdict.span((processors,))} CPU utilisation goes from"
         f" {verdict.percent(float(first['cpu_utilisation']))} to {verdict.percent(float(last['cpu_utilisation']))},"
         f" the miss rate from {verdict.percent(float(first['miss_rate']))}"
         f" to {verdict.percent(float(last['miss_rate']))}.",

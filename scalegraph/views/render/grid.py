@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from scalegraph.views.figure import Cell, Grid
 from scalegraph.views.palette import colour
-from scalegraph.views.render.numbers import cell_texts, reasons
+from scalegraph.views.render.numbers import cell_reasons, cell_texts, reasons
 from scalegraph.views.render.text import measure
 
 if TYPE_CHECKING:
@@ -42,10 +42,11 @@ def draw(brush: Brush, axes: Axes, grid: Grid) -> None:
         for c, cell in enumerate(row):
             if cell is not None:
                 _square(brush, axes, grid, cell, (c, r), norm(_value(cell, grid.colour_by) or 0.0), shades)
-    bar = brush.sheet.colorbar(mpl.cm.ScalarMappable(norm, shades), ax=axes, pad=0.02, fraction=0.05, aspect=30)
-    bar.set_label(grid.value_names[grid.colour_by] if grid.value_names else "", color=brush.ink)
+    bar = axes.figure.colorbar(mpl.cm.ScalarMappable(norm, shades), ax=axes, pad=0.02, fraction=0.05, aspect=30)
+    name = grid.value_names[grid.colour_by] if grid.value_names else ""
+    bar.set_label(f"scale, {name}" if name else "", color=brush.ink)
     bar.ax.tick_params(colors=brush.ink, length=2)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     brush.later.append(lambda: _numbers(brush, axes, grid, norm))
 
 
@@ -78,7 +79,7 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
     high = extent.height * pixel / max(1, len(grid.rows)) - 2
     numbered = reasons(grid)
     texts = {
-        (r, c): (cell, cell_texts(cell.values), _superscript(numbered[cell.reason]) if cell.reason else "")
+        (r, c): (cell, _texts(grid, cell, r, c), "˒".join(_superscript(numbered[one]) for one in cell_reasons(cell)))
         for r, row in enumerate(grid.cells)
         for c, cell in enumerate(row)
         if cell is not None
@@ -104,6 +105,12 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
         )
         if value is None:
             text.set_bbox({"facecolor": brush.paper, "edgecolor": "none", "pad": 0.8})
+
+
+def _texts(grid: Grid, cell: Cell, r: int, c: int) -> list[str]:
+    texts = cell_texts(cell.values)
+    on_diagonal = grid.rows[r] == grid.columns[c]
+    return ["1"] if on_diagonal and all(value == 1 for value in cell.values) else texts
 
 
 def _size(texts: list[str], room: float, high: float) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,53 +14,66 @@ from matplotlib.transforms import blended_transform_factory
 
 from scalegraph.views.figure import Line, Plot
 from scalegraph.views.palette import colour
-from scalegraph.views.render.text import measure, spread
+from scalegraph.views.render.text import measure, spread, text_of
 
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
     from scalegraph.views.render.plot import Scale
 
 _SIZE = 7.0
-Box = tuple[float, float, float, float]  # x0, y0, x1, y1 in points
+Box: TypeAlias = tuple[float, float, float, float]  # x0, y0, x1, y1 in points
+_End: TypeAlias = tuple[Any, float, float, Line]  # the label, x and y of the end, the curve
 
 
 def end_labels(brush: Brush, axes: Axes, lines: Sequence[Line], x: Scale, y: Scale) -> None:
-    """Name every curve at its right end, beside the axes; later move the names apart and join them to their ends."""
+    """Name every curve at its right end; later move the names apart and join them to their ends.
+
+    Names of curves that end at the right stand beside the axes, others inside, right of their last point.
+    """
     if len(lines) < 2:
         return
-    transform = blended_transform_factory(axes.transAxes, axes.transData)
-    found = []
+    ends = []
     for line in lines:
         xs, ys = x.of(line.x), y.of(line.y)
         known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
         if len(known):
-            last = int(known[-1])
-            text = axes.text(
-                1.025,
-                ys[last],
-                line.name,
-                transform=transform,
-                size=_SIZE,
-                color=colour(line.role, brush.theme),
-                va="center",
-                clip_on=False,
-            )
-            found.append((text, float(xs[last]), float(ys[last]), line))
-    brush.later.append(lambda: _apart(brush, axes, found))
+            ends.append((line, float(xs[known[-1]]), float(ys[known[-1]])))
+    furthest = max((end for _, end, _ in ends), default=0.0)
+    groups: dict[float, list[_End]] = {}
+    for line, end_x, end_y in ends:
+        # laid out beside the axes, so that there is room for it; those inside are moved later
+        text = axes.text(
+            1.025,
+            end_y,
+            text_of(line.name),
+            transform=blended_transform_factory(axes.transAxes, axes.transData),
+            parse_math=True,
+            size=_SIZE,
+            color=colour(line.role, brush.theme),
+            va="center",
+            clip_on=False,
+            in_layout=end_x == furthest,
+        )
+        groups.setdefault(end_x, []).append((text, end_x, end_y, line))
+    for end_x, group in groups.items():
+        brush.later.append(partial(_apart, brush, axes, group, inside=end_x != furthest))
 
 
-def _apart(brush: Brush, axes: Axes, found: list[tuple[Any, float, float, Line]]) -> None:
+def _apart(brush: Brush, axes: Axes, found: list[_End], *, inside: bool) -> None:
     pixel = 72 / brush.sheet.dpi
     extent = axes.get_window_extent()
-    wanted = [float(axes.transData.transform((1.0, y))[1]) * pixel for _, _, y, _ in found]
+    wanted = [float(axes.transData.transform((x, y))[1]) * pixel for _, x, y, _ in found]
     placed = spread(wanted, _SIZE * 1.2, extent.y0 * pixel, extent.y1 * pixel)
-    edge = extent.x1 * pixel
     for (text, x, y, line), place in zip(found, placed, strict=True):
-        text.set_y(float(axes.transData.inverted().transform((0.0, place / pixel))[1]))
         end = np.array(axes.transData.transform((x, y))) * pixel
-        if abs(end[1] - place) > 2 or edge - end[0] > 6:
-            label = edge + 0.022 * (extent.x1 - extent.x0) * pixel
-            bends = np.array([[end[0] + 3, end[1]], [label, place]]) / pixel
+        label = end[0] + 8 if inside else extent.x1 * pixel + 0.022 * (extent.x1 - extent.x0) * pixel
+        at_x, at_y = axes.transData.inverted().transform((label / pixel, place / pixel))
+        text.set_y(float(at_y))
+        if inside:
+            text.set_transform(axes.transData)
+            text.set_x(float(at_x))
+        if abs(end[1] - place) > 2 or label - end[0] > 14:
+            bends = np.array([[end[0] + 3, end[1]], [label - 1, place]]) / pixel
             at = axes.transData.inverted().transform(bends)
             axes.plot(
                 at[:, 0], at[:, 1], color=colour(line.role, brush.theme), linewidth=0.5, alpha=0.6, clip_on=False,
@@ -95,16 +110,16 @@ def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
             float(y.of([mark.y])[0]) if mark.y is not None else float("nan"),
         ]
         low = axes.transData.inverted().transform((extent.x0, extent.y0))
-        place = (
-            np.array(axes.transData.transform([v if math.isfinite(v) else low[i] for i, v in enumerate(at)])) * pixel
-        )
+        shown = [v if math.isfinite(v) else low[i] for i, v in enumerate(at)]
+        place = np.array(axes.transData.transform(shown)) * pixel
         boxes = _candidates(place, frame, width, height, vertical=mark.y is None, level=mark.x is None)
         best = min(boxes, key=lambda box: _cost(box, ink, taken, frame))
         taken.append(best)
         data = axes.transData.inverted().transform((best[0] / pixel, (best[1] + best[3]) / 2 / pixel))
         axes.text(
-            data[0], data[1], mark.text, size=_SIZE, color=colour(mark.role, brush.theme), va="center", zorder=5,
-            bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75}, clip_on=False,
+            data[0], data[1], text_of(mark.text), parse_math=True, size=_SIZE, color=colour(mark.role, brush.theme),
+            va="center", zorder=5, bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75},
+            clip_on=False,
         )  # fmt: skip
 
 
@@ -148,7 +163,7 @@ def _ink(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> np.ndarray
         screen = np.asarray(axes.transData.transform(at)) * pixel
         steps = np.linspace(0, 1, 24)[:, None]
         parts.append(screen)
-        parts.extend(a + steps * (b - a) for a, b in zip(screen[:-1], screen[1:], strict=True))
+        parts.extend(a + steps * (b - a) for a, b in pairwise(screen))
     return np.concatenate(parts)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+from scalegraph.views.figure import Cell, Figure, Grid, Panel, Plot, Source, Table
 
 Rows = list[list[Any]]
 
@@ -71,9 +71,14 @@ def reasons(grid: Grid) -> dict[str, int]:
     found: dict[str, int] = {}
     for row in grid.cells:
         for cell in row:
-            if cell is not None and cell.reason:
-                found.setdefault(cell.reason, len(found) + 1)
+            for reason in cell_reasons(cell) if cell is not None else ():
+                found.setdefault(reason, len(found) + 1)
     return found
+
+
+def cell_reasons(cell: Cell) -> list[str]:
+    """Return the single reasons of a cell, which stand in it with semicolons between."""
+    return [reason for reason in cell.reason.split("; ") if reason]
 
 
 def cell_texts(values: tuple[float | None, ...]) -> list[str]:
@@ -177,7 +182,8 @@ def _grid_latex(grid: Grid) -> str:
                 cells.append("")
                 continue
             text = "/".join(cell_texts(cell.values)).replace("–", "--")
-            cells.append(text + (f"$^{{{numbered[cell.reason]}}}$" if cell.reason else ""))
+            marks = ",".join(str(numbered[reason]) for reason in cell_reasons(cell))
+            cells.append(text + (f"$^{{{marks}}}$" if marks else ""))
         lines.append(" & ".join(cells))
     table = _tabular("r" + "c" * len(grid.columns), lines)
     what = " / ".join(grid.value_names)

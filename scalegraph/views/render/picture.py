@@ -1,4 +1,4 @@
-"""Pictures of figures with matplotlib: the sheet, its caption and its panels. No pyplot, no global state left behind."""
+"""Pictures of figures with matplotlib: the sheet, its caption, its panels. No pyplot, no global state left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
-from matplotlib.gridspec import GridSpec
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
 from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
@@ -23,9 +23,11 @@ from scalegraph.views.render import table as table_panel
 from scalegraph.views.render.text import fitted, wrapped
 
 CM = 1 / 2.54
+CM_POINT = 2.54 / 72
+_WIDTH = 16.0
 _SMALLEST = (4.0, 3.0)
 _LARGEST = 200.0
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8.0,
     "axes.titlesize": 8.0,
@@ -74,14 +76,13 @@ def render(
     with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         size = _checked(size_cm or _natural(figure))
-        sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout="constrained")
+        engine = ConstrainedLayoutEngine()
+        sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout=engine)
         FigureCanvasAgg(sheet)
         brush = Brush(sheet, theme)
         sheet.set_facecolor(brush.paper)
         notes = (*figure.notes, *_reasons(figure))
         top, bottom = _caption(brush, figure, notes) if caption else (1.0, 0.0)
-        engine = sheet.get_layout_engine()
-        assert engine is not None
         engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
         if figure.panels:
             _panels(brush, figure.panels)
@@ -106,19 +107,28 @@ def _checked(size: tuple[float, float]) -> tuple[float, float]:
 
 def _natural(figure: Figure) -> tuple[float, float]:
     """Return a size that suits the content: wide enough to read, high enough for the rows."""
-    height = 0.0
-    for panel in figure.panels:
-        if isinstance(panel, Table):
-            height += min(24.0, 1.2 + 0.42 * len(panel.rows))
-        elif isinstance(panel, Source):
-            height += min(24.0, 1.5 + 0.34 * table_panel.source_rows(panel))
-        elif isinstance(panel, Grid):
-            height += max(7.0, min(20.0, 2.0 + 0.95 * len(panel.rows)))
-        elif isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal:
-            height += 2.2 + 0.55 * len(panel.bars.x)
-        else:
-            height = max(height, 7.5)
-    return 16.0, max(8.0, min(60.0, height + 2.4 + 0.35 * len(figure.notes)))
+    plots = all(isinstance(panel, Plot) and not _sideways(panel) for panel in figure.panels)
+    heights = [_high(panel, _WIDTH) for panel in figure.panels]
+    height = (max(heights, default=2.0) if plots else sum(heights)) + 2.0
+    notes = len(figure.notes) + sum(len(grid_panel.footnotes(p)) for p in figure.panels if isinstance(p, Grid))
+    return _WIDTH, max(4.0, min(60.0, height + 0.36 * notes))
+
+
+def _high(panel: Panel, width: float) -> float:
+    """Return the height in cm that *panel* wants when it is *width* cm wide."""
+    if isinstance(panel, Table):
+        return min(24.0, table_panel.table_height(panel, width / CM_POINT - 16) * CM_POINT + 0.4)
+    if isinstance(panel, Source):
+        return min(24.0, 1.5 + 0.33 * table_panel.source_rows(panel))
+    if isinstance(panel, Grid):
+        return max(5.0, min(20.0, 1.6 + 0.95 * len(panel.rows)))
+    if panel.bars is not None and panel.bars.horizontal:
+        return 1.8 + 0.55 * max(2, len(panel.bars.x))
+    return 7.3
+
+
+def _sideways(panel: Panel) -> bool:
+    return isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal
 
 
 def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float, float]:
@@ -151,14 +161,13 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
     plots = all(isinstance(panel, Plot) for panel in panels)
     width, height = brush.sheet.get_size_inches()
     beside = plots and len(panels) > 1 and width / height > 1.15
-    weights = [_weight(panel) for panel in panels]
-    spec = (
-        GridSpec(1, len(panels), figure=brush.sheet)
-        if beside
-        else GridSpec(len(panels), 1, figure=brush.sheet, height_ratios=weights)
-    )
-    for place, panel in zip(spec, panels, strict=True):
-        axes = brush.sheet.add_subplot(place)
+    weights = None if beside else [_high(panel, width / CM) for panel in panels]
+    rows, columns = (1, len(panels)) if beside else (len(panels), 1)
+    # sheets of their own, so that the margins of a plot do not narrow the table above it
+    parts = brush.sheet.subfigures(rows, columns, height_ratios=weights, squeeze=False)
+    for part, panel in zip(parts.flat, panels, strict=True):
+        part.set_facecolor(brush.paper)
+        axes = part.add_subplot()
         axes.set_facecolor(brush.paper)
         if isinstance(panel, Plot):
             plot_panel.draw(brush, axes, panel)
@@ -168,14 +177,6 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
             table_panel.draw_table(brush, axes, panel)
         else:
             table_panel.draw_source(brush, axes, panel)
-
-
-def _weight(panel: Panel) -> float:
-    if isinstance(panel, Table):
-        return 1.2 + 0.42 * min(len(panel.rows), 55)
-    if isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal:
-        return 2.2 + 0.55 * len(panel.bars.x)
-    return 7.0
 
 
 def _empty(brush: Brush, figure: Figure, middle: float) -> None:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter, NullLocator
-from matplotlib.transforms import blended_transform_factory
 
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Axis, Bars, Line, Mark, Plot
+from scalegraph.views.figure import Axis, Bars, Line, Plot
 from scalegraph.views.palette import colour
 from scalegraph.views.render.labels import end_labels, place_marks
-from scalegraph.views.render.text import fitted, measure
+from scalegraph.views.render.text import fitted, measure, text_of
 
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
@@ -32,7 +31,7 @@ def draw(brush: Brush, axes: Axes, plot: Plot) -> None:
     x, y = Scale(plot.x, _values(plot, across=not sideways)), Scale(plot.y, _values(plot, across=sideways))
     x.apply(axes, "x")
     y.apply(axes, "y")
-    _furniture(brush, axes)
+    _furniture(brush, axes, x, y)
     if plot.bars is not None:
         _bars(brush, axes, plot.bars, y if not sideways else x)
         _legend(brush, axes, plot, sideways=sideways)
@@ -77,7 +76,7 @@ class Scale:
     def apply(self, axes: Axes, which: str) -> None:
         """Set scale, ticks and title of the *which* axis of *axes*."""
         target = axes.xaxis if which == "x" else axes.yaxis
-        (axes.set_xlabel if which == "x" else axes.set_ylabel)(self.title)
+        (axes.set_xlabel if which == "x" else axes.set_ylabel)(text_of(self.title), parse_math=True)
         if self.axis.scale == "category":
             names = [fitted(name, 7.0, _NAME_ROOM) for name in self.axis.categories]
             target.set_major_locator(FixedLocator(list(range(len(names)))))
@@ -172,8 +171,10 @@ def _values(plot: Plot, *, across: bool) -> list[float]:
     return values
 
 
-def _furniture(brush: Brush, axes: Axes) -> None:
-    axes.grid(visible=True, which="major", color=colour("grid", brush.theme), alpha=0.25, linewidth=0.5)
+def _furniture(brush: Brush, axes: Axes, x: Scale, y: Scale) -> None:
+    for axis, scale in ((axes.xaxis, x), (axes.yaxis, y)):
+        if scale.axis.scale != "category":
+            axis.grid(visible=True, which="major", color=colour("grid", brush.theme), alpha=0.25, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.tick_params(colors=brush.ink, length=2.5, which="both")
     for spine in axes.spines.values():
@@ -240,7 +241,16 @@ def _legend(brush: Brush, axes: Axes, plot: Plot, *, sideways: bool) -> None:
     if not sideways:
         handles.reverse()  # in the order in which they are stacked
     handles.extend(
-        Line2D([], [], color=colour(line.role, brush.theme), linewidth=1.0, marker="o", markersize=3, label=line.name)
+        Line2D(
+            [],
+            [],
+            color=colour(line.role, brush.theme),
+            linewidth=0.8,
+            marker="o",
+            markersize=3,
+            markerfacecolor=brush.paper,
+            label=line.name,
+        )
         for line in plot.lines
     )
     legend = axes.legend(
@@ -280,11 +290,3 @@ def _limits(axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
                 low = min(low, float(axes.dataLim.y0))
             pad = (high - low or abs(high) or 1.0) * (0.03 if which == "x" else 0.06)
             setter(low - (pad if low < 0 or which == "x" else 0.0), high + pad)
-
-
-def across(axes: Axes) -> Any:
-    """Return the transform with x in shares of the axes and y in data."""
-    return blended_transform_factory(axes.transAxes, axes.transData)
-
-
-_ = Mark

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Column, Source, Table
+from scalegraph.views.figure import Column, Source, SourceLine, Table
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import fitted, measure
 
@@ -22,7 +22,8 @@ _PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G",
 _SIZE, _LEAST = 7.0, 4.0
 _MONO = "DejaVu Sans Mono"
 _ROW = 1.62  # height of a row over the size of its text
-Values = Sequence[float | int | str | None]
+Values: TypeAlias = Sequence[float | int | str | None]
+_Prepared: TypeAlias = tuple[str, list[str], list[float], str]  # heading, texts, shares for bars, role
 
 
 def draw_table(brush: Brush, axes: Axes, table: Table) -> None:
@@ -31,22 +32,39 @@ def draw_table(brush: Brush, axes: Axes, table: Table) -> None:
     brush.later.append(lambda: _table(brush, axes, table))
 
 
-def _table(brush: Brush, axes: Axes, table: Table) -> None:
-    sheet = _Grid(brush, axes)
-    numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
-    columns = [_prepare(column, [row.values[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+def _prepared(table: Table) -> list[_Prepared]:
+    return [_prepare(column, [row.values[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+
+
+def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float, list[float]]:
+    """Return the size of the text and the widths of the columns (points) with which *table* fits into *room*."""
     depths = [row.depth for row in table.rows]
     size = _SIZE
     while True:
         widths = [_width(column, size, depths if i == 0 else []) for i, column in enumerate(columns)]
-        if sum(widths) + 8 * len(widths) <= sheet.width or size <= _LEAST:
+        excess = sum(widths) + 8 * len(widths) - room
+        if excess <= 0 or size <= _LEAST:
             break
         size -= 0.25
-    excess = sum(widths) + 8 * len(widths) - sheet.width
+    words = [i for i in range(len(columns)) if any(isinstance(row.values[i], str) for row in table.rows)]
     if excess > 0:  # the widest column of words gives way
-        words = [i for i in range(len(columns)) if not numeric[i]] or list(range(len(columns)))
-        widest = max(words, key=lambda i: widths[i])
+        widest = max(words or range(len(columns)), key=lambda i: widths[i])
         widths[widest] = max(20.0, widths[widest] - excess)
+    return size, widths
+
+
+def table_height(table: Table, room: float) -> float:
+    """Return the height in points that *table* takes when it is *room* points wide."""
+    size, _ = _layout(table, _prepared(table), room)
+    return (len(table.rows) + 1.3) * size * _ROW
+
+
+def _table(brush: Brush, axes: Axes, table: Table) -> None:
+    sheet = _Grid(brush, axes)
+    numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
+    columns = _prepared(table)
+    depths = [row.depth for row in table.rows]
+    size, widths = _layout(table, columns, sheet.width)
     most = max(1, int(sheet.height / (size * _ROW)) - 1)
     shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
     left = 0.0
@@ -68,7 +86,7 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
         sheet.text(0, shown + 1, text, size)
 
 
-def _prepare(column: Column, values: Values) -> tuple[str, list[str], list[float], str]:
+def _prepare(column: Column, values: Values) -> _Prepared:
     """Return heading, texts, shares of the largest (for bars) and the bars' role."""
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     top = max((abs(v) for v in known), default=0.0)
@@ -95,7 +113,7 @@ def _cell(value: float | str | None, factor: float) -> str:
     return significant(number, 3) if abs(number) >= 0.1 else f"{number:.3f}" if number else "0"
 
 
-def _width(column: tuple[str, list[str], list[float], str], size: float, depths: Sequence[int]) -> float:
+def _width(column: _Prepared, size: float, depths: Sequence[int]) -> float:
     heading, texts, _, _ = column
     indents = list(depths) or [0] * len(texts)
     body = max((measure(text, size) + 7.0 * depth for text, depth in zip(texts, indents, strict=True)), default=0.0)
@@ -137,7 +155,7 @@ def _source(brush: Brush, axes: Axes, source: Source) -> None:
             sheet.text(left + width, row, text, size, right=True)
             row += 2 if line.inserted else 1
         left += width + 6
-    _program(brush, sheet, source, lines, left, digits, size)
+    _program(sheet, source, lines, left, digits, size)
     sheet.rule(size)
     if len(lines) < len(source.lines):
         text = f"Lines {lines[0].number} to {lines[-1].number} of {len(source.lines)}; the data export has all of them."
@@ -145,15 +163,12 @@ def _source(brush: Brush, axes: Axes, source: Source) -> None:
 
 
 def _program(
-    brush: Brush, sheet: _Grid, source: Source, lines: Sequence[object], left: float, digits: float, size: float
+    sheet: _Grid, source: Source, lines: Sequence[SourceLine], left: float, digits: float, size: float
 ) -> None:
-    from scalegraph.views.figure import SourceLine
-
     sheet.text(left + digits + 6, 0, source.file, size, bold=True)
     room = sheet.width - left - digits - 8
     row = 1
     for line in lines:
-        assert isinstance(line, SourceLine)
         sheet.text(left + digits, row, str(line.number), size, right=True, mono=True, role="muted")
         sheet.text(left + digits + 6, row, fitted(line.text, size, room, _MONO), size, mono=True)
         row += 1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from matplotlib.figure import Figure as Sheet
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+
+_SYMBOL = re.compile(r"\b([TLp])_(para|seq|x|max)\b")
 
 
 def measure(text: str, size: float, weight: str = "normal", family: str = "DejaVu Sans") -> float:
@@ -22,11 +25,17 @@ def _advance(character: str, weight: str, family: str) -> float:
     return float(width) / 100 if character.strip() else 0.32 if family == "DejaVu Sans" else 0.602
 
 
+def text_of(text: str) -> str:
+    """Return *text* with the papers' symbols set properly (``T_para`` with its index lowered), for ``parse_math``."""
+    escaped = text.replace("\\", "\\backslash ").replace("$", r"\$")
+    return _SYMBOL.sub(lambda found: f"${found[1]}_{{\\mathrm{{{found[2]}}}}}$", escaped)
+
+
 def wrapped(_sheet: Sheet, text: str, size: float, room: float, weight: str = "normal") -> list[str]:
     """Return *text* in lines not wider than *room* points; a single word that is wider stays whole."""
     lines: list[str] = []
     current = ""
-    for word in text.split():
+    for word in text.split(" "):  # not at no-break spaces
         longer = f"{current} {word}".strip()
         if current and measure(longer, size, weight) > room:
             lines.append(current)
