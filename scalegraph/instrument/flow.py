@@ -29,6 +29,7 @@ Counts = NDArray[np.float64]
 """Operations by class, then flops: shape (len(OP_CLASSES) + 1,)."""
 WIDTH = len(OP_CLASS_NAMES) + 1
 _LEAST_CHANCE = 1 / 256
+_MOST_PASSES = 1000.0
 _BACKWARD_CHANCE = 0.9
 
 
@@ -128,7 +129,8 @@ def _reached(chunks: Mapping[int, Chunk], chunk: Chunk, exact: Mapping[int, int]
         current, chance = pending.pop()
         for start, share in _shares(current):
             following = chunks[start]
-            if chance * share >= _LEAST_CHANCE and not following.probe and start not in exact:
+            endless = chances.get(start, 0.0) > _MOST_PASSES  # a loop without a probe and without a way out
+            if chance * share >= _LEAST_CHANCE and not following.probe and start not in exact and not endless:
                 chances[start] = chances.get(start, 0.0) + chance * share
                 pending.append((following, chance * share))
     return chances
