@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from scalegraph.gui.widgets import label
 
@@ -59,7 +59,13 @@ class CommandPalette(QFrame):
         self.entry = QLineEdit()
         self.entry.setPlaceholderText("Type what you want to do")
         self.entry.setAccessibleName("Command")
-        self.list = QListWidget()
+        self.list = QTreeWidget()
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setAccessibleName("Commands")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._none = label("Nothing of that name", "muted")
@@ -69,7 +75,7 @@ class CommandPalette(QFrame):
         column.addWidget(self._none)
         self.entry.textChanged.connect(self._fill)
         self.entry.installEventFilter(self)
-        self.list.itemClicked.connect(lambda _item: self.trigger())
+        self.list.itemClicked.connect(lambda _item, _column: self.trigger())
         self.hide()
 
     def open(self, actions: Sequence[QAction]) -> None:
@@ -87,14 +93,18 @@ class CommandPalette(QFrame):
 
     def names(self) -> list[str]:
         """Return the commands listed now, best first."""
-        return [self.list.item(row).text().split("    ")[0] for row in range(self.list.count())]
+        return [item.text(0) for item in self._items()]
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = (self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount()))
+        return [item for item in found if item is not None]
 
     def trigger(self) -> None:
         """Do what is chosen and go away."""
         item = self.list.currentItem()
         self.leave()
         if item is not None:
-            item.data(Qt.ItemDataRole.UserRole).trigger()
+            item.data(0, Qt.ItemDataRole.UserRole).trigger()
 
     def leave(self) -> None:
         """Go away and give the focus back."""
@@ -105,13 +115,20 @@ class CommandPalette(QFrame):
         """Qt: arrows move in the list while typing; leaving the field closes."""
         if watched is self.entry and event.type() == QEvent.Type.FocusOut and self.isVisible():
             self.hide()
-        if watched is not self.entry or not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+        if watched is not self.entry or not isinstance(event, QKeyEvent):
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()  # the window's own Escape waits
+            return True
+        if event.type() != QEvent.Type.KeyPress:
             return False
         match event.key():
             case Qt.Key.Key_Down | Qt.Key.Key_Up:
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
-                count = max(1, self.list.count())
-                self.list.setCurrentRow((self.list.currentRow() + step) % count)
+                items = self._items()
+                if items:
+                    at = self.list.indexOfTopLevelItem(self.list.currentItem() or items[0])
+                    self.list.setCurrentItem(items[(at + step) % len(items)])
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self.trigger()
             case Qt.Key.Key_Escape:
@@ -125,13 +142,15 @@ class CommandPalette(QFrame):
         scored = [(score(typed, words(action)), index) for index, action in enumerate(self._actions)]
         for _cost, index in sorted((cost, index) for cost, index in scored if cost is not None):
             action = self._actions[index]
-            keys = action.shortcut().toString()
-            item = QListWidgetItem(f"{words(action)}    {keys}" if keys else words(action))
-            item.setData(Qt.ItemDataRole.UserRole, action)
-            self.list.addItem(item)
-        self.list.setCurrentRow(0)
-        self.list.setVisible(self.list.count() > 0)
-        self._none.setVisible(self.list.count() == 0)
+            item = QTreeWidgetItem([words(action), action.shortcut().toString()])
+            item.setData(0, Qt.ItemDataRole.UserRole, action)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self.list.addTopLevelItem(item)
+        items = self._items()
+        if items:
+            self.list.setCurrentItem(items[0])
+        self.list.setVisible(bool(items))
+        self._none.setVisible(not items)
 
 
 def words(action: QAction) -> str:

@@ -143,12 +143,17 @@ class Jobs(QObject):
         for job in self._running:
             job.cancel()
 
+    def abandon(self) -> None:
+        """Forget work that does not stop: the application ends, and the children die with it."""
+        self._running.clear()
+
     def join(self, milliseconds: int) -> bool:
         """Wait for the threads after `cancel_all`; for the end of the application, when no event loop runs."""
         return self._short.waitForDone(milliseconds) and self._long.waitForDone(milliseconds)
 
     def _forget(self, job: Job) -> None:
-        self._running.remove(job)
+        if job in self._running:
+            self._running.remove(job)
         job.deleteLater()
         if not self._running:
             self.idle.emit()
@@ -157,10 +162,13 @@ class Jobs(QObject):
 class Latest(QObject):
     """Runs the newest of a stream of like work: while one runs, only the last request waits (live checks, plans)."""
 
-    def __init__(self, jobs: Jobs, name: str, parent: QObject | None = None) -> None:
+    def __init__(self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False) -> None:
+        """*every*: an answer is told even while newer work waits (a study that grows), else it is thrown away."""
         super().__init__(parent)
         self._jobs = jobs
         self._name = name
+        self._every = every
+        self._stopped = False
         self._job: Job | None = None
         self._next: tuple[Work, Callable[[Any], None], Callable[[Exception], None]] | None = None
 
@@ -170,16 +178,18 @@ class Latest(QObject):
         return self._job is not None
 
     def ask(self, work: Work, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
-        """Have *work* done soon; an answer to older work is thrown away."""
+        """Have *work* done soon, after what runs now."""
         self._next = (work, done, failed)
-        if self._job is not None:
-            self._job.cancel()
-        else:
+        self._stopped = False
+        if self._job is None:
             self._begin()
+        elif not self._every:
+            self._job.cancel()
 
     def stop(self) -> None:
         """Drop what waits and what runs."""
         self._next = None
+        self._stopped = True
         if self._job is not None:
             self._job.cancel()
 
@@ -192,7 +202,7 @@ class Latest(QObject):
 
         def deliver(tell: Callable[[Any], None]) -> Callable[[Any], None]:
             def tell_if_newest(answer: Any) -> None:
-                if self._next is None and not job.token.cancelled:
+                if not self._stopped and (self._every or (self._next is None and not job.token.cancelled)):
                     tell(answer)
 
             return tell_if_newest

@@ -91,7 +91,11 @@ class _Reader:
 
 
 def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
-    """Return the request that *form* describes, or ``None`` and every fault of what was typed."""
+    """Return the request that *form* describes and every fault of what was typed.
+
+    What cannot be read is left at its default in the request, so that the rest can be checked as well; with faults it
+    must not be run. ``None`` when nothing can be made of it.
+    """
     if not form.chosen:
         return None, [Fault("choose a program", key="program")]
     reader = _Reader()
@@ -101,7 +105,7 @@ def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
     except InputError as error:
         known = {fault.key for fault in reader.faults}
         return None, reader.faults + [fault for fault in error.faults if fault.key not in known]
-    return (None if reader.faults else request), reader.faults
+    return request, reader.faults
 
 
 def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:

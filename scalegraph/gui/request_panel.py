@@ -41,6 +41,8 @@ class RequestPanel(QWidget):
         self._settings = settings
         self._catalog = Catalog()
         self._request: Request | None = None
+        self._start_soon = False
+        self._started: RequestForm | None = None
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -89,9 +91,20 @@ class RequestPanel(QWidget):
             self.side.study_field.show_fault("a file for the study was expected")
             self.side.study.setFocus()
             return
+        self._started = self.model.form
         title = self._request.title or self._title(self.model.form)
         self.run_wanted.emit(self._request, path, title)
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
+
+    def start_when_ready(self) -> None:
+        """Start the request in force as soon as it is checked; if it cannot run, its faults are shown instead."""
+        self._start_soon = True
+        self._timer.start()
+
+    @property
+    def edited_since_start(self) -> bool:
+        """Whether the form was changed after the last start."""
+        return self._started != self.model.form
 
     def load(self, path: Path) -> None:
         """Show the request of a file as one undoable edit; nothing of it is run."""
@@ -110,7 +123,7 @@ class RequestPanel(QWidget):
     def save(self, path: Path) -> None:
         """Write the request to *path*."""
         request, faults = read(self.model.form)
-        if request is None:
+        if request is None or faults:
             self.banner.show_fault("\n".join(map(str, faults)))
             return
         try:
@@ -184,7 +197,7 @@ class RequestPanel(QWidget):
         session = self._session
 
         def look(reporter: Reporter) -> tuple[list[Fault], Any]:
-            found = list(session.check(request))
+            found = [*faults, *_others(session.check(request), faults)]
             reporter.token.check()
             wrong = any(fault.severity == "error" for fault in found)
             return found, None if wrong else session.plan(request)
@@ -193,23 +206,27 @@ class RequestPanel(QWidget):
 
     def _answered(self, request: Request, faults: list[Fault], plan: Any) -> None:
         if plan is None:
-            self._take(faults, request.to_toml())
+            self._take(faults)
             self.checked.emit(False)
             return
         remarks = self._take_in_sections(faults)
         self._request = request
         self.side.show_plan(plan, request.to_toml(), remarks)
         self.checked.emit(True)
+        if self._start_soon:
+            self._start_soon = False
+            self.start()
 
     def _unplanned(self, error: Exception) -> None:
         faults = error.faults if isinstance(error, InputError) else [Fault(str(error))]
         self._take(list(faults))
         self.checked.emit(False)
 
-    def _take(self, faults: Sequence[Fault], toml: str = "") -> None:
+    def _take(self, faults: Sequence[Fault]) -> None:
+        self._start_soon = False
         left = self._take_in_sections(faults)
         if faults:
-            self.side.show_faults(left, len(faults), toml)
+            self.side.show_faults(left, len(faults))
 
     def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
         left = list(faults)
@@ -226,3 +243,9 @@ class RequestPanel(QWidget):
         name = found.program.title if found is not None else self._stem(form).rsplit("-", 1)[0]
         machine = next((m.title for m in self._catalog.machines if m.name == form.machine), form.machine)
         return f"{name} on {Path(form.machine_path).stem if form.machine_path else machine}"
+
+
+def _others(found: Sequence[Fault], typed: Sequence[Fault]) -> list[Fault]:
+    """Return what the check found beside what could not be read: the default put there is not what was typed."""
+    keys = {fault.key for fault in typed}
+    return [fault for fault in found if fault.key not in keys]

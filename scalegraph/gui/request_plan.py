@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
@@ -15,33 +15,50 @@ from scalegraph.base.run import RunPoint
 from scalegraph.base.units import si
 from scalegraph.gui.theme import Theme
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 40.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 14.0, 40.0
 _DOT: Final = 4.5
+_REACH: Final = 22.0  # how far up and down the line of a search is drawn, pixels
+_WRITTEN_OUT: Final = 1e5  # sizes below this are written with all their digits
 
 
 @dataclass(frozen=True)
 class Dots:
-    """The points of a plan on two axes: *x* is N, *y* the value of the parameter *size_name* (1 if there is none)."""
+    """The points of a plan on two axes: *x* is N, *y* the value of the parameter *size_name* (1 if there is none).
 
-    x: tuple[int, ...]
-    y: tuple[float, ...]
-    size_name: str
-    labels: tuple[str, ...]
+    Points from *fixed* on are where searches begin; they move.
+    """
+
+    x: tuple[int, ...] = ()
+    y: tuple[float, ...] = ()
+    size_name: str = ""
+    labels: tuple[str, ...] = ()
+    fixed: int = 0
 
 
-def dots(points: Sequence[RunPoint]) -> Dots:
-    """Return *points* over N and that numeric parameter which varies most, else the first one."""
+def dots(points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> Dots:
+    """Return *points* and the starts of *searches* over N and that numeric parameter which varies most."""
+    places = [(point.processors, dict(point.parameters), point.label()) for point in points]
+    places += [
+        (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")
+        for search in searches
+    ]
     values: dict[str, list[float]] = {}
-    for point in points:
-        for name, value in point.parameters.items():
+    for _count, parameters, _label in places:
+        for name, value in parameters.items():
             if isinstance(value, int | float):
                 values.setdefault(name, []).append(float(value))
-    complete = {name: found for name, found in values.items() if len(found) == len(points)}
+    complete = {name: found for name, found in values.items() if len(found) == len(places)}
     size = max(complete, key=lambda name: len(set(complete[name])), default="")
-    seen: dict[tuple[int, float], str] = {}
-    for index, point in enumerate(points):
-        seen.setdefault((point.processors, complete[size][index] if size else 1.0), point.label())
-    return Dots(tuple(x for x, _y in seen), tuple(y for _x, y in seen), size, tuple(seen.values()))
+    seen: dict[tuple[int, float, bool], str] = {}
+    for index, (count, _parameters, label) in enumerate(places):
+        seen.setdefault((count, complete[size][index] if size else 1.0, index >= len(points)), label)
+    return Dots(
+        tuple(place[0] for place in seen),
+        tuple(place[1] for place in seen),
+        size,
+        tuple(seen.values()),
+        sum(1 for place in seen if not place[2]),
+    )
 
 
 class PlanView(QWidget):
@@ -50,7 +67,7 @@ class PlanView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._dots = Dots((), (), "", ())
+        self._dots = Dots()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(170)
         self.setAccessibleName("Planned runs over processors and problem size")
@@ -61,9 +78,9 @@ class PlanView(QWidget):
         """Qt: the size that shows a plan well."""
         return QSize(320, 230)
 
-    def show_points(self, points: Sequence[RunPoint]) -> None:
-        """Draw *points*."""
-        self._dots = dots(points)
+    def show_plan(self, points: Sequence[RunPoint], searches: Sequence[Any] = ()) -> None:
+        """Draw *points*, and where *searches* (`request.plan.PlannedSearch`) begin."""
+        self._dots = dots(points, searches)
         said = ", ".join(map(str, sorted(set(self._dots.x))))
         self.setAccessibleDescription(f"Processors {said}" if said else "No runs")
         self.update()
@@ -84,8 +101,21 @@ class PlanView(QWidget):
         colour = self._theme.colour("time")
         painter.setPen(QPen(colour, 1.6))
         painter.setBrush(QColor(paper.base))  # hollow: these will be simulated
-        for place in self._places():
+        places = self._places()
+        for place in places[: self._dots.fixed]:
             painter.drawEllipse(place, _DOT, _DOT)
+        painter.setPen(QPen(self._theme.colour("mark"), 1.4, Qt.PenStyle.DotLine))
+        for place in places[self._dots.fixed :]:
+            reach = QPointF(0, _REACH)
+            painter.drawLine(place - reach, place + reach)
+            painter.drawPolygon(
+                [
+                    place + QPointF(0, -_DOT),
+                    place + QPointF(_DOT, 0),
+                    place + QPointF(0, _DOT),
+                    place - QPointF(_DOT, 0),
+                ]
+            )
 
     def event(self, event: QEvent) -> bool:
         """Qt: say which run is under the mouse."""
@@ -132,7 +162,7 @@ class PlanView(QWidget):
                 painter.setPen(QPen(QColor(paper.line), 1))
                 painter.drawLine(QPointF(area.left() - 3, y), QPointF(area.right(), y))
                 painter.setPen(QColor(paper.muted))
-                painter.drawText(QRectF(4, y - 8, _LEFT - 12, 16), right, si(value))
+                painter.drawText(QRectF(20, y - 8, _LEFT - 28, 16), right, _size(value))
         painter.setPen(QColor(paper.muted))
         under = QRectF(area.left(), self.height() - 19, area.width(), 16)
         painter.drawText(under, Qt.AlignmentFlag.AlignHCenter, "processors N")
@@ -141,6 +171,10 @@ class PlanView(QWidget):
         painter.rotate(-90)
         painter.drawText(QRectF(-80, -8, 160, 16), Qt.AlignmentFlag.AlignCenter, self._dots.size_name)
         painter.restore()
+
+
+def _size(value: float) -> str:
+    return f"{value:g}" if abs(value) < _WRITTEN_OUT else si(value)
 
 
 def _share(value: float, among: Sequence[float]) -> float:

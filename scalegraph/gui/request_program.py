@@ -41,7 +41,7 @@ class ProgramSection(Section):
         self._build_more()
         row = QHBoxLayout()
         self.preview = button("Show instrumentation", "What the preprocessor inserts, beside the original", "link")
-        self.preview.clicked.connect(self._preview)
+        self.preview.clicked.connect(self.show_preview)
         row.addWidget(self.preview)
         row.addWidget(self._more_button)
         row.addStretch(1)
@@ -139,7 +139,8 @@ class ProgramSection(Section):
         if files:
             self.choose_sources(tuple(map(Path, files)))
 
-    def _preview(self) -> None:
+    def show_preview(self) -> None:
+        """Ask for the page that shows the instrumentation of the first source."""
         form = self.model.form
         found = self._catalog.programs.get(form.program)
         sources = found.sources() if found is not None else tuple(map(Path, form.sources))
@@ -184,7 +185,11 @@ def _notes(program: Program) -> dict[str, str]:
 def _note(item: Parameter) -> str:
     span = ""
     if item.minimum is not None and item.maximum is not None:
-        span = f"{item.minimum:g} to {item.maximum:g}"
+        span = f"{_grouped(item.minimum)} to {_grouped(item.maximum)}"
     elif item.minimum is not None:
-        span = f"at least {item.minimum:g}"
+        span = f"at least {_grouped(item.minimum)}"
     return ", ".join(part for part in (item.title, span) if part)
+
+
+def _grouped(value: float) -> str:
+    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else f"{value:g}"

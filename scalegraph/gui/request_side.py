@@ -94,35 +94,42 @@ class RequestSide(QWidget):
             self._study_typed = False
             self.study.show_text(str(path))
 
+    def set_study(self, path: Path) -> None:
+        """Take *path* as if it had been typed."""
+        self._study_typed = True
+        self.study.show_text(str(path))
+
     def show_waiting(self) -> None:
         """Say that the request is being looked at."""
         self.run.setEnabled(False)
 
     def show_plan(self, plan: Any, toml: str, remarks: Sequence[Fault]) -> None:
         """Show a valid request's plan."""
-        self.plan.show_points(plan.points)
+        self.plan.show_plan(plan.points, plan.searches)
         runs = len(plan.points)
-        more = " at least" if getattr(plan, "open_ended", False) else ""
+        more = f" to {plan.runs_at_most}" if plan.runs_at_most > runs else ""
         estimate = f", about {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
-        self.count.setText(f"{runs} run{'' if runs == 1 else 's'}{more}{estimate}")
-        self._say("\n".join([*getattr(plan, "notes", ()), *(str(fault) for fault in remarks)]), "")
+        done = f" ({plan.done} are there already)" if plan.done else ""
+        self.count.setText(f"{runs}{more} run{'' if runs == 1 and not more else 's'}{done}{estimate}")
+        unknown = [] if plan.estimate_s is not None else ["The time will be known after the first runs."]
+        self._say("\n".join([*plan.notes, *unknown, *(fault.message for fault in remarks)]), "")
         self._show_toml(toml)
         self.run.setEnabled(True)
         self.save.setEnabled(True)
 
-    def show_faults(self, faults: Sequence[Fault], total: int, toml: str = "") -> None:
+    def show_faults(self, faults: Sequence[Fault], total: int) -> None:
         """Show why the request cannot run: *faults* that stand beside no field, and how many there are in all."""
-        self.plan.show_points(())
+        self.plan.show_plan(())
         self.count.setText("Not yet runnable")
         more = "" if total == len(faults) else f"{total - len(faults)} of the fields beside need a change."
         self._say(more, "\n".join(str(fault) for fault in faults))
-        self._show_toml(toml)
+        self._show_toml("")
         self.run.setEnabled(False)
-        self.save.setEnabled(bool(toml))
+        self.save.setEnabled(False)
 
     def show_empty(self) -> None:
         """Show that no program is chosen yet."""
-        self.plan.show_points(())
+        self.plan.show_plan(())
         self.count.setText("No program yet")
         self._say("Choose a program; its defaults can be run at once.", "")
         self._show_toml("")

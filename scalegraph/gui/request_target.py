@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QWidget
@@ -57,11 +58,15 @@ class MachineSection(Section):
         self.processors.show_text(form.processors)
         self.overrides.show_pairs(form.overrides)
 
+    def choose_file(self, path: Path) -> None:
+        """Take the machine described by the file at *path*."""
+        self.model.edit("choice of a machine file", machine_path=str(path.resolve()), overrides=())
+
     def _chosen(self, value: str) -> None:
         if value == _FILE:
             path, _kind = QFileDialog.getOpenFileName(self, "Machine file", "", "Machine (*.toml);;All files (*)")
             if path:
-                self.model.edit("choice of a machine file", machine_path=path, overrides=())
+                self.choose_file(Path(path))
             else:
                 self.show_form(self.model.form)
         elif any(item.name == value for item in self._catalog.machines):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -40,6 +40,13 @@ class ShortcutSheet(QFrame):
         self.show()
         self.raise_()
         self.setFocus()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: keep the window's shortcuts from acting while the sheet is open."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, _event: QKeyEvent) -> None:
         """Qt: any key closes."""

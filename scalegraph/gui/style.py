@@ -80,7 +80,6 @@ QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabl
   color: $muted; background: $window; }
 QLineEdit[fault="true"], QComboBox[fault="true"], QSpinBox[fault="true"], QDoubleSpinBox[fault="true"],
 QTableView[fault="true"], QListView[fault="true"], QPlainTextEdit[fault="true"] { border: 1px solid $fault; }
-QComboBox::drop-down { border: none; width: 20px; }
 QComboBox QAbstractItemView { background: $base; border: 1px solid $line; }
 QPushButton { background: $raised; color: $text; border: 1px solid $line; border-radius: 4px; padding: 5px 14px; }
 QPushButton:hover { background: $hover; }
@@ -117,7 +116,8 @@ QTabBar::tab { background: $window; color: $muted; padding: 6px 12px; border: no
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
 QTabBar::tab:hover { color: $text; }
-QTabWidget::pane { border: none; border-top: 1px solid $line; }
+QTabWidget::pane { border: none; }
+QTabBar { qproperty-drawBase: 0; }
 QScrollArea { border: none; background: transparent; }
 QScrollArea > QWidget > QWidget[page="true"] { background: $window; }
 QProgressBar { background: $hover; border: none; border-radius: 3px; height: 8px; text-align: center; }

@@ -67,6 +67,7 @@ class Field(QWidget):
         title = label(name)
         title.setBuddy(editor)
         title.setMinimumWidth(130)
+        title.setVisible(bool(name))
         if not editor.accessibleName():
             editor.setAccessibleName(name)
         if tip:

@@ -1,0 +1,152 @@
+"""Every action of the window, declared as data: menus, toolbar, command palette and shortcut sheet read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
+
+from scalegraph.gui.icons import icon
+from scalegraph.gui.theme import Theme
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One action: *name* in the code, *text* for people, the menu it stands in, its keys."""
+
+    name: str
+    text: str
+    menu: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    checkable: bool = False
+    group: str = ""  # one of several
+
+
+MENUS: Final = ("File", "Edit", "Run", "View", "Go", "Help")
+SEPARATOR: Final = "-"
+
+SPECS: Final = (
+    Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
+    Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
+    Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
+    Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
+    Spec("reveal_study", "Show study in the file manager", "File"),
+    Spec("close_study", "&Close study", "File", ("Ctrl+W",), "close"),
+    Spec("quit", "&Quit", "File", ("Ctrl+Q",)),
+    Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
+    Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
+    Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
+    Spec("start_request", "&Start the request", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
+    Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
+    Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
+    Spec("clear_finished", "Clear &finished requests", "Run"),
+    Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
+    Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
+    Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),
+    Spec("theme_system", "Colours as the system", "View", checkable=True, group="theme"),
+    Spec("theme_light", "Light colours", "View", checkable=True, group="theme"),
+    Spec("theme_dark", "Dark colours", "View", checkable=True, group="theme"),
+    Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True),
+    Spec("back", "&Back", "Go", ("Alt+Left",), "back"),
+    Spec("forward", "&Forward", "Go", ("Alt+Right",), "forward"),
+    Spec("go_start", "&Start page", "Go", ("Alt+Home",), "home"),
+    Spec("go_request", "&Request", "Go", ("Ctrl+R",)),
+    Spec("go_study", "S&tudy", "Go", ("Ctrl+T",)),
+    Spec("search", "Sear&ch", "Go", ("/", "Ctrl+F"), "search"),
+    Spec("palette", "&Commands…", "Help", ("Ctrl+K",), "command"),
+    Spec("shortcuts", "&Keyboard shortcuts", "Help", ("?", "F1")),
+    Spec("about", "&About ScaleGraph", "Help"),
+)
+_TOOLS: Final = (
+    "go_start",
+    "new_request",
+    "open",
+    SEPARATOR,
+    "back",
+    "forward",
+    SEPARATOR,
+    "undo",
+    "redo",
+    SEPARATOR,
+    "start_request",
+    "cancel_all",
+)
+_TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector")
+
+
+class Actions:
+    """Holds the window's actions by name."""
+
+    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+        self._window, self._theme = window, theme
+        self._made: dict[str, QAction] = {}
+        self._icons: dict[str, str] = {}
+        self.menus: dict[str, QMenu] = {}
+        self._groups: dict[str, QActionGroup] = {}
+        for title in MENUS:
+            menu = QMenu(f"&{title}", window)
+            window.menuBar().addMenu(menu)
+            self.menus[title] = menu
+        for spec in SPECS:
+            self.add(spec)
+        self.toolbar = self._tools()
+        self.dress()
+        theme.changed.connect(lambda _name: self.dress())
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._made[name]
+
+    def add(self, spec: Spec) -> QAction:
+        """Add one action to its menu, the palette and the shortcut sheet."""
+        action = QAction(spec.text, self._window)
+        action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.setCheckable(spec.checkable)
+        plain = spec.text.replace("&", "").rstrip("…")
+        action.setToolTip(f"{plain} ({spec.keys[0]})" if spec.keys else plain)
+        if spec.group:
+            group = self._groups.setdefault(spec.group, QActionGroup(self._window))
+            group.addAction(action)
+        self.menus[spec.menu].addAction(action)
+        self._window.addAction(action)  # keys work while the menu bar is hidden too
+        self._made[spec.name] = action
+        self._icons[spec.name] = spec.icon
+        return action
+
+    def all(self) -> list[QAction]:
+        """Return every action, in the order of the menus."""
+        return list(self._made.values())
+
+    def by_menu(self) -> dict[str, Sequence[QAction]]:
+        """Return the actions of each menu."""
+        return {title: [a for a in self._made.values() if a in menu.actions()] for title, menu in self.menus.items()}
+
+    def dress(self) -> None:
+        """Draw the icons in the colours of the theme."""
+        paper = self._theme.paper
+        for name, which in self._icons.items():
+            if which:
+                self._made[name].setIcon(icon(which, paper.text, paper.line))
+
+    def _tools(self) -> QToolBar:
+        bar = QToolBar("Tools", self._window)
+        bar.setObjectName("tools")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(20, 20))
+        for name in _TOOLS:
+            if name == SEPARATOR:
+                bar.addSeparator()
+            else:
+                bar.addAction(self._made[name])
+        spacer = QWidget()
+        spacer.setSizePolicy(spacer.sizePolicy().Policy.Expanding, spacer.sizePolicy().Policy.Preferred)
+        bar.addWidget(spacer)
+        for name in _TOOLS_RIGHT:
+            bar.addAction(self._made[name])
+        self._window.addToolBar(bar)
+        return bar

@@ -1,0 +1,129 @@
+"""Starts the window: looks first whether there can be one, so that Qt never aborts the program."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from scalegraph.base.errors import MissingTool
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from scalegraph.gui.main_window import MainWindow
+
+_HEADLESS: Final = "use scalegraph demo --headless -o DIR"
+_JOIN_MS: Final = 3000
+log: Final = logging.getLogger("scalegraph.gui")
+
+
+def check_display() -> None:
+    """Raise `MissingTool` with a sentence if no window can be opened here."""
+    if sys.platform.startswith("linux"):
+        named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+        if not named:
+            raise MissingTool(f"no display (neither DISPLAY nor WAYLAND_DISPLAY is set): {_HEADLESS}")
+    try:
+        import PySide6.QtWidgets  # noqa: F401 - looked for, not used
+    except ImportError as error:
+        raise MissingTool(f"Qt cannot be loaded ({error}): {_HEADLESS}") from error
+    _check_server()
+
+
+def _check_server() -> None:
+    """Ask an X server or compositor whether it is there; Qt would abort the whole program if it is not."""
+    if os.environ.get("QT_QPA_PLATFORM", "") not in ("", "xcb", "wayland"):
+        return
+    from scalegraph.gui.display import unreachable
+
+    sentence = unreachable(os.environ)
+    if sentence:
+        raise MissingTool(f"{sentence}: {_HEADLESS}")
+
+
+def make_application() -> QApplication:
+    """Return the application, made once."""
+    from PySide6.QtWidgets import QApplication
+
+    found = QApplication.instance()
+    if isinstance(found, QApplication):
+        return found
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("scalegraph")
+    application.setApplicationDisplayName("ScaleGraph")
+    application.setDesktopFileName("scalegraph")
+    return application
+
+
+def make_window(session: Any = None, settings_file: Path | None = None) -> MainWindow:
+    """Return a window that is not shown yet; *settings_file* redirects what it remembers."""
+    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.settings import Settings
+    from scalegraph.gui.theme import Theme
+
+    if session is None:
+        from scalegraph.request.session import Session
+
+        session = Session()
+    settings = Settings(settings_file)
+    theme = Theme(settings.mode)
+    theme.apply()
+    return MainWindow(session, settings, theme)
+
+
+def run(files: Sequence[Path], demo: bool = False) -> int:
+    """Open the window on *files*; *demo* runs the first example (or shows it, if it was run). Return the exit code.
+
+    Raises `MissingTool` when there is no display or Qt cannot be loaded.
+    """
+    check_display()
+    _start_log()
+    application = make_application()
+    window = make_window()
+    previous = sys.excepthook
+    sys.excepthook = _hook(window)
+    try:
+        window.show()
+        window.open_files(list(files))
+        if demo:
+            window.files.when_ready(window.run_demo)
+        code = application.exec()
+        window.jobs.cancel_all()
+        window.jobs.join(_JOIN_MS)
+        return code
+    finally:
+        sys.excepthook = previous
+
+
+def log_path() -> Path:
+    """Return where unexpected errors are written down."""
+    import platformdirs
+
+    return Path(platformdirs.user_log_dir("scalegraph", appauthor=False)) / "window.log"
+
+
+def _start_log() -> None:
+    try:
+        log_path().parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(log_path(), maxBytes=1_000_000, backupCount=1, delay=True)
+    except OSError:
+        return  # a window without a log is better than none
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger("scalegraph").addHandler(handler)
+
+
+def _hook(window: MainWindow) -> Any:
+    def unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            window.close()
+            return
+        log.error("unexpected", exc_info=(kind, error, trace))
+        window.say_fault(f"Something unexpected happened ({kind.__name__}: {error}). Details are in {log_path()}.")
+
+    return unexpected

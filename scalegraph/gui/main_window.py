@@ -1,0 +1,355 @@
+"""The window: brings the parts together and carries their wishes to one another; the parts do the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+
+from scalegraph.gui.actions import Actions
+from scalegraph.gui.command_palette import CommandPalette
+from scalegraph.gui.files import Files
+from scalegraph.gui.inspector import Inspector
+from scalegraph.gui.instrument_page import InstrumentPage
+from scalegraph.gui.jobs import Jobs, Reporter
+from scalegraph.gui.navigator import Navigator, reveal_path
+from scalegraph.gui.panels import Panels
+from scalegraph.gui.queue_panel import QueuePanel
+from scalegraph.gui.queue_runner import QueueRunner
+from scalegraph.gui.queue_state import QueueEntry
+from scalegraph.gui.request_panel import RequestPanel
+from scalegraph.gui.request_sections import Catalog
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.shortcuts import ShortcutSheet
+from scalegraph.gui.start_page import StartPage
+from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.study_page import StudyPage
+from scalegraph.gui.theme import MODES, Theme
+
+START, REQUEST, STUDY, INSTRUMENT = "start", "request", "study", "instrument"
+_LONGEST_GOODBYE_MS: Final = 8000  # for children to stop; then the window goes anyway, and they with it
+_SHORT_MESSAGE_MS: Final = 6000
+
+
+class MainWindow(QMainWindow):
+    """One window with its pages, docks and work."""
+
+    def __init__(self, session: Any, settings: Settings, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("ScaleGraph")
+        self.setWindowTitle("ScaleGraph")
+        self.setAcceptDrops(True)
+        self.session, self.settings, self.theme = session, settings, theme
+        self.jobs = Jobs(self)
+        self.studies = Studies(session, self.jobs, self)
+        self.selection = SelectionModel(parent=self)
+        self.runner = QueueRunner(session, self.jobs, self)
+        self.actions_ = Actions(self, theme)
+        self.start = StartPage(theme, settings)
+        self.request = RequestPanel(session, self.jobs, theme, settings)
+        self.study = StudyPage(self.studies, self.selection, theme, settings)
+        self.instrument = InstrumentPage(session, self.jobs, theme)
+        self.navigator = Navigator(self.studies, self.selection, theme)
+        self.inspector = Inspector(self.studies, self.selection)
+        self.queue = QueuePanel(self.runner, theme)
+        self.files = Files(self)
+        self._pages: dict[str, QWidget] = {
+            START: self.start,
+            REQUEST: self.request,
+            STUDY: self.study,
+            INSTRUMENT: self.instrument,
+        }
+        self._stack = QStackedWidget()
+        for page in self._pages.values():
+            self._stack.addWidget(page)
+        self.setCentralWidget(self._stack)
+        self.panels = self._add_panels()
+        self.palette_ = CommandPalette(self)
+        self.sheet = ShortcutSheet(self)
+        self._closing = False
+        self._wire()
+        self._wire_actions()
+        self._restore()
+        self.go(START)
+        self._load_catalog()
+
+    # pages ---------------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> str:
+        """Name of the page in view."""
+        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
+
+    def go(self, page: str) -> None:
+        """Show a page; the study page without a study is the start page."""
+        if page == STUDY and not len(self.studies):
+            page = START
+        self._stack.setCurrentWidget(self._pages[page])
+        self.panels.show_page(page)
+        self._update_actions()
+
+    def say_fault(self, text: str) -> None:
+        """Say what went wrong, on the page that is in view."""
+        self._pages[self.page].banner.show_fault(text)  # type: ignore[attr-defined]
+
+    def open_files(self, paths: Sequence[Path]) -> None:
+        """Open what was named on the command line, chosen or dropped."""
+        self.files.open(paths)
+
+    def open_study(self, path: Path) -> StudyHandle:
+        """Open a study and bring it into view."""
+        handle = self.studies.open(path)
+        self.selection.select(study=handle.key)
+        self.settings.add_recent(path)
+        self.go(STUDY)
+        return handle
+
+    def close_study(self, key: str) -> None:
+        """Close a study; the next one comes into view, or the start page."""
+        self.studies.close(key)
+        self.study.forget(key)
+        self.selection.state.forget(key)
+        rest = list(self.studies)
+        if rest:
+            self.selection.select(study=rest[-1].key)
+        elif self.page == STUDY:
+            self.go(START)
+        self._update_actions()
+
+    def run_example(self, name: str) -> None:
+        """Show the default request of a shipped program and start it as soon as it is checked."""
+        self.request.program.choose(name)
+        self.go(REQUEST)
+        self.request.start_when_ready()
+
+    def run_demo(self) -> None:
+        """Run the first example into a study of its own, or show that study if it is complete."""
+        self.request.side.set_study(self.settings.studies_dir() / "demo.sgstudy")
+        self.run_example("billiard")
+
+    # wiring --------------------------------------------------------------------------------------------------
+
+    def _add_panels(self) -> Panels:
+        panels = Panels(self, self.settings)
+        toggles = self.actions_
+        everywhere = {START, REQUEST, STUDY, INSTRUMENT}
+        panels.add("navigator", "Navigator", self.navigator, {REQUEST, STUDY}, toggles["toggle_navigator"])
+        panels.add("inspector", "Inspector", self.inspector, {STUDY}, toggles["toggle_inspector"])
+        panels.add("queue", "Queue", self.queue, everywhere, toggles["toggle_queue"])
+        return panels
+
+    def _wire(self) -> None:
+        self.start.new_request.connect(lambda: self.go(REQUEST))
+        self.start.open_measurements.connect(self.files.ask_open)
+        self.start.run_example.connect(self.run_example)
+        self.start.open_file.connect(lambda path: self.open_files([path]))
+        self.request.run_wanted.connect(self._submit)
+        self.request.preview_wanted.connect(self._show_instrumentation)
+        self.request.checked.connect(self._update_actions)
+        self.request.model.undo_stack.indexChanged.connect(self._update_actions)
+        self.instrument.left.connect(lambda: self.go(REQUEST))
+        self.navigator.close_wanted.connect(self.close_study)
+        self.queue.study_wanted.connect(self.open_study)
+        self.runner.added.connect(lambda _entry: self.panels.use("queue", True))
+        self.runner.changed.connect(self._update_actions)
+        self.runner.landed.connect(self._landed)
+        self.runner.ended.connect(self._ended)
+        self.studies.opened.connect(self._opened)
+        self.studies.closed.connect(lambda _key: self._opened(None))
+        self.selection.changed.connect(self._selected)
+
+    def _wire_actions(self) -> None:
+        undo = self.request.model.undo_stack
+        doing: dict[str, Callable[[], object]] = {
+            "new_request": lambda: self.go(REQUEST),
+            "open": self.files.ask_open,
+            "save_request": self.request.ask_save,
+            "save_study": self.files.ask_save_study,
+            "reveal_study": self._reveal,
+            "close_study": lambda: self.close_study(self.selection.current.study or ""),
+            "quit": self.close,
+            "undo": lambda: self._walk(undo.undo),
+            "redo": lambda: self._walk(undo.redo),
+            "clear_selection": self.selection.clear,
+            "start_request": self.request.start,
+            "instrumentation": self.request.program.show_preview,
+            "cancel_all": self.runner.cancel_all,
+            "clear_finished": self.runner.clear_ended,
+            "full_screen": lambda: self.showNormal() if self.isFullScreen() else self.showFullScreen(),
+            "back": self.selection.back,
+            "forward": self.selection.forward,
+            "go_start": lambda: self.go(START),
+            "go_request": lambda: self.go(REQUEST),
+            "go_study": lambda: self.go(STUDY),
+            "search": self._search,
+            "palette": lambda: self.palette_.open(self.actions_.all()),
+            "shortcuts": lambda: self.sheet.open(self.actions_.by_menu()),
+            "about": self._about,
+        }
+        for name, act in doing.items():
+            self.actions_[name].triggered.connect(lambda _checked=False, act=act: act())
+        for mode in MODES:
+            self.actions_[f"theme_{mode}"].setChecked(mode == self.theme.mode)
+            self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))
+
+    def _update_actions(self, *_what: object) -> None:
+        state, undo, handle = self.selection.state, self.request.model.undo_stack, self.study.handle
+        enabled = {
+            "back": state.can_go_back,
+            "forward": state.can_go_forward,
+            "clear_selection": not state.current.empty,
+            "undo": undo.canUndo(),
+            "redo": undo.canRedo(),
+            "start_request": self.page == REQUEST and self.request.can_run,
+            "save_request": self.request.model.form.chosen,
+            "instrumentation": self.request.model.form.chosen,
+            "save_study": handle is not None,
+            "reveal_study": handle is not None,
+            "close_study": handle is not None,
+            "go_study": len(self.studies) > 0,
+            "cancel_all": self.runner.busy,
+            "clear_finished": any(entry.ended for entry in self.runner.entries),
+        }
+        for name, on in enabled.items():
+            self.actions_[name].setEnabled(on)
+        for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):
+            self.actions_[name].setToolTip(f"{verb} {text}".strip())
+
+    def _opened(self, _handle: StudyHandle | None) -> None:
+        self.panels.use("navigator", len(self.studies) > 0)
+        self.panels.use("inspector", len(self.studies) > 0)
+        self._update_actions()
+
+    def _selected(self, selection: Selection) -> None:
+        handle = self.studies.get(selection.study)
+        self.setWindowTitle(f"{handle.title} – ScaleGraph" if handle is not None else "ScaleGraph")
+        self._update_actions()
+
+    def _submit(self, request: Any, path: Path, title: str) -> None:
+        self.runner.submit(request, path, title)
+        self.statusBar().showMessage(f"{title}: started", _SHORT_MESSAGE_MS)
+
+    def _landed(self, entry: QueueEntry) -> None:
+        handle = self.studies.get(str(entry.path.resolve()))
+        if handle is not None:
+            handle.refresh()
+        elif entry.path.exists() and entry.finished == 1:
+            # The first run brings its study into view, unless the user is at something else by now.
+            if self.page in (START, REQUEST) and not self.request.edited_since_start:
+                self.open_study(entry.path)
+            else:
+                self.studies.open(entry.path)
+
+    def _ended(self, entry: QueueEntry) -> None:
+        handle = self.studies.get(str(entry.path.resolve()))
+        if handle is not None:
+            handle.refresh()
+        elif entry.path.exists() and entry.finished and not self._closing:
+            self.studies.open(entry.path)
+        if entry.phase == "failed" and entry.message:
+            self.say_fault(entry.message)
+        self.statusBar().showMessage(f"{entry.title}: {entry.said()}", _SHORT_MESSAGE_MS)
+
+    def _show_instrumentation(self, path: str) -> None:
+        self.instrument.show_source(path)
+        self.go(INSTRUMENT)
+
+    def _reveal(self) -> None:
+        if self.study.handle is not None:
+            reveal_path(self.study.handle)
+
+    def _walk(self, step: Callable[[], None]) -> None:
+        """Undo or redo, where the edit can be seen."""
+        self.go(REQUEST)
+        step()
+
+    def _search(self) -> None:
+        if self.page == STUDY and not self.actions_["toggle_navigator"].isChecked():
+            self.panels.want("navigator", True)
+        self.navigator.search.setFocus()
+        self.navigator.search.selectAll()
+
+    def _set_theme(self, mode: Any) -> None:
+        self.theme.set_mode(mode)
+        self.settings.mode = mode
+
+    def _about(self) -> None:
+        from scalegraph import __version__
+
+        self.statusBar().showMessage(f"ScaleGraph {__version__}, BSD 3-Clause licence", _SHORT_MESSAGE_MS)
+
+    def _load_catalog(self) -> None:
+        session = self.session
+
+        def read(_reporter: Reporter) -> Catalog:
+            return Catalog({found.name: found for found in session.programs()}, tuple(session.machines()))
+
+        self.jobs.start("reading programs and machines", read, done=self._catalog, failed=self._no_catalog)
+
+    def _catalog(self, catalog: Catalog) -> None:
+        self.request.set_catalog(catalog)
+        self.start.show_catalog(catalog)
+        self.files.ready()
+
+    def _no_catalog(self, error: Exception) -> None:
+        self.say_fault(str(error))
+        self.files.ready()
+
+    # Qt ------------------------------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        self.resize(1280, 720)
+        geometry, state = self.settings.bytes("window/geometry"), self.settings.bytes("window/state")
+        if geometry is not None:
+            self.restoreGeometry(geometry)
+        if state is None or not self.restoreState(state):
+            self.panels.size({"navigator": 260, "inspector": 280, "queue": 210})
+        self.panels.again()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Qt: stop running work first, without holding the window; then go."""
+        if not self._closing:
+            self._closing = True
+            self.settings.set_bytes("window/geometry", self.saveGeometry())
+            self.settings.set_bytes("window/state", self.saveState())
+            self.study.keep()
+            self.settings.sync()
+            self.request.stop()
+            self.instrument.stop()
+            self.runner.cancel_all()
+            self.jobs.cancel_all()
+            if self.jobs.running:
+                self.statusBar().showMessage("Stopping the runs; what is finished is kept…")
+                self.jobs.idle.connect(self.close)
+                QTimer.singleShot(_LONGEST_GOODBYE_MS, self, self._give_up)
+        if self.jobs.running:
+            event.ignore()
+            return
+        self.session.close()
+        event.accept()
+
+    def _give_up(self) -> None:
+        self.jobs.abandon()
+        self.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: what floats over the window goes away when its place changes."""
+        super().resizeEvent(event)
+        self.palette_.hide()
+        self.sheet.hide()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Qt: take files."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Qt: open what is dropped."""
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        event.acceptProposedAction()
+        self.open_files(paths)

@@ -1,0 +1,49 @@
+"""What a file is that somebody opens or drops: looked at, never run."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from scalegraph.base.errors import InputError
+from scalegraph.base.files import reason
+from scalegraph.base.toml import read_text
+
+Kind: TypeAlias = Literal["study", "request", "machine", "source"]
+
+FILTER = "All that can be opened (*.sgstudy *.toml *.c);;Studies (*.sgstudy);;Requests (*.toml);;C sources (*.c)"
+_SQLITE = b"SQLite format 3\x00"
+
+
+def kind_of(path: Path) -> Kind:
+    """Return what *path* is, by its content rather than its name.
+
+    Raises `InputError` with a sentence when it cannot be read or is nothing that can be opened.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_SQLITE))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {reason(error)}") from error
+    if head == _SQLITE or path.suffix == ".sgstudy":
+        return "study"  # a damaged one is told by the store
+    if path.suffix == ".c":
+        return "source"
+    if path.suffix == ".toml":
+        return _toml_kind(path)
+    raise InputError(f"{path}: a study (.sgstudy), a request (.toml) or a C source (.c) was expected")
+
+
+def _toml_kind(path: Path) -> Kind:
+    try:
+        data = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError:
+        return "request"  # reading it as one says where the fault is
+    if "program" in data or "processors" in data:
+        return "request"
+    if "processor" in data or "cache" in data or "coherence" in data:
+        return "machine"
+    return "request"

@@ -1,0 +1,99 @@
+"""The docks around the pages: shown where they have something to say, unless the user has put them away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+from scalegraph.gui.settings import Settings
+
+
+@dataclass
+class Panel:
+    """One dock: the pages it belongs to, and whether the user wants it."""
+
+    dock: QDockWidget
+    pages: frozenset[str]
+    action: QAction
+    wanted: bool
+    useful: bool = False  # whether it has something to show
+
+
+_AREAS: Final = {
+    "navigator": Qt.DockWidgetArea.LeftDockWidgetArea,
+    "inspector": Qt.DockWidgetArea.RightDockWidgetArea,
+    "queue": Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+
+
+class Panels(QObject):
+    """Owns the docks of the window and decides which are seen."""
+
+    def __init__(self, window: QMainWindow, settings: Settings) -> None:
+        super().__init__(window)
+        self._window, self._settings = window, settings
+        self._panels: dict[str, Panel] = {}
+        self._page = ""
+        window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+
+    def add(self, name: str, title: str, widget: QWidget, pages: set[str], action: QAction) -> None:
+        """Add *widget* as the dock *name*, for *pages*, switched by *action*."""
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(name)
+        dock.setWidget(widget)
+        dock.hide()
+        self._window.addDockWidget(_AREAS[name], dock)
+        wanted = self._settings.flag(f"panel/{name}", True)
+        self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
+        action.setChecked(wanted)
+        action.triggered.connect(lambda on: self.want(name, on))
+        dock.visibilityChanged.connect(lambda _on: self._closed_by_user(name))
+
+    def size(self, sizes: Mapping[str, int]) -> None:
+        """Give the docks their first widths and heights (pixels)."""
+        for name, pixels in sizes.items():
+            along = Qt.Orientation.Vertical if name == "queue" else Qt.Orientation.Horizontal
+            self._window.resizeDocks([self._panels[name].dock], [pixels], along)
+
+    def want(self, name: str, on: bool) -> None:
+        """Show or put away a dock as the user asks; a dock asked for is shown even if it is empty."""
+        panel = self._panels[name]
+        panel.wanted = on
+        panel.useful = panel.useful or on
+        self._settings.set_flag(f"panel/{name}", on)
+        self._show()
+
+    def use(self, name: str, on: bool) -> None:
+        """Say whether a dock has something to show."""
+        if self._panels[name].useful != on:
+            self._panels[name].useful = on
+            self._show()
+
+    def show_page(self, page: str) -> None:
+        """Show the docks that belong to *page*."""
+        self._page = page
+        self._show()
+
+    def again(self) -> None:
+        """Show what is to be seen, after Qt has restored another state."""
+        self._show()
+
+    def _show(self) -> None:
+        for panel in self._panels.values():
+            panel.action.setChecked(panel.wanted)
+            panel.action.setEnabled(self._page in panel.pages)
+            panel.dock.setVisible(panel.wanted and panel.useful and self._page in panel.pages)
+
+    def _closed_by_user(self, name: str) -> None:
+        panel = self._panels[name]
+        # The dock's own cross hides it while it should be seen; tabs and minimising do not hide it.
+        if panel.dock.isHidden() and panel.wanted and panel.useful and self._page in panel.pages:
+            panel.wanted = False
+            panel.action.setChecked(False)
+            self._settings.set_flag(f"panel/{name}", False)

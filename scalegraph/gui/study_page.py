@@ -1,0 +1,126 @@
+"""The page of the study in view: its verdict above, its views below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from scalegraph.gui.banner import Banner
+from scalegraph.gui.header import Header
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.widgets import label
+
+
+class StudyPage(QWidget):
+    """Follows the selection to the study in view. The area of views is made when the first study comes."""
+
+    view_changed = Signal(str)
+
+    def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._studies, self._selection = studies, selection
+        self._theme, self._settings = theme, settings
+        self._handle: StudyHandle | None = None
+        self.area: Any = None  # view_area.ViewArea
+        self.header = Header(selection)
+        self._stack = QStackedWidget()
+        self._state = label("No study is open.", "muted", wrap=True)
+        self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack.addWidget(self._state)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self._stack, 1)
+        selection.changed.connect(self._follow)
+
+    @property
+    def banner(self) -> Banner:
+        """Where errors of this page are said."""
+        return self.header.banner
+
+    @property
+    def handle(self) -> StudyHandle | None:
+        """The study in view."""
+        return self._handle
+
+    def show_study(self, handle: StudyHandle) -> None:
+        """Bring *handle* into view."""
+        if handle is self._handle:
+            return
+        if self._handle is not None:
+            self._remember(self._handle)
+            self._handle.changed.disconnect(self._changed)
+            self._handle.failed.disconnect(self._failed)
+        self._handle = handle
+        handle.changed.connect(self._changed)
+        handle.failed.connect(self._failed)
+        self.banner.clear()
+        self._changed()
+
+    def forget(self, key: str) -> None:
+        """Take a closed study out of view."""
+        if self._handle is not None and self._handle.key == key:
+            self._remember(self._handle)
+            self._handle = None
+            self._changed()
+
+    def show_view(self, name: str) -> None:
+        """Open the view *name* of the study in view."""
+        if self.area is not None and self._handle is not None:
+            self.area.show_view(self._handle, name)
+
+    def arrange(self, name: str) -> None:
+        """Take one of the ready-made arrangements."""
+        if self.area is not None:
+            self.area.apply_arrangement(name)
+
+    def keep(self) -> None:
+        """Remember the places of the views; the window closes."""
+        if self._handle is not None:
+            self._remember(self._handle)
+
+    def _follow(self, selection: Selection) -> None:
+        handle = self._studies.get(selection.study)
+        if handle is not None:
+            self.show_study(handle)
+
+    def _changed(self) -> None:
+        self.header.show_study(self._handle)
+        handle = self._handle
+        if handle is None:
+            self._say("No study is open.")
+        elif handle.error and handle.data() is None:
+            self._say("This file cannot be shown.")
+        elif handle.data() is None:
+            self._say("Reading the study…")
+        else:
+            self._show_views(handle)
+
+    def _failed(self, _sentence: str) -> None:
+        self._changed()
+
+    def _say(self, text: str) -> None:
+        self._state.setText(text)
+        self._stack.setCurrentWidget(self._state)
+
+    def _show_views(self, handle: StudyHandle) -> None:
+        if self.area is None:
+            self._make_area()
+        self._stack.setCurrentWidget(self.area)
+        self.area.show_study(handle)
+
+    def _make_area(self) -> None:
+        from scalegraph.gui.view_area import ViewArea
+
+        self.area = ViewArea(self._selection, self._theme)
+        self._stack.addWidget(self.area)
+
+    def _remember(self, handle: StudyHandle) -> None:
+        if self.area is not None and handle.data() is not None:
+            self._settings.set_bytes(f"places/{handle.key}", self.area.save_state())
