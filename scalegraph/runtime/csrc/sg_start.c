@@ -24,7 +24,9 @@ static void fix_addresses(char **argv)
         return;
     setenv(AGAIN, "1", 1);
     char *const *environment = environ;
-    sg_arch_syscall(SYS_execve, (long)"/proc/self/exe", (long)argv, (long)environment, 0);
+    static char self[4096];
+    if (readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        sg_arch_syscall(SYS_execve, (long)self, (long)argv, (long)environment, 0);
     unsetenv(AGAIN);
 }
 
