@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
 
+from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE
 from scalegraph.gui.icons import icon
 from scalegraph.gui.theme import Theme
 
@@ -30,6 +31,8 @@ class Spec:
 MENUS: Final = ("File", "Edit", "Run", "View", "Go", "Help")
 SEPARATOR: Final = "-"
 
+ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
+
 SPECS: Final = (
     Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
     Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
@@ -45,6 +48,10 @@ SPECS: Final = (
     Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
     Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
     Spec("clear_finished", "Clear &finished requests", "Run"),
+    *(
+        Spec(f"arrange_{name}", f"Arrange: {name}", "View", (str(number),))
+        for number, name in enumerate(ARRANGEMENT_NAMES, 1)
+    ),
     Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
     Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
     Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),

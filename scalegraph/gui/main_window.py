@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
-from scalegraph.gui.actions import Actions
+from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
 from scalegraph.gui.command_palette import CommandPalette
 from scalegraph.gui.files import Files
 from scalegraph.gui.inspector import Inspector
@@ -52,7 +52,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, theme)
         self.start = StartPage(theme, settings)
         self.request = RequestPanel(session, self.jobs, theme, settings)
-        self.study = StudyPage(self.studies, self.selection, theme, settings)
+        self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)
         self.navigator = Navigator(self.studies, self.selection, theme)
         self.inspector = Inspector(self.studies, self.selection)
@@ -159,6 +159,7 @@ class MainWindow(QMainWindow):
         self.runner.changed.connect(self._update_actions)
         self.runner.landed.connect(self._landed)
         self.runner.ended.connect(self._ended)
+        self.study.area_made.connect(self._offer_views)
         self.studies.opened.connect(self._opened)
         self.studies.closed.connect(lambda _key: self._opened(None))
         self.selection.changed.connect(self._selected)
@@ -197,6 +198,22 @@ class MainWindow(QMainWindow):
             self.actions_[f"theme_{mode}"].setChecked(mode == self.theme.mode)
             self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))
 
+        for name in ARRANGEMENT_NAMES:
+            act = lambda _on=False, name=name: self.study.arrange(name)  # noqa: E731
+            self.actions_[f"arrange_{name}"].triggered.connect(act)
+
+    def _offer_views(self) -> None:
+        """Put every view into the menu and the palette, once they are loaded."""
+        for name, view in self.session.views().items():
+            action = self.actions_.add(Spec(f"view_{name}", f"Show {view.title}", "View"))
+            action.setToolTip(view.description)
+            action.triggered.connect(lambda _checked=False, name=name: self._show_view(name))
+        self._update_actions()
+
+    def _show_view(self, name: str) -> None:
+        self.go(STUDY)
+        self.study.show_view(name)
+
     def _update_actions(self, *_what: object) -> None:
         state, undo, handle = self.selection.state, self.request.model.undo_stack, self.study.handle
         enabled = {
@@ -215,6 +232,7 @@ class MainWindow(QMainWindow):
             "cancel_all": self.runner.busy,
             "clear_finished": any(entry.ended for entry in self.runner.entries),
         }
+        enabled |= {f"arrange_{name}": self.page == STUDY and handle is not None for name in ARRANGEMENT_NAMES}
         for name, on in enabled.items():
             self.actions_[name].setEnabled(on)
         for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):

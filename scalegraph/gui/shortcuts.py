@@ -85,6 +85,8 @@ def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
             grid.addWidget(label(keys, "muted"), line, 1, Qt.AlignmentFlag.AlignRight)
         heights[lowest] += len(keyed) + 2
     for grid in columns:
+        grid.setHorizontalSpacing(24)
+        grid.setVerticalSpacing(5)
         holder = QVBoxLayout()
         holder.addLayout(grid)
         holder.addStretch(1)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from scalegraph.gui.banner import Banner
 from scalegraph.gui.header import Header
+from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
 
+if TYPE_CHECKING:
+    from scalegraph.gui.view_area import ViewArea
+
 
 class StudyPage(QWidget):
     """Follows the selection to the study in view. The area of views is made when the first study comes."""
 
-    view_changed = Signal(str)
+    area_made = Signal()  # views can be chosen from now on
 
-    def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, settings: Settings) -> None:
+    def __init__(
+        self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings
+    ) -> None:
         super().__init__()
+        self._jobs = jobs
         self._studies, self._selection = studies, selection
         self._theme, self._settings = theme, settings
         self._handle: StudyHandle | None = None
-        self.area: Any = None  # view_area.ViewArea
+        self.area: ViewArea | None = None
         self.header = Header(selection)
         self._stack = QStackedWidget()
         self._state = label("No study is open.", "muted", wrap=True)
@@ -54,7 +61,6 @@ class StudyPage(QWidget):
         if handle is self._handle:
             return
         if self._handle is not None:
-            self._remember(self._handle)
             self._handle.changed.disconnect(self._changed)
             self._handle.failed.disconnect(self._failed)
         self._handle = handle
@@ -66,9 +72,11 @@ class StudyPage(QWidget):
     def forget(self, key: str) -> None:
         """Take a closed study out of view."""
         if self._handle is not None and self._handle.key == key:
-            self._remember(self._handle)
+            self.keep()
             self._handle = None
             self._changed()
+        if self.area is not None:
+            self.area.forget(key)
 
     def show_view(self, name: str) -> None:
         """Open the view *name* of the study in view."""
@@ -82,8 +90,8 @@ class StudyPage(QWidget):
 
     def keep(self) -> None:
         """Remember the places of the views; the window closes."""
-        if self._handle is not None:
-            self._remember(self._handle)
+        if self.area is not None and self._handle is not None and self.area.docks:
+            self._settings.set_bytes(f"places/{self._handle.key}", self.area.save_state())
 
     def _follow(self, selection: Selection) -> None:
         handle = self._studies.get(selection.study)
@@ -110,17 +118,14 @@ class StudyPage(QWidget):
         self._stack.setCurrentWidget(self._state)
 
     def _show_views(self, handle: StudyHandle) -> None:
-        if self.area is None:
-            self._make_area()
-        self._stack.setCurrentWidget(self.area)
-        self.area.show_study(handle)
+        area = self.area or self._make_area()
+        self._stack.setCurrentWidget(area)
+        area.show_study(handle)
 
-    def _make_area(self) -> None:
-        from scalegraph.gui.view_area import ViewArea
+    def _make_area(self) -> ViewArea:
+        from scalegraph.gui.view_area import ViewArea  # with numpy, pandas and pyqtgraph: not before it is needed
 
-        self.area = ViewArea(self._selection, self._theme)
+        self.area = ViewArea(self._selection, self._theme, self._jobs, self._settings)
         self._stack.addWidget(self.area)
-
-    def _remember(self, handle: StudyHandle) -> None:
-        if self.area is not None and handle.data() is not None:
-            self._settings.set_bytes(f"places/{handle.key}", self.area.save_state())
+        self.area_made.emit()
+        return self.area

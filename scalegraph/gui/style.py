@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Final
 
+from scalegraph.base.resources import resource_dir
 from scalegraph.views import palette
 
 
@@ -80,6 +81,8 @@ QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabl
   color: $muted; background: $window; }
 QLineEdit[fault="true"], QComboBox[fault="true"], QSpinBox[fault="true"], QDoubleSpinBox[fault="true"],
 QTableView[fault="true"], QListView[fault="true"], QPlainTextEdit[fault="true"] { border: 1px solid $fault; }
+QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::down-arrow { image: url($chevron); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $base; border: 1px solid $line; }
 QPushButton { background: $raised; color: $text; border: 1px solid $line; border-radius: 4px; padding: 5px 14px; }
 QPushButton:hover { background: $hover; }
@@ -148,6 +151,7 @@ QFrame[banner="remark"] { background: $remark_paper; border: 1px solid $line; bo
 """)
 
 
-def stylesheet(paper: Paper) -> str:
-    """Return the application's style sheet in the colours of *paper*."""
-    return _SHEET.substitute(asdict(paper))
+def stylesheet(paper: Paper, name: str) -> str:
+    """Return the application's style sheet in the colours of *paper*; *name* is ``light`` or ``dark``."""
+    chevron = resource_dir("icons") / f"chevron-{name}.svg"
+    return _SHEET.substitute(asdict(paper), chevron=chevron.as_posix())

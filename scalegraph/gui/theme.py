@@ -60,7 +60,7 @@ class Theme(QObject):
         application = cast("QApplication", app)
         application.setStyle("Fusion")
         application.setPalette(_qt_palette(self.paper))
-        application.setStyleSheet(stylesheet(self.paper))
+        application.setStyleSheet(stylesheet(self.paper, self.name))
 
     def _effective(self) -> ThemeName:
         if self._mode != "system":

@@ -8,17 +8,31 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError, near
-from scalegraph.views.data import SourceText, StudyData
-from scalegraph.views.view import Option, View
+
+if TYPE_CHECKING:
+    from scalegraph.views.data import SourceText, StudyData
+    from scalegraph.views.view import Option, View
 
 __all__ = ["Option", "SourceText", "StudyData", "View", "get", "registry"]
+
+_HOMES = {"Option": "view", "SourceText": "data", "StudyData": "data", "View": "view"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the window's colours come from here, and it must not wait for pandas."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 @cache
 def registry() -> dict[str, View]:
     """Return every view by name, in the order of the menus."""
+    from scalegraph.views.view import View
+
     found: list[View] = []
     for module in pkgutil.iter_modules(__path__):
         view = getattr(importlib.import_module(f"{__name__}.{module.name}"), "VIEW", None)
