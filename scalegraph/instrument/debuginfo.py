@@ -27,7 +27,7 @@ class LineMap:
     """Line table of an executable, made by `lines`."""
 
     def __init__(self, image: Image, rows: Sequence[tuple[int, int, int]], files: Sequence[str]) -> None:
-        ordered = np.array(sorted(rows) or [(0, 0, 0)], dtype=np.int64)
+        ordered = np.array(sorted(rows, key=lambda row: (row[0], row[2] != 0)) or [(0, 0, 0)], dtype=np.int64)
         self._addresses, self._files, self._lines = ordered.T
         self._names = list(files)
         self._image = image
