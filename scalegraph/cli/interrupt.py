@@ -21,7 +21,7 @@ def interruptible() -> Iterator[CancelToken]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         token.cancel()
-        signal.signal(number, before[number])
+        signal.signal(number, before[signal.Signals(number)])
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

@@ -55,8 +55,14 @@ def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
     return f"{name}: {si(record.time_s, 's')} simulated, {seconds(record.host_s)} here"
 
 
+def remarks(event: RunFinished | RunFailed | RunSkipped) -> list[str]:
+    """Return what the run's record warns of, one line each."""
+    record = None if isinstance(event, RunSkipped) else event.record
+    return [f"{event.point.label()}: {warning}" for warning in record.warnings] if record else []
+
+
 def _left(remaining_s: float | None) -> str:
-    return f"{seconds(remaining_s)} left" if remaining_s else ""
+    return f"{seconds(remaining_s)} left" if remaining_s and remaining_s >= 1 else ""
 
 
 class _Lines:
@@ -80,7 +86,7 @@ class _Lines:
             case RunFinished() | RunFailed() | RunSkipped():
                 left = _left(None if isinstance(event, RunSkipped) else event.remaining_s)
                 count = f"[{event.finished}/{event.total}]"
-                return f"{count} {ending(event)}" + (f" ({left})" if left else "")
+                return "\n".join([f"{count} {ending(event)}" + (f" ({left})" if left else ""), *remarks(event)])
             case Note(text):
                 return text
             case Done(failed=failed, cancelled=cancelled):
@@ -111,6 +117,8 @@ class _Bar:
                 left = "" if isinstance(event, RunSkipped) else _left(event.remaining_s)
                 update(self._task, completed=event.finished, total=event.total, left=left)
                 self._describe()
+                for line in remarks(event):
+                    self._bar.console.print(escape(line), highlight=False)
                 if isinstance(event, RunFailed):
                     self._bar.console.print(escape(ending(event)), style="red", highlight=False)
             case Note(text):

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from scalegraph import machine as machines
-from scalegraph.base import events
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
-from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.events import EventSink
+from scalegraph.base.run import RunRecord
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_table
 from scalegraph.cli.sizes import SIZE
-from scalegraph.control import Job, build, execute
-from scalegraph.link import Build, Limits
-from scalegraph.machine import Machine
+from scalegraph.link import Limits
+from scalegraph.request import Session
+from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.store import Study
 
+_SCHEDULE = re.compile(r"(static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?")
+_KEYS = re.compile(r"^program\.\w+(\.\d+)?$")
 _STANDARD = Limits()
 
 
@@ -43,26 +49,22 @@ class ProgramArguments(click.Command):
 
 
 @dataclass(frozen=True)
-class Options:
-    """What was asked for, checked as far as it can be before anything is built."""
+class _Given:
+    """The options as they were given."""
 
     sources: tuple[str, ...]
     arguments: tuple[str, ...]
-    machine: Machine
-    shown: tuple[int, ...]  # processor counts that were named
+    machine: str
+    processors: str
+    overrides: tuple[str, ...]
     cflags: str
     ldflags: str
     include: tuple[str, ...]
     schedule: str
-    env: dict[str, str]
+    env: tuple[str, ...]
     stdin: Path | None
-    limits: Limits
-    instrument: bool
-
-    @property
-    def points(self) -> tuple[RunPoint, ...]:
-        """The runs; one processor is among them, since speedup and latency need it."""
-        return tuple(RunPoint(processors=count) for count in sorted({1, *self.shown}))
+    limits: RunLimits
+    regions: bool
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -120,24 +122,29 @@ def simulate(
     The program is compiled as it is and run once for each processor count; ARGS go to it. For speedup and latency
     the one-processor run is needed, so it is made even if -p does not name it.
     """
-    machine = machines.load(machine_name, pairs("--set", overrides))
-    options = Options(
-        sources=sources,
-        arguments=ctx.meta.get("program_arguments", ()),
-        machine=machine,
-        shown=tuple(parse_processors(processors, machine.max_processors, machine.name)),
-        cflags=cflags,
-        ldflags=ldflags,
-        include=include,
-        schedule=schedule,
-        env=pairs("--env", env),
-        stdin=stdin,
-        limits=Limits(time_s=timeout, memory_bytes=memory),
-        instrument=not no_instrument,
+    request, shown = make_request(
+        _Given(
+            sources,
+            ctx.meta.get("program_arguments", ()),
+            machine_name,
+            processors,
+            overrides,
+            cflags,
+            ldflags,
+            include,
+            schedule,
+            env,
+            stdin,
+            RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
+            regions=not no_instrument,
+        )
     )
     with interruptible() as cancel, progress() as emit:
-        built, records = carry_out(options, emit, cancel)
-    report(options, built, records, as_json=as_json, show_output=show_output)
+        kept = _submit(request, study, emit, cancel)
+    with kept:
+        records = [record for record in kept.runs(output=True) if not record.point.repetition]
+        name, title = kept.manifest.machine, kept.manifest.machine_values.get("title", "")
+        report(kept.manifest.program, (name, title or name), records, shown, as_json=as_json, show_output=show_output)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
     if any(not record.ok for record in records):
@@ -153,51 +160,89 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     return {key: value for key, _, value in (word.partition("=") for word in given)}
 
 
-def carry_out(options: Options, emit: events.EventSink, cancel: CancelToken) -> tuple[Build, list[RunRecord]]:
-    """Build the program and run every point."""
-    built = build(
-        options.sources,
-        cflags=options.cflags,
-        ldflags=options.ldflags,
-        include=options.include,
-        instrument=options.instrument,
-        emit=emit,
-        cancel=cancel,
-    )
-    for remark in built.remarks:
-        emit(events.Note(remark))
-    points = options.points
-    emit(events.Planned(points))
-    jobs = [
-        Job(
-            point,
-            built,
-            options.machine,
-            options.arguments,
-            stdin=options.stdin,
-            env=options.env,
-            limits=options.limits,
-            schedule=options.schedule,
+def _submit(request: Request, study: Path | None, emit: EventSink, cancel: CancelToken) -> Study:
+    """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
+    try:
+        return Session().submit(request, study, emit, cancel)
+    except InputError as error:
+        raise InputError([replace(fault, key=_KEYS.sub("", fault.key)) for fault in error.faults]) from error
+
+
+def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
+    """Return the request and the processor counts to show; raise `InputError` with every fault of the options."""
+    faults: list[Fault] = []
+    overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
+    env = _collect(faults, lambda: pairs("--env", given.env)) or {}
+    machine = _collect(faults, lambda: machines.load(given.machine, overrides))
+    counts: list[int] = []
+    if machine is not None:
+        counts = (
+            _collect(faults, lambda: parse_processors(given.processors, machine.max_processors, machine.name)) or []
         )
-        for point in points
-    ]
-    records = execute(jobs, emit=emit, cancel=cancel)
-    failed = sum(not record.ok for record in records)
-    emit(events.Done(len(records), failed, cancel.cancelled))
-    return built, records
+    if given.schedule and not _SCHEDULE.fullmatch(given.schedule):
+        form = "expected static, dynamic, guided or auto, with a chunk size as in dynamic,4 if wanted"
+        faults.append(Fault(f"'{given.schedule}': {form}", key="--schedule"))
+    cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
+    ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
+    if faults:
+        raise InputError(faults)
+    is_path = given.machine.endswith(".toml") or "/" in given.machine
+    request = Request(
+        program=ProgramChoice(
+            sources=given.sources,
+            args=tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments),
+            include=given.include,
+            env=env,
+            stdin=str(given.stdin or ""),
+            cflags=cflags,
+            ldflags=ldflags,
+        ),
+        machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
+        processors=tuple({1, *counts}),
+        schedule=given.schedule,
+        collect=Collect(regions=given.regions),
+        limits=given.limits,
+    )
+    return request, tuple(counts)
 
 
-def report(options: Options, built: Build, records: Sequence[RunRecord], *, as_json: bool, show_output: bool) -> None:
-    """Print the runs that were asked for."""
-    shown = {RunPoint(processors=count).key for count in options.shown}
-    shown |= {record.point.key for record in records if not record.ok}
-    ordered = [key for record in records if (key := record.point.key) in shown]
+def _words(option: str, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(Fault(f"cannot be split into words ({str(error).lower()}): {text}", key=option)) from error
+
+
+_Found = TypeVar("_Found")
+
+
+def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
+    """Return what *read* returns, or add its faults."""
+    try:
+        return read()
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def report(
+    program: str,
+    machine: tuple[str, str],
+    records: Sequence[RunRecord],
+    shown: Sequence[int],
+    *,
+    as_json: bool,
+    show_output: bool,
+) -> None:
+    """Print the runs of the processor counts *shown*, and those that failed. *machine* is its name and title."""
+    ordered = sorted(records, key=lambda record: record.point.processors)
+    keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(built.program, options.machine.name, records, ordered))
+        print_json(document(program, machine[0], ordered, keys))
         return
     if show_output:
-        for record in records:
-            if record.point.key in shown:
+        for record in ordered:
+            if record.point.key in keys:
                 click.echo(f"--- output of {record.point.label()}")
                 click.echo(record.stdout, nl=not record.stdout.endswith("\n"))
-    print_table(f"{built.program} on {options.machine.title or options.machine.name}", records, ordered)
+    print_table(f"{program} on {machine[1]}", ordered, keys)

@@ -13,7 +13,7 @@ MINIMUM = 2**16
 MAXIMUM = 2**44
 
 
-class _Size(click.ParamType):
+class _Size(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

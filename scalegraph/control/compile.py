@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def compile_program(
         regions += [region for region in found if region.id != 0 or number == 0]
         instrumented.append(text)
         objects.append(target)
-    _link(compilation, objects, place / "program", remarks)
+    _link(compilation, dict(zip(objects, sources, strict=True)), place / "program", remarks)
     for item in objects:
         item.unlink()
     (place / "blocks").write_bytes(blocks.block_table(place / "program"))
@@ -126,7 +126,7 @@ def _compile_source(
     return source.text, []
 
 
-def _link(compilation: Compilation, objects: Sequence[Path], target: Path, remarks: list[str]) -> None:
+def _link(compilation: Compilation, objects: Mapping[Path, Source], target: Path, remarks: list[str]) -> None:
     compilation.cancel.check()
     runtime = compilation.runtime
     arguments = [
@@ -139,7 +139,9 @@ def _link(compilation: Compilation, objects: Sequence[Path], target: Path, remar
         str(target),
     ]
     result = compilation.compiler.run(arguments, cwd=compilation.cwd)
-    output = result.stderr.replace(f"{target.parent}/", "")
+    output = result.stderr
+    for item, source in objects.items():
+        output = output.replace(str(item), source.file)
     if result.returncode != 0:
         raise BuildError(_link_error(output), output)
     remarks += [line for line in output.splitlines() if ": warning: " in line]
@@ -157,11 +159,11 @@ def _first_error(output: str, file: str) -> str:
 
 def _link_error(output: str) -> str:
     """Return the first complaint of the linker in a sentence."""
+    if "undefined reference to `main'" in output:
+        return "the program has no function main; expected it in one of the sources"
     if (match := _UNDEFINED.search(output)) is not None:
         return f"{match['file']}:{match['line']}: '{match['name']}' is used but defined nowhere; does a library lack?"
     if (bare := re.search(r"undefined reference to [`']([^`']+)'", output)) is not None:
-        if bare[1] in ("main", "__real_main"):
-            return "the program has no function main; expected it in one of the sources"
         return f"'{bare[1]}' is used but defined nowhere; does a library lack?"
     lines = [line for line in output.splitlines() if "error:" in line or "cannot find" in line]
     return f"the program does not link: {(lines or output.strip().splitlines() or ['no message'])[0]}"

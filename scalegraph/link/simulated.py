@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,8 +23,9 @@ from scalegraph.runtime.results import Result, ResultError, read_result, write_c
 _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 
 
-# How far a processor may run ahead of the others on hits alone before they get their turn; a spinning one gives way then.
+# How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
 _QUANTUM_CYCLES = 1000
+_STACK_LEAST, _STACK_MOST = 2**16, 2**36
 
 
 class Simulated:
@@ -49,8 +51,8 @@ class Simulated:
 
         However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
         *cwd*: the program's working directory (the caller's if ``None``); *env*: set besides a few variables of the
-        user (PATH, HOME, locale, ..); *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE syntax; *point*,
-        *program*: the run's coordinates and name in the record.
+        user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
+        ``schedule(runtime)``, in OMP_SCHEDULE syntax; *point*, *program*: the run's coordinates and name in the record.
 
         Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
         cannot be started at all.
@@ -89,17 +91,26 @@ class Simulated:
             **context.machine.runtime_config(),
             "run.processors": str(processors),
             "run.arena_bytes": str(limits.memory_bytes),
-            "run.stack_bytes": str(limits.stack_bytes),
+            "run.stack_bytes": str(_stack_bytes(command.env, limits)),
             "run.quantum_cycles": str(_QUANTUM_CYCLES),
             "run.result_path": str(result_path),
             "run.blocks_path": str(context.build.blocks),
         }
-        if schedule:
+        if schedule := schedule or command.env.get("OMP_SCHEDULE", "").replace(" ", ""):
             values["run.schedule"] = schedule
         write_config(place / "config", values)
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         return make_record(context, outcome, result, remarks)
+
+
+def _stack_bytes(env: Mapping[str, str], limits: Limits) -> int:
+    """Return the stack of each processor: as OMP_STACKSIZE says (OpenMP's syntax, K without a unit), else the limit."""
+    match = re.fullmatch(r"\s*(\d{1,12})\s*([BKMG]?)\s*", env.get("OMP_STACKSIZE", ""), re.IGNORECASE)
+    if match is None:
+        return limits.stack_bytes
+    asked = int(match[1]) * {"B": 1, "K": 2**10, "M": 2**20, "G": 2**30}[match[2].upper() or "K"]
+    return min(max(asked, _STACK_LEAST), _STACK_MOST)
 
 
 def _result(path: Path) -> tuple[Result | None, tuple[str, ...]]:

@@ -73,7 +73,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
     if status == "deadlock" and waits:
         return f"deadlock: {waits_in_words(waits)}"
     if told:
-        return told
+        return told.replace("raise the stack size of the run", "set OMP_STACKSIZE in its environment to a larger one")
     if outcome.signal is not None:
         return _signal_in_words(outcome.signal)
     return f"the simulator left no result (exit code {outcome.exit_code})" + _last_words(outcome)
