@@ -108,7 +108,7 @@ def decode(mnemonic: str, operands: str) -> Operation:
 
 
 def _is_vex(name: str) -> bool:
-    return name[0] == "v" and name[1:2].isalpha() and not name.startswith(("verr", "verw", "vm"))
+    return name[0] == "v" and name[1:2].isalpha() and name not in ("verr", "verw")
 
 
 def _transfer(name: str, operands: str) -> Operation:

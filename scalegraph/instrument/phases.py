@@ -81,7 +81,7 @@ def _phase(
             f"{what} declares variables and is left by a jump (line {places.lexed.line(jumps[0])}); "
             "put the phase into braces of its own"
         )
-    site = Site("phase", f"phase {begin.name}", begin.start, end.start, line=_line(places, begin), order=-1)
+    site = Site("phase", f"phase {begin.name}", begin.start, end.end, line=_line(places, begin), order=-1)
     return Probe(site, _place(places, begin), _place(places, end), calls=declares)
 
 

@@ -200,6 +200,10 @@ class _FunctionWalk:
     def run(self) -> None:
         self._visit(self.body, loops=0)
         self._standalone()
+        understood = {node.start_byte for node in _walk(self.body) if node.type in LOOPS}
+        for token in self.reader.tokens_of(self.body.start_byte, self.body.end_byte):
+            if token.text == "for" and token.start not in understood:
+                self.reader.remark(token.start, "loop left without probes: what is around it is not plain C")
 
     def _visit(self, node: Node, loops: int) -> None:
         for child in node.children:
