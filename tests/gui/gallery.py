@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from PySide6.QtWidgets import QApplication
 
-import synthetic
+import view_figures as synthetic
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme

@@ -1,0 +1,142 @@
+"""Ready-made arrangements of views, as data, and how docks are placed after them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow
+
+Direction: TypeAlias = Literal["beside", "below"]
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """Views that share one place; the first is on top. Names that do not exist are left out."""
+
+    views: tuple[str, ...]
+    weight: int = 1
+
+
+@dataclass(frozen=True)
+class Split:
+    """Parts beside or below one another."""
+
+    direction: Direction
+    parts: tuple[Tabs | Split, ...]
+    weight: int = 1
+
+
+Layout: TypeAlias = Tabs | Split
+COMPARE: Final = "Compare"
+
+ARRANGEMENTS: Final[dict[str, Layout]] = {
+    "Overview": Split(
+        "beside",
+        (
+            Tabs(("matrix",), 5),
+            Split("below", (Tabs(("time", "speedup")), Tabs(("overheads", "runs"))), 4),
+        ),
+    ),
+    "Scalability": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("matrix",), 3), Tabs(("matrix-row",), 2)), 5),
+            Split("below", (Tabs(("speedup", "time")), Tabs(("latency",))), 4),
+        ),
+    ),
+    "Where it is lost": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("overheads", "breakdown", "latency-sources")), Tabs(("processors",)))),
+            Split("below", (Tabs(("profile", "lines")), Tabs(("source",)))),
+        ),
+    ),
+}
+COMPARED: Final = ("speedup", "overheads")
+
+
+def views_of(layout: Layout) -> list[str]:
+    """Return the names of all views of *layout*."""
+    if isinstance(layout, Tabs):
+        return list(layout.views)
+    return [name for part in layout.parts for name in views_of(part)]
+
+
+class Placer:
+    """Places docks in a window after a `Layout`. *make* returns the dock of a name, or ``None`` if there is none."""
+
+    def __init__(self, window: QMainWindow, make: Callable[[str], QDockWidget | None]) -> None:
+        self._window = window
+        self._made: dict[str, QDockWidget | None] = {}
+        self._make = make
+
+    def place(self, layout: Layout) -> list[QDockWidget]:
+        """Place everything; return the docks in the order of the layout."""
+        lead = self._lead(layout)
+        if lead is None:
+            return []
+        self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, lead)
+        self._fill(layout, lead)
+        for direction in (Qt.Orientation.Horizontal, Qt.Orientation.Vertical):
+            self._weigh(layout, direction)
+        return [dock for dock in self._made.values() if dock is not None]
+
+    def _dock(self, name: str) -> QDockWidget | None:
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _lead(self, layout: Layout) -> QDockWidget | None:
+        """Return the dock in the upper left corner of *layout*."""
+        parts: Sequence[str | Layout] = layout.views if isinstance(layout, Tabs) else layout.parts
+        for part in parts:
+            dock = self._dock(part) if isinstance(part, str) else self._lead(part)
+            if dock is not None:
+                return dock
+        return None
+
+    def _fill(self, layout: Layout, lead: QDockWidget) -> None:
+        if isinstance(layout, Tabs):
+            for name in layout.views:
+                dock = self._dock(name)
+                if dock is not None and dock is not lead:
+                    self._window.tabifyDockWidget(lead, dock)
+                    dock.show()
+            lead.show()
+            lead.raise_()
+            return
+        along = Qt.Orientation.Horizontal if layout.direction == "beside" else Qt.Orientation.Vertical
+        parts = [(part, self._lead(part)) for part in layout.parts]
+        there = [(part, dock) for part, dock in parts if dock is not None]
+        before = lead
+        for _, dock in there[1:]:
+            self._window.splitDockWidget(before, dock, along)
+            before = dock
+        for part, dock in there:
+            self._fill(part, dock)
+
+    def _weigh(self, layout: Layout, along: Qt.Orientation) -> None:
+        if isinstance(layout, Tabs):
+            return
+        wanted = "beside" if along == Qt.Orientation.Horizontal else "below"
+        if layout.direction == wanted:
+            pairs = [(self._lead(part), part.weight) for part in layout.parts]
+            docks = [dock for dock, _ in pairs if dock is not None]
+            weights = [100 * weight for dock, weight in pairs if dock is not None]
+            if len(docks) > 1:
+                self._window.resizeDocks(docks, weights, along)
+        for part in layout.parts:
+            self._weigh(part, along)
+
+
+def tiles(names: Sequence[str]) -> Layout:
+    """Return a layout with every one of *names* in a tile of its own, about as many columns as rows."""
+    columns = max(1, math.ceil(math.sqrt(len(names))))
+    rows = [names[i : i + columns] for i in range(0, len(names), columns)]
+    # columns first: a last row that is not full then leaves no hole
+    heads = [tuple(row[c] for row in rows if c < len(row)) for c in range(min(columns, len(names)))]
+    return Split("beside", tuple(Split("below", tuple(Tabs((name,)) for name in column)) for column in heads))

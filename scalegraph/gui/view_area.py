@@ -1,0 +1,475 @@
+"""The middle of the window: the views of the study in view, in places that the user chooses and the window remembers."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any, Final
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from scalegraph import views
+from scalegraph.base.errors import InputError
+from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, COMPARED, Layout, Placer, Split, Tabs, tiles
+from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.studies import StudyHandle
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_dock import ViewDock
+from scalegraph.views.view import OptionValue
+
+log: Final = logging.getLogger(__name__)
+_STATE_VERSION: Final = 1
+
+
+class Desk:
+    """The views that are open for one study, and where they stood when another study came into view."""
+
+    def __init__(self, handle: StudyHandle) -> None:
+        self.handle = handle
+        self.docks: list[ViewDock] = []
+        self.state = QByteArray()
+        self.arranged = False
+
+
+class ViewArea(QWidget):
+    """Holds a desk of views for every open study and shows that of the study in view.
+
+    *jobs* starts the threads that build figures; *settings* remembers places per study (key ``places/<study>``).
+    """
+
+    views_changed = Signal()
+
+    def __init__(
+        self,
+        selection: SelectionModel,
+        theme: Theme,
+        jobs: Jobs | None = None,
+        settings: Settings | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._selection, self._theme = selection, theme
+        self._jobs = jobs or Jobs(self)
+        self._settings = settings
+        self._desks: dict[str, Desk] = {}
+        self._desk: Desk | None = None
+        self._maximised: ViewDock | None = None
+        self._before_maximised = QByteArray()
+        self._window = QMainWindow()
+        self._window.setWindowFlags(Qt.WindowType.Widget)
+        self._window.setDockNestingEnabled(True)
+        self._window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self._window.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self._stack = QStackedWidget()
+        self._nothing = self._make_nothing()
+        self._stack.addWidget(self._window)
+        self._stack.addWidget(self._nothing)
+        self._stack.setCurrentWidget(self._nothing)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._make_bar())
+        column.addWidget(self._stack, 1)
+
+    def _make_bar(self) -> QHBoxLayout:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 3, 8, 3)
+        bar.setSpacing(2)
+        for number, name in enumerate(self.arrangements(), 1):
+            button = QToolButton()
+            button.setText(name)
+            button.setToolTip(f"Arrange the views: {name} ({number})")
+            button.clicked.connect(lambda _=False, name=name: self.apply_arrangement(name))
+            bar.addWidget(button)
+        self._message = QLabel()
+        self._message.setProperty("role", "muted")
+        bar.addWidget(self._message, 1)
+        self.add = QToolButton()
+        self.add.setText("Add view ▾")
+        self.add.setToolTip("Open another view of this study")
+        self.add.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.add.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self.add.setMenu(self._view_menu(self.add))
+        bar.addWidget(self.add)
+        self.tile = QToolButton()
+        self.tile.setText("Tile")
+        self.tile.setToolTip("Give every view a tile of its own")
+        self.tile.clicked.connect(self.tile_all)
+        bar.addWidget(self.tile)
+        return bar
+
+    def _view_menu(self, parent: QWidget) -> QMenu:
+        menu = QMenu(parent)
+        group = ""
+        for view in sorted(views.registry().values(), key=lambda view: (_GROUPS.get(view.group, 9), view.order)):
+            if view.group != group:
+                menu.addSection(view.group)
+                group = view.group
+            action = QAction(view.title, menu)
+            action.setToolTip(view.description)
+            action.triggered.connect(lambda _=False, name=view.name: self._show_here(name))
+            menu.addAction(action)
+        menu.setToolTipsVisible(True)
+        return menu
+
+    def _make_nothing(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.addStretch(1)
+        text = QLabel("No view is open. Choose an arrangement, or add a view.")
+        text.setProperty("role", "muted")
+        text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        overview = QPushButton("Show the overview")
+        overview.clicked.connect(lambda: self.apply_arrangement("Overview"))
+        column.addWidget(text)
+        column.addWidget(overview, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return page
+
+    # what the rest of the window asks
+
+    @property
+    def docks(self) -> list[ViewDock]:
+        """The views of the study in view, in the order of opening."""
+        return list(self._desk.docks) if self._desk else []
+
+    @property
+    def inner_window(self) -> QMainWindow:
+        """The window that holds the docks."""
+        return self._window
+
+    def arrangements(self) -> list[str]:
+        """Return the names of the ready-made arrangements, in the order of their number keys."""
+        return [*ARRANGEMENTS, COMPARE]
+
+    def show_study(self, handle: StudyHandle) -> None:
+        """Bring the views of *handle* into view: as they were left, as remembered, or the overview."""
+        if self._desk is not None and self._desk.handle is handle:
+            return
+        self._leave_desk()
+        desk = self._desk_of(handle)
+        self._desk = desk
+        self._say("")
+        if desk.docks:
+            self._bring(desk)
+        elif not desk.arranged:
+            desk.arranged = True
+            stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
+            if stored is None or not self.restore_state(stored):
+                self.apply_arrangement("Overview")
+        self._show_stack()
+
+    def show_view(self, handle: StudyHandle, name: str, **options: OptionValue) -> ViewDock:
+        """Open the view *name* of *handle*, or bring it to the front if it is open.
+
+        Raises:
+            InputError: there is no view of that name.
+        """
+        view = views.get(name)
+        if self._desk is None:
+            self._desk = self._desk_of(handle)
+            self._desk.arranged = True
+        self._restore_all()
+        for dock in self._desk.docks:
+            if dock.view.name == name and dock.handle is handle:
+                if options:
+                    dock.set_options(options)
+                self._front(dock)
+                return dock
+        beside = self._current_dock()
+        dock = self._make(view, handle, options)
+        if beside is None:
+            self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        else:
+            self._window.tabifyDockWidget(beside, dock)
+        dock.show()
+        self._front(dock)
+        self._show_stack()
+        return dock
+
+    def apply_arrangement(self, name: str) -> str:
+        """Place the views after the arrangement *name*; return a sentence when that cannot be done."""
+        if self._desk is None:
+            return "No study is open."
+        if name == COMPARE:
+            return self._compare()
+        self._say("")
+        handle = self._desk.handle
+        self._place(ARRANGEMENTS[name], {view: (view, handle) for view in views.registry()})
+        return ""
+
+    def tile_all(self) -> None:
+        """Give every open view a tile of its own."""
+        if self._desk is None or not self._desk.docks:
+            return
+        self._restore_all()
+        by_name = {dock.objectName(): dock for dock in self._desk.docks}
+        for dock in by_name.values():
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        Placer(self._window, by_name.get).place(tiles(list(by_name)))
+        for dock in by_name.values():
+            dock.show()
+
+    def maximise(self, dock: ViewDock) -> None:
+        """Give *dock* the whole area, or show all views again if it has it."""
+        if self._maximised is not None:
+            self._restore_all()
+            return
+        if dock.isFloating():
+            dock.setFloating(False)
+        self._before_maximised = self._window.saveState(_STATE_VERSION)
+        self._maximised = dock
+        for other in self.docks:
+            if other is not dock:
+                other.hide()
+        dock.show()
+        dock.title.show_maximised(True)
+
+    def forget(self, key: str) -> None:
+        """A study was closed: its views go, also those that another study is compared with."""
+        for desk in list(self._desks.values()):
+            for dock in [d for d in desk.docks if d.handle.key == key or desk.handle.key == key]:
+                self._remove(desk, dock)
+        gone = self._desks.pop(key, None)
+        if gone is not None and gone is self._desk:
+            self._desk = None
+        self._show_stack()
+
+    def save_state(self) -> QByteArray:
+        """Return which views of the study in view are open, with their options and places."""
+        if self._desk is None:
+            return QByteArray()
+        self._restore_all()
+        docks = [
+            {"name": d.objectName(), "view": d.view.name, "options": d.chosen}
+            for d in self._desk.docks
+            if d.handle is self._desk.handle  # a compared study may not be open next time
+        ]
+        state = bytes(self._window.saveState(_STATE_VERSION).toBase64().data()).decode()
+        return QByteArray(json.dumps({"version": _STATE_VERSION, "docks": docks, "places": state}).encode())
+
+    def restore_state(self, state: QByteArray) -> bool:
+        """Open the views of `save_state` where they were; return whether that could be done.
+
+        A state from elsewhere or of another version is left alone: it only names views, nothing of it is run.
+        """
+        if self._desk is None:
+            return False
+        try:
+            content = json.loads(bytes(state.data()).decode())
+            if content["version"] != _STATE_VERSION or not content["docks"]:
+                return False
+            for item in content["docks"]:
+                view = views.registry().get(item["view"])
+                if view is not None:
+                    dock = self._make(view, self._desk.handle, view_options(view, item["options"]), item["name"])
+                    self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+            places = QByteArray.fromBase64(str(content["places"]).encode())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.warning("the remembered places of %s cannot be read; using the overview", self._desk.handle.title)
+            return False
+        if not self._desk.docks:
+            return False
+        self._window.restoreState(places, _STATE_VERSION)
+        self._show_stack()
+        return True
+
+    # desks
+
+    def _desk_of(self, handle: StudyHandle) -> Desk:
+        if handle.key not in self._desks:
+            self._desks[handle.key] = Desk(handle)
+            key = handle.key
+            # the area may end before the study: then there is nothing to forget
+            handle.destroyed.connect(lambda *_: self.forget(key) if isValid(self) else None)
+        return self._desks[handle.key]
+
+    def _leave_desk(self) -> None:
+        if self._desk is None:
+            return
+        self._restore_all()
+        self._desk.state = self._window.saveState(_STATE_VERSION)
+        if self._settings is not None and self._desk.docks:
+            self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
+        for dock in self._desk.docks:
+            self._window.removeDockWidget(dock)
+        self._desk = None
+
+    def _bring(self, desk: Desk) -> None:
+        for dock in desk.docks:
+            self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+            dock.show()
+        self._window.restoreState(desk.state, _STATE_VERSION)
+
+    def _make(
+        self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = ""
+    ) -> ViewDock:
+        assert self._desk is not None
+        desk = self._desk
+        dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options)
+        taken = {other.objectName() for other in desk.docks}
+        wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
+        dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
+        dock.maximise_wanted.connect(lambda: self.maximise(dock))
+        dock.closed.connect(lambda: self._closed(dock))
+        dock.export_wanted.connect(lambda: self._export(dock))
+        desk.docks.append(dock)
+        self.views_changed.emit()
+        return dock
+
+    def _place(self, layout: Layout, content: dict[str, tuple[str, StudyHandle]]) -> None:
+        """Lay out *layout*, whose names stand for (view, study) in *content*; other views are closed."""
+        assert self._desk is not None
+        desk = self._desk
+        self._restore_all()
+        old = {(dock.view.name, dock.handle.key): dock for dock in desk.docks}
+        for dock in desk.docks:
+            self._window.removeDockWidget(dock)
+        kept: list[ViewDock] = []
+
+        def take(name: str) -> ViewDock | None:
+            if name not in content or content[name][0] not in views.registry():
+                return None
+            view, handle = content[name]
+            dock = old.pop((view, handle.key), None)
+            if dock is None:
+                dock = self._make(views.get(view), handle, {})
+            dock.setFloating(False)
+            kept.append(dock)
+            return dock
+
+        self._show_stack(some=True)
+        Placer(self._window, take).place(layout)
+        for dock in old.values():
+            self._remove(desk, dock)
+        desk.docks = kept
+        self._show_stack()
+        self.views_changed.emit()
+
+    def _compare(self) -> str:
+        assert self._desk is not None
+        one = self._desk.handle
+        others = [desk.handle for desk in self._desks.values() if desk.handle is not one]
+        if not others:
+            self._say("Compare needs a second study: open one, then choose Compare again.")
+            return self._message.text()
+        other = others[-1]
+        current = self._current_dock()
+        names = [current.view.name] if current is not None else []
+        names += [name for name in COMPARED if name not in names]
+        content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
+        columns = tuple(Split("below", tuple(Tabs((f"{side}/{name}",)) for name in names[:2])) for side in ("a", "b"))
+        self._say(f"{one.title} on the left, {other.title} on the right")
+        self._place(Split("beside", columns), content)
+        return ""
+
+    # small things
+
+    def _show_here(self, name: str) -> None:
+        if self._desk is not None:
+            self.show_view(self._desk.handle, name)
+
+    def _current_dock(self) -> ViewDock | None:
+        """Return the view that has the focus, else the last opened one that is in sight."""
+        focus = self.focusWidget()
+        for dock in self.docks:
+            if focus is not None and dock.isAncestorOf(focus):
+                return dock
+        shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        inside = [dock for dock in self.docks if not dock.isFloating()]
+        return (shown or inside or [None])[-1]
+
+    def _front(self, dock: ViewDock) -> None:
+        dock.show()
+        dock.raise_()
+        dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _restore_all(self) -> None:
+        dock, self._maximised = self._maximised, None
+        if dock is None:
+            return
+        dock.title.show_maximised(False)
+        for other in self.docks:
+            other.show()
+        self._window.restoreState(self._before_maximised, _STATE_VERSION)
+
+    def _closed(self, dock: ViewDock) -> None:
+        if self._maximised is dock:
+            self._maximised = None
+            for other in self.docks:
+                other.setVisible(other is not dock)
+            self._window.restoreState(self._before_maximised, _STATE_VERSION)
+        for desk in self._desks.values():
+            if dock in desk.docks:
+                self._remove(desk, dock)
+        self._show_stack()
+
+    def _remove(self, desk: Desk, dock: ViewDock) -> None:
+        if dock in desk.docks:
+            desk.docks.remove(dock)
+        self._window.removeDockWidget(dock)
+        dock.stop()
+        dock.setParent(None)
+        dock.deleteLater()
+        self.views_changed.emit()
+
+    def _export(self, dock: ViewDock) -> None:
+        from scalegraph.gui.export_dialog import ExportDialog
+
+        figure = dock.figure()
+        if figure is not None:
+            dialog = ExportDialog(figure, f"{dock.handle.title}-{dock.view.name}", self._jobs, self._settings, self)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.open()
+
+    def _say(self, text: str) -> None:
+        self._message.setText(text)
+
+    def _show_stack(self, *, some: bool = False) -> None:
+        wanted = self._window if some or self.docks else self._nothing
+        if self._stack.currentWidget() is not wanted:
+            self._stack.setCurrentWidget(wanted)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Number keys arrange; Escape shows all views again."""
+        number = event.key() - Qt.Key.Key_1.value
+        names = self.arrangements()
+        if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and 0 <= number < len(names):
+            self.apply_arrangement(names[number])
+        elif event.key() == Qt.Key.Key_Escape and self._maximised is not None:
+            self._restore_all()
+        else:
+            super().keyPressEvent(event)
+
+
+_GROUPS: Final = {"Overview": 0, "Scalability": 1, "Where it is lost": 2}
+
+
+def view_options(view: views.View, given: Any) -> dict[str, OptionValue]:
+    """Return what of *given* the view takes; the rest is dropped (a view may have changed since)."""
+    known = {option.name: option for option in view.options}
+    kept: dict[str, OptionValue] = {}
+    for name, value in dict(given).items():
+        if name in known:
+            try:
+                kept[name] = known[name].parse(value)
+            except InputError:
+                continue
+    return kept

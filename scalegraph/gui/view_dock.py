@@ -1,0 +1,269 @@
+"""One view of one study as a window that can be moved, tabbed, floated, maximised and exported."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from scalegraph.base.errors import InputError, ScaleGraphError
+from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.studies import StudyHandle
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_options import OptionBar
+from scalegraph.gui.view_title import ViewTitle
+from scalegraph.views import StudyData, View, render
+from scalegraph.views.figure import Figure
+from scalegraph.views.view import OptionValue
+
+log: Final = logging.getLogger(__name__)
+_DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
+
+
+class ViewDock(QDockWidget):
+    """Builds its figure in another thread; keeps the last one while a newer is made and drops answers that are old."""
+
+    maximise_wanted = Signal()
+    closed = Signal()
+    drawn = Signal()  # a figure, an empty state or a failure is on the screen
+    export_wanted = Signal()
+
+    def __init__(  # noqa: PLR0913 - what it shows, and the three things every view shares
+        self,
+        view: View,
+        handle: StudyHandle,
+        selection: SelectionModel,
+        theme: Theme,
+        jobs: Jobs,
+        options: Mapping[str, OptionValue] | None = None,
+    ) -> None:
+        super().__init__(f"{view.title} — {handle.title}")
+        self.view, self.handle = view, handle
+        self._selection = selection
+        self._options: dict[str, OptionValue] = dict(options or {})
+        self._builds = Latest(jobs, f"drawing {view.name}", self)
+        self._stale = True
+        self._followed: int | None = None
+        self.title = ViewTitle(view.title, handle.title, theme)
+        self.title.maximise_wanted.connect(self.maximise_wanted)
+        self.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
+        self.title.close_wanted.connect(self.close)
+        self.setTitleBarWidget(self.title)
+        self.options = OptionBar(view)
+        self.options.show_values(self._options)
+        self.options.changed.connect(self._option_changed)
+        self.picture = FigureWidget(selection, theme, handle.key, with_title=False)
+        self.picture.retry_wanted.connect(self.refresh)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_DEBOUNCE_MS)
+        self._later.timeout.connect(self.refresh)
+        self._make_actions()
+        self._lay_out()
+        handle.changed.connect(self._study_changed)
+        handle.failed.connect(self._study_failed)
+        selection.changed.connect(self._selection_changed)
+        self.visibilityChanged.connect(self._seen)
+
+    def _make_actions(self) -> None:
+        self.copy_picture = QAction("Copy picture", self)
+        self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
+        self.copy_picture.triggered.connect(self._copy_picture)
+        self.copy_text = QAction("Copy numbers as text", self)
+        self.copy_text.triggered.connect(lambda: self._copy_content("csv"))
+        self.copy_latex = QAction("Copy as LaTeX", self)
+        self.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
+        self.reset = QAction("Reset zoom", self)
+        self.reset.setShortcut(QKeySequence("F"))
+        self.reset.triggered.connect(self.picture.fit)
+        self.export = QAction("Export …", self)
+        self.export.setShortcut(QKeySequence("Ctrl+E"))
+        self.export.triggered.connect(self.export_wanted)
+
+    def _lay_out(self) -> None:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 2, 6, 2)
+        bar.setSpacing(4)
+        bar.addWidget(self.options, 1)
+        if not self.view.options:
+            bar.addStretch(1)
+        self._copy = QToolButton()
+        self._copy.setText("Copy ▾")
+        self._copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._copy.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        menu = QMenu(self._copy)
+        menu.addActions([self.copy_picture, self.copy_text, self.copy_latex])
+        self._copy.setMenu(menu)
+        self._reset = QToolButton()
+        self._reset.setText("Fit")
+        self._reset.setToolTip("Show everything again (F, or double click on the picture)")
+        self._reset.clicked.connect(self.picture.fit)
+        self._export = QToolButton()
+        self._export.setText("Export …")
+        self._export.setToolTip("Save as picture or data (Ctrl+E)")
+        self._export.clicked.connect(self.export_wanted)
+        for button in (self._reset, self._copy, self._export):
+            bar.addWidget(button)
+        column.addLayout(bar)
+        column.addWidget(self.picture, 1)
+        self.setWidget(body)
+        self._enable()
+
+    # what it shows
+
+    @property
+    def chosen(self) -> dict[str, OptionValue]:
+        """The options that differ from their defaults."""
+        return {name: value for name, value in self._options.items() if value is not None}
+
+    def figure(self) -> Figure | None:
+        """Return the figure on the screen."""
+        return self.picture.figure
+
+    def set_options(self, options: Mapping[str, OptionValue]) -> None:
+        """Ask the view for something else."""
+        self._options.update(options)
+        self.options.show_values(self._options)
+        self._mark_stale()
+
+    def refresh(self) -> None:
+        """Build the figure again soon; what is on the screen stays until then."""
+        data = self.handle.data()
+        if data is None:
+            self._wait_for_study()
+            return
+        self._stale = False
+        self.options.offer(data)
+        options, self._followed = self._asked(data)
+        self.picture.show_loading()
+        self.title.show_busy(True)
+        view = self.view
+
+        def build(reporter: Reporter) -> Figure:
+            reporter.token.check()
+            return view.build(data, **options)
+
+        self._builds.ask(build, self._built, self._failed)
+
+    def _asked(self, data: StudyData) -> tuple[dict[str, OptionValue], int | None]:
+        """Return the options to build with; an N left open follows the selection where the study has it."""
+        options = dict(self.chosen)
+        chosen = self._selection.current.processors
+        if "processors" in options or chosen is None or not self._can_follow():
+            return options, None
+        if data.table.empty or not (data.table["processors"] == chosen).any():
+            return options, None
+        options["processors"] = chosen
+        return options, chosen
+
+    def _can_follow(self) -> bool:
+        return any(option.name == "processors" and option.default is None for option in self.view.options)
+
+    def _built(self, figure: Any) -> None:
+        self.title.show_busy(False)
+        self.picture.show_figure(figure)
+        self._enable()
+        self.drawn.emit()
+
+    def _failed(self, error: Exception) -> None:
+        self.title.show_busy(False)
+        if isinstance(error, InputError) and self.picture.figure is None and self.chosen:
+            self.picture.show_failed(f"{error}\nChoose another value under Options.")
+        elif isinstance(error, ScaleGraphError):
+            self.picture.show_failed(str(error))
+        else:
+            log.error("view %s failed", self.view.name, exc_info=error)
+            self.picture.show_failed(f"This view could not be drawn: {type(error).__name__}: {error}")
+        self._enable()
+        self.drawn.emit()
+
+    def _wait_for_study(self) -> None:
+        if self.handle.error:
+            self.picture.show_failed(self.handle.error)
+        else:
+            self.picture.show_loading("Reading the study …")
+        self._enable()
+
+    def _enable(self) -> None:
+        figure = self.picture.figure
+        there = figure is not None and bool(figure.panels)
+        for item in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
+            item.setEnabled(there)
+        self._copy.setEnabled(there)
+        self._export.setEnabled(there)
+        self._reset.setVisible(self.picture.can_zoom())
+
+    # what changes it
+
+    def _option_changed(self, name: str, value: OptionValue) -> None:
+        self._options[name] = value
+        self.options.show_values(self._options)
+        self._mark_stale()
+
+    def _study_changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._later.start()
+
+    def _study_failed(self, sentence: str) -> None:
+        if self.handle.data() is None:
+            self.picture.show_failed(sentence)
+            self._enable()
+
+    def _selection_changed(self, selection: Selection) -> None:
+        if not self._can_follow() or "processors" in self.chosen or selection.processors == self._followed:
+            return
+        if selection.processors is not None:
+            data = self.handle.data()
+            if data is None or data.table.empty or not (data.table["processors"] == selection.processors).any():
+                return
+        self._mark_stale()
+
+    def _mark_stale(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self.refresh()
+
+    def _seen(self, visible: bool) -> None:
+        if visible and self._stale:
+            self.refresh()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closing a view forgets it."""
+        super().closeEvent(event)
+        self.stop()
+        self.closed.emit()
+
+    def stop(self) -> None:
+        """Drop what is being built; nothing is shown any more."""
+        self._later.stop()
+        self._builds.stop()
+
+    def resizeEvent(self, event: Any) -> None:
+        """Options beside the button only where there is room."""
+        super().resizeEvent(event)
+        self.options.make_room(self.width() - 180)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small enough for four views in a small window."""
+        return QSize(200, 140)
+
+    # copying
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.picture.grab())
+
+    def _copy_content(self, ending: str) -> None:
+        figure = self.picture.figure
+        if figure is not None:
+            QGuiApplication.clipboard().setText(render.content(figure, ending).decode())

@@ -1,0 +1,216 @@
+"""Editors for the options of a view, made from what the view declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+    QWidgetAction,
+)
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.widgets import mark
+from scalegraph.views import Option, StudyData, View
+from scalegraph.views.view import OptionValue
+
+AUTO: Final = "automatic"
+FOLLOWS: Final = "as selected"
+_INLINE_FROM: Final = 430  # pixels of width from which the first options stand beside the button
+_INLINE: Final = 2
+_MOST_CHOICES: Final = 200
+
+
+class OptionEditor(QWidget):
+    """Edits one option; *changed* says its name and value (``None``: its default)."""
+
+    changed = Signal(str, object)
+
+    def __init__(self, option: Option) -> None:
+        super().__init__()
+        self.option = option
+        self._setting = False
+        self.editor: QComboBox | QCheckBox | QLineEdit
+        if option.type == "choice":
+            self.editor = self._combo([(choice, choice) for choice in option.choices])
+        elif option.type == "bool":
+            self.editor = QCheckBox(option.title)
+            self.editor.toggled.connect(self._emit)
+        elif option.name in ("processors", "size"):
+            self.editor = self._combo([(FOLLOWS if option.name == "processors" else AUTO, None)])
+        else:
+            self.editor = QLineEdit()
+            self.editor.setPlaceholderText(AUTO if option.default is None else str(option.default))
+            self.editor.setClearButtonEnabled(True)
+            self.editor.setMinimumWidth(90)
+            self.editor.editingFinished.connect(self._typed)
+        self.editor.setToolTip(option.description or option.title)
+        self.editor.setAccessibleName(option.title)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.editor, 1)
+        if option.unit:
+            row.addWidget(QLabel(option.unit))
+
+    def _combo(self, items: list[tuple[str, OptionValue]]) -> QComboBox:
+        combo = QComboBox()
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(8)
+        for text, value in items:
+            combo.addItem(text, value)
+        combo.currentIndexChanged.connect(self._emit)
+        return combo
+
+    def offer(self, data: StudyData) -> None:
+        """Offer the values that *data* has."""
+        if self.option.name not in ("processors", "size") or not isinstance(self.editor, QComboBox):
+            return
+        combo, now = self.editor, self.value()
+        first = combo.itemText(0)
+        self._setting = True
+        combo.clear()
+        combo.addItem(first, None)
+        for text, value in known_values(self.option.name, data):
+            combo.addItem(text, value)
+        combo.setCurrentIndex(max(0, combo.findData(now)))
+        self._setting = False
+
+    def value(self) -> OptionValue:
+        """Return the value, or ``None`` for the default."""
+        if isinstance(self.editor, QCheckBox):
+            return self.editor.isChecked()
+        if isinstance(self.editor, QLineEdit):
+            return self.editor.text().strip() or None
+        data: OptionValue = self.editor.currentData()
+        return data
+
+    def set_value(self, value: OptionValue) -> None:
+        """Show *value* without saying so."""
+        self._setting = True
+        if isinstance(self.editor, QCheckBox):
+            self.editor.setChecked(bool(self.option.default if value is None else value))
+        elif isinstance(self.editor, QLineEdit):
+            self.editor.setText("" if value is None else str(value))
+        else:
+            wanted = self.option.default if value is None and self.option.type == "choice" else value
+            if wanted is not None and self.editor.findData(wanted) < 0:
+                self.editor.addItem(str(wanted), wanted)
+            self.editor.setCurrentIndex(max(0, self.editor.findData(wanted)))
+        self._setting = False
+
+    def _typed(self) -> None:
+        assert isinstance(self.editor, QLineEdit)
+        try:
+            self.option.parse(self.value())
+        except InputError as error:
+            mark(self.editor, "fault", True)
+            self.editor.setToolTip(str(error))
+            return
+        mark(self.editor, "fault", False)
+        self.editor.setToolTip(self.option.description or self.option.title)
+        self._emit()
+
+    def _emit(self, *_: object) -> None:
+        if not self._setting:
+            self.changed.emit(self.option.name, self.value())
+
+
+class OptionBar(QWidget):
+    """The options of one view: the first beside the button where there is room, all of them below the button."""
+
+    changed = Signal(str, object)
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self._inline = [OptionEditor(option) for option in view.options[:_INLINE]]
+        self._all = [OptionEditor(option) for option in view.options]
+        self._titles: list[QLabel] = []
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for editor in self._inline:
+            title = QLabel(editor.option.title)
+            title.setProperty("role", "muted")
+            title.setBuddy(editor.editor)
+            self._titles.append(title)
+            row.addWidget(title)
+            row.addWidget(editor)
+        self.more = QToolButton()
+        self.more.setText("Options ▾")
+        self.more.setToolTip("Everything this view can be asked")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(self.more)
+        self.menu.addAction(self._form())
+        self.more.setMenu(self.menu)
+        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        row.addWidget(self.more)
+        row.addStretch(1)
+        for editor in (*self._inline, *self._all):
+            editor.changed.connect(self._tell)
+        self.setVisible(bool(view.options))
+
+    def _form(self) -> QWidgetAction:
+        page = QWidget()
+        form = QFormLayout(page)
+        for editor in self._all:
+            form.addRow(editor.option.title, editor)
+        action = QWidgetAction(self.menu)
+        action.setDefaultWidget(page)
+        return action
+
+    def editor(self, name: str) -> OptionEditor:
+        """Return the editor of an option, for tests; the one in sight if there is one."""
+        return next(editor for editor in (*self._inline, *self._all) if editor.option.name == name)
+
+    def offer(self, data: StudyData) -> None:
+        """Offer the values that *data* has."""
+        for editor in (*self._inline, *self._all):
+            editor.offer(data)
+
+    def show_values(self, values: Mapping[str, OptionValue]) -> None:
+        """Show *values*; options that are not in it show their default."""
+        for editor in (*self._inline, *self._all):
+            editor.set_value(values.get(editor.option.name))
+
+    def _tell(self, name: str, value: object) -> None:
+        self.changed.emit(name, value)
+
+    def make_room(self, width: int) -> None:
+        """Show or hide what stands beside the button."""
+        roomy = width >= _INLINE_FROM
+        for widget in (*self._inline, *self._titles):
+            widget.setVisible(roomy)
+        self.more.setVisible(not roomy or len(self._all) > len(self._inline))
+
+
+def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
+    """Return what the study has of ``processors`` or ``size`` (parameters as ``name=value``), as text and value."""
+    table = data.table
+    if table.empty or "processors" not in table.columns:
+        return []
+    if name == "processors":
+        return [(str(int(n)), int(n)) for n in sorted(table["processors"].unique())]
+    columns = [column for column in table.columns if str(column).startswith("param.")]
+    if not columns:
+        return []
+    texts = []
+    for row in table[columns].drop_duplicates().sort_values(columns).to_dict("records"):
+        pairs = [f"{str(key).removeprefix('param.')}={_plain(value)}" for key, value in row.items() if value == value]  # noqa: PLR0124
+        texts.append(",".join(pairs))
+    return [(text.replace(",", ", "), text) for text in texts[:_MOST_CHOICES]]
+
+
+def _plain(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
