@@ -2,8 +2,9 @@
  *
  * The balls have equal mass and move between two walls; an event is a collision of two neighbours
  * (they exchange velocities) or of an outer ball with its wall (it turns round). Future collisions
- * wait in a queue of time bins: each bin covers an equal span of time and keeps its events in
- * increasing order of time, so the events of the bins one after another are in order, too.
+ * wait in a queue of time bins: each bin covers a narrow span of time and keeps its events linked in
+ * increasing order of time; the bins follow one another in order of time, too, and are searched in
+ * that order.
  *
  * In parallel, each of N processors takes one of the N earliest collisions and works out what would
  * follow from it. The collisions before the first one that depends on an earlier one (it shares balls
@@ -17,9 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NUM_BINS 64
-#define NO_BIN   (-1)
-#define FAR_BIN  NUM_BINS /* beyond the last bin, in no order */
+#define NO_BIN (-1)
 
 typedef struct ball {
     double position; /* at the time of its last update */
@@ -37,12 +36,13 @@ typedef struct event {
 
 typedef struct bin {
     omp_lock_t lock;
+    int count;
     event *first;
 } bin;
 
 /* What a processor found out about the collision it took. */
 typedef struct candidate {
-    event *chosen;
+    event *chosen; /* none: the bins hold fewer events */
     double time;
     double earliest_new; /* first of the collisions that would follow from it */
 } candidate;
@@ -52,11 +52,12 @@ typedef struct simulation {
     double length, diameter;
     ball *balls;
     event *events;
-    bin bins[NUM_BINS + 1];
-    double first_time, bin_span; /* of the bins */
-    int first_bin;               /* bins before it are empty for good */
+    int num_bins;    /* and one more for what is beyond the last, in no order */
+    double *bin_end; /* time at which a bin ends */
+    bin *bins;
+    double bin_span;
+    int first_bin; /* bins before it are empty for good */
     double now;
-    long done;
 } simulation;
 
 static double position_at(const ball *b, double time)
@@ -99,12 +100,13 @@ static int comes_before(const event *a, const event *b)
     return a->time < b->time || (a->time == b->time && a < b);
 }
 
+/* Looks through the bins in order of time for the one that an event at `time` belongs to. */
 static int bin_of(const simulation *s, double time)
 {
-    double offset = (time - s->first_time) / s->bin_span;
-    if (offset >= NUM_BINS)
-        return FAR_BIN;
-    return offset < s->first_bin ? s->first_bin : (int)offset;
+    int i = s->first_bin;
+    while (i < s->num_bins && s->bin_end[i] <= time)
+        i++;
+    return i;
 }
 
 static void add_time_to_queue(simulation *s, event *e, double time)
@@ -117,7 +119,7 @@ static void add_time_to_queue(simulation *s, event *e, double time)
     bin *b = &s->bins[e->bin];
     omp_set_lock(&b->lock);
     event *before = NULL, *after = b->first;
-    if (e->bin != FAR_BIN)
+    if (e->bin < s->num_bins)
         while (after != NULL && comes_before(after, e)) {
             before = after;
             after = after->after;
@@ -130,6 +132,7 @@ static void add_time_to_queue(simulation *s, event *e, double time)
         b->first = e;
     if (after != NULL)
         after->before = e;
+    b->count++;
     omp_unset_lock(&b->lock);
 }
 
@@ -145,38 +148,52 @@ static void remove_from_queue(simulation *s, event *e)
         b->first = e->after;
     if (e->after != NULL)
         e->after->before = e->before;
+    b->count--;
     e->bin = NO_BIN;
     omp_unset_lock(&b->lock);
 }
 
-/* When the bins are used up: opens a new window of time and deals out the far events to its bins. */
+static int bins_used_up(const simulation *s)
+{
+    int i = s->first_bin;
+    while (i < s->num_bins && s->bins[i].count == 0)
+        i++;
+    return i == s->num_bins;
+}
+
+static void place_bins(simulation *s, double start)
+{
+    for (int i = 0; i < s->num_bins; i++)
+        s->bin_end[i] = start + (i + 1) * s->bin_span;
+    s->first_bin = 0;
+}
+
+/* Moves the bins to a later span of time and deals out to them the events that were beyond. */
 static void open_next_window(simulation *s)
 {
-    while (s->first_bin < NUM_BINS && s->bins[s->first_bin].first == NULL)
-        s->first_bin++;
-    if (s->first_bin < NUM_BINS)
-        return;
-    event *far = s->bins[FAR_BIN].first;
-    s->bins[FAR_BIN].first = NULL;
-    s->first_time = s->now;
-    s->first_bin = 0;
+    event *far = s->bins[s->num_bins].first;
+    s->bins[s->num_bins].first = NULL;
+    s->bins[s->num_bins].count = 0;
+    place_bins(s, s->now);
     while (far != NULL) {
         event *after = far->after;
         add_time_to_queue(s, far, far->time);
         far = after;
     }
-    while (s->first_bin < NUM_BINS && s->bins[s->first_bin].first == NULL)
-        s->first_bin++;
 }
 
 /* Returns the (rank + 1)th event of the bins, or NULL if they hold fewer. */
 static event *select_event(const simulation *s, int rank)
 {
-    for (int i = s->first_bin; i < NUM_BINS; i++)
-        for (event *e = s->bins[i].first; e != NULL; e = e->after)
-            if (rank-- == 0)
-                return e;
-    return NULL;
+    int i = s->first_bin;
+    while (i < s->num_bins && rank >= s->bins[i].count)
+        rank -= s->bins[i++].count;
+    if (i == s->num_bins)
+        return NULL;
+    event *e = s->bins[i].first;
+    while (rank-- > 0)
+        e = e->after;
+    return e;
 }
 
 /* The states of the two balls of event i just after their collision. */
@@ -220,21 +237,18 @@ static void examine(const simulation *s, int rank, candidate *c)
     c->earliest_new = fmin(left_time, right_time);
 }
 
-/* Number of leading candidates that can be carried out side by side. */
-static int count_independent(const candidate *candidates, int available)
+/* Whether the candidate of that rank depends on an earlier one. */
+static int is_dependent(const candidate *candidates, int rank)
 {
-    double earliest_new = INFINITY;
-    int k;
-    for (k = 0; k < available && candidates[k].chosen != NULL; k++) {
+    const candidate *own = &candidates[rank];
+    if (own->chosen == NULL)
+        return 1;
+    for (int j = 0; j < rank; j++) {
         /* Two collisions share a ball or a neighbour's state if fewer than three places apart. */
-        for (int j = 0; j < k; j++)
-            if (labs(candidates[k].chosen - candidates[j].chosen) < 3)
-                return k;
-        if (earliest_new <= candidates[k].time)
-            return k;
-        earliest_new = fmin(earliest_new, candidates[k].earliest_new);
+        if (labs(own->chosen - candidates[j].chosen) < 3 || candidates[j].earliest_new <= own->time)
+            return 1;
     }
-    return k;
+    return 0;
 }
 
 static void execute_collision(simulation *s, event *e, double time)
@@ -261,29 +275,37 @@ static void execute_collision(simulation *s, event *e, double time)
 static void simulate(simulation *s, long num_steps)
 {
     candidate *candidates = NULL;
+    int first_dependent = 0;
 #pragma omp parallel
     {
         int self = omp_get_thread_num();
         int processors = omp_get_num_threads();
+        long done = 0;
 #pragma omp single
-        {
-            candidates = malloc((size_t)processors * sizeof *candidates);
-            open_next_window(s);
-        }
-        while (s->done < num_steps) {
+        candidates = malloc((size_t)processors * sizeof *candidates);
+        while (done < num_steps) {
+#pragma omp single
+            {
+                if (bins_used_up(s))
+                    open_next_window(s);
+                while (s->bins[s->first_bin].count == 0)
+                    s->first_bin++;
+                first_dependent = processors < num_steps - done ? processors : (int)(num_steps - done);
+            }
             examine(s, self, &candidates[self]);
 #pragma omp barrier
-            int available = processors < num_steps - s->done ? processors : (int)(num_steps - s->done);
-            int k = count_independent(candidates, available);
-            if (self < k)
-                execute_collision(s, candidates[self].chosen, candidates[self].time);
-#pragma omp barrier
-#pragma omp master
-            {
-                s->now = candidates[k - 1].time;
-                s->done += k;
-                open_next_window(s);
+            if (is_dependent(candidates, self)) {
+#pragma omp critical(dependence)
+                if (self < first_dependent)
+                    first_dependent = self;
             }
+#pragma omp barrier
+            int independent = first_dependent;
+            if (self < independent)
+                execute_collision(s, candidates[self].chosen, candidates[self].time);
+            if (self == independent - 1)
+                s->now = candidates[self].time;
+            done += independent;
 #pragma omp barrier
         }
     }
@@ -296,10 +318,17 @@ static void initialize(simulation *s, int num_balls)
     *s = (simulation){.num_balls = num_balls, .length = spacing * num_balls, .diameter = 0.1 * spacing};
     s->balls = malloc((size_t)num_balls * sizeof *s->balls);
     s->events = malloc(((size_t)num_balls + 1) * sizeof *s->events);
-    /* A window of a few mean times between collisions of a ball holds most events. */
-    s->bin_span = 4.0 * spacing / NUM_BINS;
-    for (int i = 0; i <= NUM_BINS; i++)
+    /* The bins reach over a few mean times between collisions of a ball; each holds a few events. */
+    s->num_bins = num_balls / 2 + 1;
+    s->bin_span = 4.0 * spacing / s->num_bins;
+    s->bin_end = malloc((size_t)s->num_bins * sizeof *s->bin_end);
+    s->bins = malloc(((size_t)s->num_bins + 1) * sizeof *s->bins);
+    for (int i = 0; i <= s->num_bins; i++) {
         omp_init_lock(&s->bins[i].lock);
+        s->bins[i].first = NULL;
+        s->bins[i].count = 0;
+    }
+    place_bins(s, 0.0);
 #pragma omp parallel
     {
 #pragma omp for
@@ -316,14 +345,24 @@ static void initialize(simulation *s, int num_balls)
     }
 }
 
-static void report(const simulation *s)
+static void finish(simulation *s)
+{
+    for (int i = 0; i <= s->num_bins; i++)
+        omp_destroy_lock(&s->bins[i].lock);
+    free(s->bins);
+    free(s->bin_end);
+    free(s->events);
+    free(s->balls);
+}
+
+static void report(const simulation *s, long num_steps)
 {
     double energy = 0.0, moment = 0.0;
     for (int i = 0; i < s->num_balls; i++) {
         energy += 0.5 * s->balls[i].velocity * s->balls[i].velocity;
         moment += position_at(&s->balls[i], s->now) * (i % 7 + 1);
     }
-    printf("%d balls, %ld collisions until time %.9f\n", s->num_balls, s->done, s->now);
+    printf("%d balls, %ld collisions until time %.9f\n", s->num_balls, num_steps, s->now);
     printf("kinetic energy %.9f, moment of positions %.9f\n", energy, moment);
 }
 
@@ -338,10 +377,7 @@ int main(int argc, char **argv)
     }
     initialize(&s, num_balls);
     simulate(&s, num_steps);
-    report(&s);
-    for (int i = 0; i <= NUM_BINS; i++)
-        omp_destroy_lock(&s.bins[i].lock);
-    free(s.balls);
-    free(s.events);
+    report(&s, num_steps);
+    finish(&s);
     return 0;
 }

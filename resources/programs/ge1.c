@@ -14,33 +14,33 @@
 
 /* A diagonally dominant matrix needs no pivoting; the last column is the right-hand side, chosen so
  * that the solution is all ones. */
-static void initialize_row(double *row, int i, int n)
+static void initialize_row(float *row, int i, int n)
 {
-    double sum = 0.0;
+    float sum = 0.0f;
     for (int j = 0; j < n; j++) {
-        row[j] = (double)((i * 7 + j * 13) % 101) / 101.0 - 0.5;
+        row[j] = (float)((i * 7 + j * 13) % 101) / 101.0f - 0.5f;
         if (i == j)
-            row[j] += n;
+            row[j] += (float)n;
         sum += row[j];
     }
     row[n] = sum;
 }
 
-static void normalize_pivot_row(double *row, int k, int n)
+static void normalize_pivot_row(float *row, int k, int n)
 {
-    double inverse = 1.0 / row[k];
+    float inverse = 1.0f / row[k];
     for (int j = k + 1; j <= n; j++)
         row[j] *= inverse;
 }
 
-static void eliminate_row(double *row, const double *pivot_row, int k, int n)
+static void eliminate_row(float *row, const float *pivot_row, int k, int n)
 {
-    double factor = row[k];
+    float factor = row[k];
     for (int j = k + 1; j <= n; j++)
         row[j] -= factor * pivot_row[j];
 }
 
-static void eliminate(double **a, int n)
+static void eliminate(float **a, int n)
 {
 #pragma omp parallel
     {
@@ -62,7 +62,7 @@ static void eliminate(double **a, int n)
 }
 
 /* Solves the triangular system; returns the largest error of the solution, which should be all ones. */
-static double solution_error(double **a, int n)
+static double solution_error(float **a, int n)
 {
     double error = 0.0;
     double *x = malloc((size_t)n * sizeof *x);
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s N [verify]\n", argv[0]);
         return 2;
     }
-    double **a = malloc((size_t)n * sizeof *a);
+    float **a = malloc((size_t)n * sizeof *a);
     for (int i = 0; i < n; i++)
         a[i] = malloc((size_t)(n + 1) * sizeof **a);
 
