@@ -130,13 +130,15 @@ def scalability(
     tolerance: float = 0.01,
     latency: Literal["accounting", "method1"] = "accounting",
     failures: Mapping[int, str] | None = None,
+    searches: Mapping[int, str] | None = None,
 ) -> Matrix | None:
     """Return the matrix of *metric* with *bound* held at *target*; ``None`` when no target can be chosen.
 
     *scaling* comes from `metrics.scaling`. The latency metric is scale(E, (N, N')) = L(W, N)/L(W', N')
     (scale-graph.txt eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is
     psi(N, N') = N' W/(N W') (isospeed.txt eq. 1). *target* defaults to `bounds.usual_target`; *tolerance* and
-    *latency* as in `bounds.anchors`. *failures* (N -> sentence) explains counts whose runs all failed.
+    *latency* as in `bounds.anchors`. *failures* (N -> sentence) is said beside the reasons of counts with
+    failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting the bound, which know better than the table why.
     """
     if target is None:
         target = bounds.usual_target(scaling, bound)
@@ -148,6 +150,8 @@ def scalability(
         counts = {int(n) for n in scaling["processors"]} | set(failures or {})
         processors = sorted(n for n in counts if n >= first)
     found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency)
+    said = searches or {}
+    found = [a if a.known or a.processors not in said else replace(a, reason=said[a.processors]) for a in found]
     return from_anchors(found, metric, bound, target, failures or {})
 
 

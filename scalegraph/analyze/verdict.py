@@ -45,6 +45,11 @@ def fixed_size(series: Series) -> str:
     point = turning_point(series.rows)
     if point is None:
         return "only one processor count was run"
+    if point.reached and point.processors == series.processors[0]:
+        more = f" {point.processors}" if point.processors > 1 else " one processor"
+        growth = what_grows(series.rows, point.processors, series.processors[1])
+        cause = f": {_PLURAL[growth[0].words]} more than they bring" if growth else ""
+        return f"fastest on{more}, more are slower{cause}"
     if point.reached:
         later = [n for n in series.processors if n > point.processors]
         growth = [growth for growth in what_grows(series.rows, point.processors, later[0]) if growth.growth_s > 0]
@@ -93,7 +98,7 @@ def header(
     if scaling.empty:
         return "No run has ended well yet."
     program = str(manifest.get("title") or manifest.get("program") or scaling["program"].iloc[0])
-    machine = str(manifest.get("machine_title") or scaling["machine"].iloc[0])
+    machine = str(manifest.get("machine_title") or scaling["machine"].iloc[0]).partition(" (")[0]
     counts = tuple(sorted({int(n) for n in scaling["processors"]}))
     parts = [f"{program} on {machine}, {span(counts)}"]
     if series is not None:

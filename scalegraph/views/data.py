@@ -71,12 +71,12 @@ class StudyData:
 
     @property
     def machine_title(self) -> str:
-        """Name of the machine for people."""
+        """Name of the machine for people, without what stands in parentheses behind it."""
         values = self.manifest.get("machine_values") or {}
         title = self.manifest.get("machine_title") or values.get("title") or self.manifest.get("machine")
         if not title and not self.table.empty:
             title = self.table["machine"].iloc[0]
-        return str(title or "")
+        return str(title or "").partition(" (")[0]
 
     def bound(self, kind: str) -> tuple[float | None, float | None]:
         """Return value and relative tolerance of the request's bound *kind*, ``None`` where it asked for none."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.units import significant
 from scalegraph.views import common
@@ -21,7 +23,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
     text = {(source.file, n): line.strip() for source in data.sources for n, line in _numbered(source.text)}
     rows = []
     for row in costs.head(most).to_dict("records"):
-        place = f"{row['file']}:{int(row['line'])}"
+        place = f"{PurePath(str(row['file'])).name}:{int(row['line'])}"
         miss = float(row["miss_rate"]) * 100
         rows.append(
             Row(
@@ -33,7 +35,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
                     miss if miss == miss else None,
                     text.get((str(row["file"]), int(row["line"])), ""),
                 ),
-                key=place,
+                key=f"{row['file']}:{int(row['line'])}",
+                tip=f"{row['file']}:{int(row['line'])}",
             )
         )
     columns = (

@@ -80,7 +80,17 @@ def matrix(
         tolerance=near * target if bound == "efficiency" else near,
         latency="method1" if latency == "method1" else "accounting",
         failures=failures(data),
+        searches=_searches(data, bound, target),
     )
+
+
+def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
+    """Return the sentences of searches for this bound that did not meet it, by N (`manifest` key ``searches``)."""
+    return {
+        int(search["processors"]): str(search["sentence"]).replace("; ", ", ")
+        for search in data.manifest.get("searches") or ()
+        if search.get("bound") == bound and not search.get("met") and search.get("value") == target
+    }
 
 
 def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
@@ -103,4 +113,6 @@ def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
 
 def failures(data: StudyData) -> dict[int, str]:
     """Return for each N on which some run failed the reason of the last one."""
-    return {run.point.processors: f"a run failed: {run.message or run.status}" for run in data.failed}
+    return {
+        run.point.processors: f"a run failed: {(run.message or run.status).replace('; ', ', ')}" for run in data.failed
+    }

@@ -17,6 +17,7 @@ from scalegraph.views.view import Option, View
 
 _TITLE = "Execution profile"
 _BARS = 12
+_SHORT = {"memory_stall": "stall", "primitive": "primitives"}
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, bars: int = _BARS) -> Figure:
@@ -35,6 +36,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
         (_table(costs), _bars(costs, run, bars)),
         notes=(
             f"Run: {run.point.label()}. Times are summed over processors; inclusive counts everything written inside.",
+            *(("Loss: inclusive share of what is lost against one processor.",) if not alone else ()),
         ),
         meta={"run": run.point.key},
     )
@@ -46,16 +48,16 @@ def _table(costs: pd.DataFrame) -> Table:
         Column("region"),
         Column("inclusive", "%", "muted"),
         Column("exclusive", "%", "muted"),
-        *(Column(common.GROUP_WORDS[group], "s", group) for group in GROUPS),
+        *(Column(_SHORT.get(group, group), "s", group) for group in GROUPS),
         Column("imbalance"),
         Column("visits"),
     ]
     if lost:
-        columns.insert(1, Column("share of loss", "%", "mark"))
+        columns.insert(1, Column("loss", "%", "mark"))
     rows = []
     for row in costs.to_dict("records"):
         values: list[float | int | str | None] = [
-            str(row["name"]) if row["kind"] in ("function", "program", "phase") else _named(row),
+            _named(row),
             _known(100 * row["share_incl"]),
             _known(100 * row["share"]),
             *(_known(row[f"{group}_s"]) for group in GROUPS),
@@ -72,7 +74,9 @@ def _table(costs: pd.DataFrame) -> Table:
 
 def _named(row: dict[object, object]) -> str:
     name, kind = str(row["name"]), str(row["kind"])
-    where = f" (line {row['line']})" if row["line"] else ""
+    if kind in ("function", "program", "phase"):
+        return name.removeprefix(f"{kind} ") or kind
+    where = f" (line {row['line']})" if row["line"] and not name.endswith(f":{row['line']}") else ""
     return (f"{kind} {name}" if name and not name.startswith(kind) else name or kind) + where
 
 
@@ -83,7 +87,7 @@ def _known(value: float) -> float | None:
 def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
     shown = costs[costs["total_s"] > 0].sort_values("total_s", kind="stable").tail(most)
     records = shown.to_dict("records")
-    names = tuple(_named(row) if row["kind"] != "function" else str(row["name"]) for row in records)
+    names = tuple(_named(row) for row in records)
     series = tuple(
         (common.GROUP_WORDS[group], group, tuple(float(row[f"{group}_s"]) for row in records)) for group in GROUPS
     )
@@ -113,7 +117,7 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
         f" to {_named(dearest.to_dict())} itself"
     )
     if int(top["region"]) != int(dearest["region"]):
-        text += f", {verdict.percent(float(top['share_incl']))} to {top['name']} with all inside"
+        text += f", {verdict.percent(float(top['share_incl']))} to {_named(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from scalegraph.analyze import series as selection
@@ -38,9 +40,15 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     panels = []
     for column, words, role in _RATES:
         if np.isfinite(numbers(series.rows, column)).any():
-            line = common.curve(series.rows, column, words, role, unit="%", scale=100.0, x=series.axis)
-            top = float(np.nanmax(line.y)) * 1.15
-            panels.append(Plot(axis, Axis(words, "%", limits=(0.0, min(102.0, top) if top > 0 else 1.0)), (line,)))
+            lines = [common.curve(series.rows, column, words, role, unit="%", scale=100.0, x=series.axis)]
+            if column == "miss_rate" and np.isfinite(numbers(series.rows, "l1_miss_rate")).any():
+                first_level = common.curve(
+                    series.rows, "l1_miss_rate", "first level", "series:3", unit="%", scale=100.0, x=series.axis
+                )
+                lines = [replace(lines[0], name="private caches"), first_level]
+            top = max(float(np.nanmax(line.y)) for line in lines) * 1.15
+            limits = (0.0, min(102.0, top) if top > 0 else 1.0)
+            panels.append(Plot(axis, Axis(words, "%", limits=limits), tuple(lines)))
     if not panels:
         need = "The runs have no accounting of processor time; simulated runs have it."
         return common.empty("sequential", _TITLE, data, need)

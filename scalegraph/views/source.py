@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from scalegraph.analyze import verdict
@@ -15,6 +16,7 @@ from scalegraph.views.figure import Column, Figure, Source, SourceLine
 from scalegraph.views.view import Option, View
 
 _TITLE = "Source and cost"
+_LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _COLUMNS = (
     Column("share", "%", "muted"),
     Column("busy", "s", "busy"),
@@ -78,16 +80,30 @@ def _same(one: str, other: str) -> bool:
     return one == other or PurePath(one).name == PurePath(other).name
 
 
+def _by_line(instrumented: str) -> dict[int, str]:
+    """Return instrumented text by the line of the original it stands for, following ``#line`` directives."""
+    found: dict[int, str] = {}
+    number = 1
+    for text in instrumented.splitlines():
+        directive = _LINE.match(text)
+        if directive:
+            number = int(directive[1])
+            continue
+        found[number] = f"{found[number]} {text.strip()}" if number in found else text
+        number += 1
+    return found
+
+
 def _lines(
     source: SourceText, values: dict[int, tuple[float | None, ...]], regions: tuple[Region, ...]
 ) -> tuple[SourceLine, ...]:
-    inserted = source.instrumented.splitlines()
+    inserted = _by_line(source.instrumented)
     mine = [region for region in regions if region.line and _same(region.file, source.file)]
     lines = []
     for number, text in enumerate(source.text.splitlines(), start=1):
         inside = [region for region in mine if region.line <= number <= max(region.end_line, region.line)]
         innermost = max(inside, key=lambda region: (region.line, region.id), default=None)
-        twin = inserted[number - 1] if number <= len(inserted) else ""
+        twin = inserted.get(number, text)
         lines.append(
             SourceLine(
                 number,

@@ -37,7 +37,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as on one"
-            f" processor, with {point.processors} processors at an efficiency of {verdict.percent(point.efficiency)}."
+            f" processor, on {verdict.span((point.processors,))} at {verdict.percent(point.efficiency)} efficiency."
         )
     top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
     return Figure(

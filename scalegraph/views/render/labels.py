@@ -130,9 +130,10 @@ def _candidates(
     px, py = float(place[0]), float(place[1])
     corners: list[tuple[float, float]] = []
     if level:  # along a horizontal line
-        for share in (0.02, 0.25, 0.5, 0.75):
-            left = frame[0] + share * (frame[2] - frame[0])
-            corners += [(left, py + 2), (left, py - height - 2)]
+        for away in (2, 10):
+            for share in (0.01, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.0):
+                left = frame[0] + share * (frame[2] - frame[0] - width - 4)
+                corners += [(left, py + away), (left, py - height - away)]
     elif vertical:
         for share in (0.92, 0.75, 0.5, 0.25, 0.05):
             bottom = frame[1] + share * (frame[3] - frame[1] - height)

@@ -20,7 +20,7 @@ from scalegraph.views.palette import Theme, ink, paper
 from scalegraph.views.render import grid as grid_panel
 from scalegraph.views.render import plot as plot_panel
 from scalegraph.views.render import table as table_panel
-from scalegraph.views.render.text import fitted, wrapped
+from scalegraph.views.render.text import fitted, text_of, wrapped
 
 CM = 1 / 2.54
 CM_POINT = 2.54 / 72
@@ -139,7 +139,16 @@ def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float,
     y = height - 8
     for text, size, weight in ((figure.title, 9.5, "bold"), (figure.sentence, 8.0, "normal")):
         for line in wrapped(sheet, text, size, room, weight)[:3]:
-            sheet.text(7 / width, y / height, line, size=size, weight=weight, color=brush.ink, va="top")
+            sheet.text(
+                7 / width,
+                y / height,
+                text_of(line),
+                parse_math=True,
+                size=size,
+                weight=weight,
+                color=brush.ink,
+                va="top",
+            )
             y -= size * 1.32
         y -= 2
     below = [(line, 6.2) for note in notes if note for line in wrapped(sheet, note, 6.2, room)]
@@ -148,7 +157,10 @@ def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float,
         below = [*below[: most - 1], ("… and more: the data export has all notes and reasons.", 6.2)]
     bottom = 5.0
     for line, size in reversed(below):
-        sheet.text(7 / width, bottom / height, line, size=size, color=brush.ink, alpha=0.75, va="bottom")
+        sheet.text(
+            7 / width, bottom / height, text_of(line), parse_math=True, size=size, color=brush.ink, alpha=0.75,
+            va="bottom",
+        )  # fmt: skip
         bottom += size * 1.3
     return max(y / height, 0.4), min((bottom + 2) / height, 0.35)
 

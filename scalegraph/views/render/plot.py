@@ -110,8 +110,6 @@ class Scale:
 
     def thin(self, axes: Axes, which: str) -> None:
         """Drop the words of ticks that would stand on one another; the ticks stay."""
-        if not self.axis.ticks and self.axis.scale != "category":
-            return
         if which == "y" and self.axis.scale == "category":
             return
         target = axes.xaxis if which == "x" else axes.yaxis
