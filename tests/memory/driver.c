@@ -4,6 +4,7 @@
  *   hit P r|w ADDRESS            -> hit=0|1, by the filter
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
+ *   resident                     -> mib=.. of host memory in use
  *   walk P COUNT STRIDE          -> nanoseconds of one access (for the eye, never asserted)
  */
 #include <inttypes.h>
@@ -124,6 +125,7 @@ static void walk(sg_mem *mem, uint32_t p, uint64_t count, uint64_t stride)
 int main(int argc, char **argv)
 {
     static sg_config config;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     char error[2 * SG_MAX_PATH + 256], line[256];
     if (argc != 2 || sg_config_read(argv[1], &config, error, sizeof error) != 0) {
         puts(error);
@@ -150,13 +152,16 @@ int main(int argc, char **argv)
                 return 1;
         } else if (sscanf(line, "walk %u %" SCNu64 " %" SCNu64, &p, &a, &b) == 3) {
             walk(mem, p, a, b);
+        } else if (strncmp(line, "resident", 8) == 0) {
+            struct rusage usage;
+            getrusage(RUSAGE_SELF, &usage);
+            printf("mib=%ld\n", usage.ru_maxrss / 1024);
         } else if (strncmp(line, "check", 5) == 0) {
             puts(sg_mem_check(mem, error, sizeof error) == 0 ? "ok" : error);
         } else {
             puts("unknown command");
             return 2;
         }
-        fflush(stdout);
     }
     sg_mem_destroy(mem);
     return 0;

@@ -1,0 +1,101 @@
+"""The multistage network of Cerberus, to the cycle."""
+
+import pytest
+
+pytestmark = pytest.mark.compiler
+
+BASE = 0x100000
+LINE = 128
+ONE_WAY = 3  # stages of one cycle
+SHORT, LONG = 1, 17  # flits of a message without and with a line
+MEMORY, DIRECTORY, SNOOP = 8, 2, 2
+READ = ONE_WAY + SHORT + MEMORY + ONE_WAY + LONG
+TO_CACHE_AND_BACK = ONE_WAY + SHORT + SNOOP + ONE_WAY
+
+
+@pytest.fixture
+def cerberus(memory):
+    return memory("cerberus", 64)
+
+
+def test_unloaded_read_crosses_the_network_twice(cerberus) -> None:
+    assert cerberus.read(0, BASE) == {
+        "cycles": READ, "stall_remote_read": READ, "l1_misses": 1, "misses": 1, "remote_reads": 1, "page_misses": 1,
+    }  # fmt: skip
+    assert cerberus.read(0, BASE)["cycles"] == 0
+
+
+@pytest.mark.parametrize(("processors", "stages"), [(8, 3), (64, 3), (65, 4), (256, 4), (1024, 5)])
+def test_stages_grow_with_the_machine(memory, processors, stages) -> None:
+    cost = memory("cerberus", processors).read(0, BASE)
+    assert cost["stall_remote_read"] == 2 * stages + SHORT + MEMORY + LONG
+
+
+def test_a_dirty_line_comes_from_its_owner_through_home(cerberus) -> None:
+    cerberus.write(0, BASE)
+    cost = cerberus.read(1, BASE, 1000)
+    expected = ONE_WAY + SHORT + DIRECTORY + TO_CACHE_AND_BACK + LONG + MEMORY + ONE_WAY + LONG
+    assert cost["stall_remote_read"] == expected
+    assert cost["writebacks"] == 1
+    assert cerberus.read(2, BASE, 2000)["stall_remote_read"] == READ
+
+
+def test_a_read_copy_is_not_writable(cerberus) -> None:
+    cerberus.read(0, BASE)
+    upgrade = ONE_WAY + SHORT + DIRECTORY + ONE_WAY + SHORT
+    assert cerberus.write(0, BASE, 1000) == {"cycles": upgrade, "stall_upgrade": upgrade, "misses": 1, "upgrades": 1}
+
+
+@pytest.mark.parametrize("sharers", [1, 2, 5, 40])
+def test_invalidation_of_k_sharers_sends_k_messages_through_the_port_of_home(memory, sharers) -> None:
+    cerberus = memory("cerberus", 64)
+    for processor in range(sharers + 1):
+        cerberus.read(processor, BASE, 1000 * processor)
+    cost = cerberus.write(0, BASE, 100_000)
+    unloaded = ONE_WAY + SHORT + DIRECTORY + TO_CACHE_AND_BACK + SHORT + ONE_WAY + SHORT
+    assert cost["stall_upgrade"] == unloaded
+    # The last invalidation leaves sharers - 1 flits after the first; nothing else is on the way.
+    assert cost.get("stall_contention", 0) == sharers - 1
+    assert cost["invalidations"] == sharers
+    assert cerberus.check() == "ok"
+
+
+def test_a_module_serves_one_at_a_time(memory) -> None:
+    # One flit a line, so that the module is the narrowest place; processors 0, 4, 8, 12 meet at the last switch.
+    cerberus = memory("cerberus", 64, {"network.flit_bytes": "256"})
+    waits = [
+        cerberus.read(processor, BASE + 64 * LINE * processor, 0).get("stall_contention", 0)
+        for processor in range(0, 16, 4)
+    ]
+    assert waits == [0, MEMORY, 2 * MEMORY, 3 * MEMORY]
+
+
+def test_a_hot_spot_queues_for_its_reply_port_and_other_modules_do_not(cerberus) -> None:
+    waits = [
+        cerberus.read(processor, BASE + 64 * LINE * processor, 0).get("stall_contention", 0) for processor in range(32)
+    ]
+    # The replies leave the module's port 17 flits apart.
+    assert waits == [LONG * position for position in range(32)]
+    assert "stall_contention" not in cerberus.read(40, BASE + LINE * 21, 0)
+
+
+def test_paths_that_share_no_link_do_not_disturb_each_other(cerberus) -> None:
+    costs = [cerberus.read(processor, BASE + LINE * processor, 0) for processor in range(64)]
+    assert all("stall_contention" not in cost for cost in costs)
+
+
+def test_requests_for_a_line_wait_at_home_while_its_owner_changes(cerberus) -> None:
+    cerberus.write(0, BASE)
+    first, second = (cerberus.write(processor, BASE, 1000) for processor in (1, 2))
+    assert "stall_contention" not in first
+    assert second["stall_contention"] > TO_CACHE_AND_BACK
+
+
+def test_a_dirty_victim_occupies_its_module_but_nobody_waits_for_the_write_back(memory) -> None:
+    cerberus = memory("cerberus", 64, {"network.flit_bytes": "256"})
+    stride = 16 * 1024  # one set of the 4-way cache of 64 KiB
+    for line in range(4):
+        cerberus.write(0, BASE + line * stride, 1000 * line)
+    cost = cerberus.write(0, BASE + 4 * stride, 10_000)
+    assert cost["cycles"] == ONE_WAY + SHORT + MEMORY + ONE_WAY + SHORT
+    assert cost["writebacks"] == 1
