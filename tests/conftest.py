@@ -16,6 +16,15 @@ def root() -> Path:
     return Path(__file__).parent.parent
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Cache of the whole test run, shared by its workers; not the user's."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    os.environ["SCALEGRAPH_CACHE"] = str(cache)
+    return cache
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a compiler where there is none."""
     if shutil.which(os.environ.get("CC", "gcc")) is None:

@@ -16,6 +16,7 @@ from typing import Literal
 from scalegraph import machine as machines
 from scalegraph.base.errors import BuildError, ScaleGraphError
 from scalegraph.control import build
+from scalegraph.control.execute import default_workers
 from scalegraph.link import Simulated
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, Compiler, find_compiler
@@ -81,7 +82,7 @@ def all_checks() -> Iterator[Check]:
     yield _qt()
     yield _display()
     yield _module("pictures (matplotlib)", "matplotlib")
-    yield Check("host", "ok", f"{os.cpu_count()} cores, {_memory()}: that many runs go side by side")
+    yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
     yield Check("MPI", "remark", "not used yet", "nothing to install")
     yield Check("hardware counters", "remark", "not used yet", "nothing to install")
 

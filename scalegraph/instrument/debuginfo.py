@@ -86,8 +86,10 @@ def _programs(dwarf: DWARFInfo, files: list[str]) -> Iterator[list[tuple[int, in
             if state.end_sequence:
                 rows.append((state.address, 0, 0))
                 continue
+            name = names.get(state.file, "")
+            if name.endswith("/sg_probe.h"):
+                continue  # probes stand for the line that they are planted in
             if state.file not in numbers:
-                name = names.get(state.file, "")
                 if name not in known:
                     known[name] = len(files)
                     files.append(name)

@@ -92,7 +92,8 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _flags("compile.flags")
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
-    result = compiler.run([*flags, "-Wno-error", prefix, f"-I{SOURCES}", "-c", str(source), "-o", str(target)])
+    # Its debug information would only slow down the look-up of the user's lines.
+    result = compiler.run([*flags, "-Wno-error", "-g0", prefix, f"-I{SOURCES}", "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:

@@ -1,0 +1,9 @@
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+    if (fork() == 0)
+        printf("child\n");
+    return 0;
+}

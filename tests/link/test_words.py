@@ -1,0 +1,56 @@
+"""Ends of runs in plain words."""
+
+import pytest
+
+from scalegraph.base.run import Wait
+from scalegraph.link.process import Outcome
+from scalegraph.link.words import failure_message, wait_in_words, waits_in_words
+
+
+def outcome(**changes: object) -> Outcome:
+    values: dict[str, object] = {
+        "exit_code": 0,
+        "signal": None,
+        "timed_out": False,
+        "cancelled": False,
+        "stdout": "",
+        "stderr": "",
+        "truncated": (),
+        "host_s": 1.0,
+    }
+    return Outcome(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_lock_is_named_by_its_address() -> None:
+    assert wait_in_words("idle_lock", 0x40) == "waits for the lock 0x40"
+    assert wait_in_words("idle_barrier", 0x40) == "waits at a barrier"
+
+
+def test_processors_that_do_the_same_share_a_clause() -> None:
+    waits = [Wait(processor=n, doing="waits at a barrier", place="p.c:3") for n in range(6)]
+    waits.append(Wait(processor=6, doing="waits for the lock 0x40", place="p.c:9", holder=2))
+    assert waits_in_words(waits) == (
+        "processors 0 to 5 wait at a barrier at p.c:3; processor 6 waits for the lock 0x40 held by processor 2 at p.c:9"
+    )
+
+
+def test_long_lists_are_cut() -> None:
+    waits = [Wait(processor=n, doing=f"waits for the lock {n}") for n in range(20)]
+    assert waits_in_words(waits).endswith("; and 12 more")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"exit_code": None, "signal": 9}, "the program was ended by SIGKILL: most likely the host ran out of memory"),
+        ({"exit_code": None, "signal": 11}, "the program was ended by SIGSEGV (segmentation fault)"),
+        ({"exit_code": 99, "stderr": "why\n"}, "the simulator left no result (exit code 99): why"),
+    ],
+)
+def test_end_without_a_result_is_described_by_what_is_known(changes: dict[str, object], expected: str) -> None:
+    assert failure_message("internal", "", outcome(**changes), (), 1) == expected
+
+
+def test_stack_overflow_says_what_to_set() -> None:
+    told = "processor 0 ran over its stack: raise the stack size of the run, or ..."
+    assert "OMP_STACKSIZE" in failure_message("stack_overflow", told, outcome(), (), 1)
