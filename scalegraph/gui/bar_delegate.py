@@ -20,11 +20,11 @@ class BarDelegate(QStyledItemDelegate):
     ) -> None:
         """Paint bar and number."""
         role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if role and share is not None:
             # while the row is selected the style paints over the bar, so the bar moves to the foot of the cell
             super().paint(painter, option, index) if selected else None
-            self._bar(painter, QRectF(option.rect), role, share, foot=selected)  # type: ignore[attr-defined]
+            self._bar(painter, QRectF(option.rect), role, share, foot=selected)
             if selected:
                 return
         super().paint(painter, option, index)
@@ -38,12 +38,12 @@ class BarDelegate(QStyledItemDelegate):
         painter.fillRect(bar, tint(role, self.theme, 1.0 if foot else 0.34))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """A little more than the text, so that bars of neighbouring rows stay apart."""
+        """Take a little more than the text, so that bars of neighbouring rows stay apart."""
         size = super().sizeHint(option, index)
         extra = 30 if index.data(BAR_ROLE) else 8
-        return QSize(size.width() + extra, max(size.height(), option.fontMetrics.height() + 7))  # type: ignore[attr-defined]
+        return QSize(size.width() + extra, max(size.height(), option.fontMetrics.height() + 7))
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Long names lose their middle: both ends say what it is."""
         super().initStyleOption(option, index)
-        option.textElideMode = Qt.TextElideMode.ElideMiddle  # type: ignore[attr-defined]
+        option.textElideMode = Qt.TextElideMode.ElideMiddle

@@ -11,9 +11,17 @@ _KEYWORDS: Final = (
     "auto break case const continue default do else enum extern for goto if inline register restrict return sizeof "
     "static struct switch typedef union volatile while _Atomic _Bool _Static_assert"
 )
-_TYPES: Final = "char double float int long short signed unsigned void size_t bool FILE u?int(?:8|16|32|64)_t omp_lock_t"
+_TYPES: Final = (
+    "char double float int long short signed unsigned void size_t bool FILE u?int(?:8|16|32|64)_t omp_lock_t"
+)
 _COLOURS: Final = {
-    "light": {"comment": "#5F6B76", "string": "#8A4B00", "directive": "#7A3E9D", "word": "#0B5394", "number": "#A02C1C"},
+    "light": {
+        "comment": "#5F6B76",
+        "string": "#8A4B00",
+        "directive": "#7A3E9D",
+        "word": "#0B5394",
+        "number": "#A02C1C",
+    },
     "dark": {"comment": "#93A1AD", "string": "#E0AF68", "directive": "#C7A0E8", "word": "#7DB8F0", "number": "#F09A86"},
 }
 _TOKENS: Final = re.compile(

@@ -90,12 +90,14 @@ class ExportDialog(QDialog):
             box.setDecimals(1)
             box.setSuffix(" cm")
             box.setValue(value)
+            box.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         self.natural = QCheckBox("As high as its content needs, 16 cm wide")
         self.natural.setChecked(True)
         self.dpi = QSpinBox()
         self.dpi.setRange(50, 1200)
         self.dpi.setSuffix(" dots per inch")
         self.dpi.setValue(200)
+        self.dpi.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.colours = QComboBox()
         for name, text in _COLOURS.items():
             self.colours.addItem(text, name)
@@ -226,7 +228,7 @@ class ExportDialog(QDialog):
         self._image.setPixmap(self._picture if small else self._picture.scaled(room, keep, smooth))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The preview takes the room there is."""
+        """Give the preview the room there is."""
         super().resizeEvent(event)
         self._fit()
 
@@ -271,7 +273,7 @@ class ExportDialog(QDialog):
         mark(self._said, "role", "fault" if fault else "muted")
 
     def done(self, result: int) -> None:
-        """Closing drops the preview that is being drawn."""
+        """Close, and drop the preview that is being drawn."""
         self._later.stop()
         self._previews.stop()
         super().done(result)

@@ -1,4 +1,4 @@
-"""A `Figure` on the screen: its title, the sentence that says what it shows, its panels and notes; or why there is none."""
+"""A `Figure` on the screen: its title, the sentence that says what it shows, its panels and notes; or why not."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.gui.grid_panel import GridPanel
+from scalegraph.gui.notes_area import NotesArea
 from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.source_panel import SourcePanel
@@ -27,7 +28,13 @@ from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
 
 PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
-_SIDE_BY_SIDE = 2.0  # width over height from which panels stand beside one another
+# width and height in pixels with which a panel is still read with ease
+_LEAST: dict[type, tuple[int, int]] = {
+    PlotPanel: (320, 210),
+    GridPanel: (420, 300),
+    TablePanel: (460, 160),
+    SourcePanel: (520, 220),
+}
 
 
 class FigureWidget(QWidget):
@@ -66,7 +73,7 @@ class FigureWidget(QWidget):
     def _build(self) -> None:
         self._title = _label("heading")
         self._sentence = _label("sentence")
-        self._notes = _label("muted")
+        self._notes = NotesArea()
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._splitter.setChildrenCollapsible(False)
         self._state = _State()
@@ -104,14 +111,14 @@ class FigureWidget(QWidget):
         """Say why there is no picture, with a way to try again."""
         self._figure = None
         self._drop_panels()
-        self._texts("", "", ())
+        self._texts("", "")
         self._state.say(sentence, fault=True, retry=True)
         self._stack.setCurrentWidget(self._state)
 
     def show_figure(self, figure: Figure) -> None:
         """Show *figure*; zoom, scroll position and sorting are kept where its panels are of the same kind."""
         self._figure = figure
-        self._texts(figure.title, figure.sentence, figure.notes)
+        self._texts(figure.title, figure.sentence)
         self.setAccessibleName(figure.title)
         self.setAccessibleDescription(figure.sentence or figure.empty)
         if figure.empty or not figure.panels:
@@ -140,14 +147,12 @@ class FigureWidget(QWidget):
 
     # making
 
-    def _texts(self, title: str, sentence: str, notes: tuple[str, ...]) -> None:
+    def _texts(self, title: str, sentence: str) -> None:
         self._title.setText(title)
         self._title.setVisible(bool(title) and self._with_title)
         self._sentence.setText(sentence)
         self._sentence.setVisible(bool(sentence))
-        self._notes.setText("\n".join(notes))
-        self._notes.setVisible(bool(notes) and self.height() > _NOTES_FROM)
-        self.setToolTip("")
+        self._show_notes()
 
     def _show_panels(self, panels: tuple[Panel, ...]) -> None:
         if [_KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]:
@@ -161,9 +166,10 @@ class FigureWidget(QWidget):
             self._splitter.addWidget(widget)
             self._splitter.setStretchFactor(self._splitter.count() - 1, 3 if isinstance(panel, Plot | Grid) else 2)
         self.setFocusProxy(self._panels[0])
+        self._orient()
+        self._share()
 
     def _drop_panels(self) -> None:
-        self.setFocusProxy(None)
         for widget in self._panels:
             widget.hide()
             widget.setParent(None)
@@ -221,11 +227,29 @@ class FigureWidget(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Panels stand beside one another in a wide window, else below."""
         super().resizeEvent(event)
-        self._notes.setVisible(bool(self._notes.text()) and self.height() > _NOTES_FROM)
-        wide = self.width() > _SIDE_BY_SIDE * max(1, self.height()) and self.width() > 900
-        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        self._show_notes()
+        self._orient()
+
+    def _show_notes(self) -> None:
+        notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
+        self._notes.show_notes(notes if self.height() > _NOTES_FROM else (), self.height())
+
+    def _orient(self) -> None:
+        """Stand panels beside or below one another, whichever leaves the tightest of them more room."""
+        if len(self._panels) < 2:
+            return
+        width, height = max(1, self.width()), max(1, self.height() - 60)
+        beside = min(width / sum(_LEAST[type(panel)][0] for panel in self._panels), height / 200)
+        below = min(width / 400, height / sum(_LEAST[type(panel)][1] for panel in self._panels))
+        wanted = Qt.Orientation.Horizontal if beside > below else Qt.Orientation.Vertical
         if self._splitter.orientation() != wanted:
             self._splitter.setOrientation(wanted)
+            self._share()
+
+    def _share(self) -> None:
+        """Give each panel its share of the room, a plot or matrix more than a table."""
+        across = self._splitter.orientation() == Qt.Orientation.Horizontal
+        self._splitter.setSizes([10 * _LEAST[type(panel)][0 if across else 1] for panel in self._panels])
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for four views in a small window."""

@@ -6,12 +6,11 @@ from enum import Enum
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QStyle, QWidget
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from scalegraph.gui.grid_model import CELL_ROLE, missing, number
 from scalegraph.gui.tints import ColourMapName, heat, ink, legible_on, paper, tint
 from scalegraph.views.figure import Cell, Grid
-
 
 _ALL_VALUES_UP_TO = 10  # rows up to which every value of a cell is shown, if need be by scrolling
 
@@ -63,33 +62,39 @@ class CellPainter(QStyledItemDelegate):
     ) -> None:
         """Paint one cell."""
         cell: Cell | None = index.data(CELL_ROLE)
-        room: QRect = option.rect  # type: ignore[attr-defined]
+        room: QRect = option.rect
         painter.save()
         if cell is None:
             painter.fillRect(room, paper(self.theme))
         else:
             back = self._background(cell)
             painter.fillRect(room, back)
+            value = cell.values[self.colour_by] if self.colour_by < len(cell.values) else None
             if missing(cell):
                 painter.fillRect(room, QBrush(tint("muted", self.theme, 0.75), Qt.BrushStyle.BDiagPattern))
-            elif self.show_what is not Show.HEAT:
+            elif value is None or value != value:
+                # the value that colours is missing, others are not: hatched behind them, faintly
+                painter.fillRect(room, QBrush(tint("muted", self.theme, 0.22), Qt.BrushStyle.BDiagPattern))
+            if not missing(cell) and self.show_what is not Show.HEAT:
                 self._numbers(painter, room, cell, legible_on(back))
-            if self.mark_origin and room.width() > 24:
+            if self.mark_origin and room.width() > 24 and cell.origin != "computed":
                 self._origin(painter, room, cell, legible_on(back))
             painter.setPen(QPen(paper(self.theme), 1))
             painter.drawRect(room.adjusted(0, 0, -1, -1))
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        if option.state & QStyle.StateFlag.State_Selected:
             _frame(painter, room, self.theme)
         painter.restore()
 
     def _background(self, cell: Cell) -> QColor:
         value = cell.values[self.colour_by] if self.colour_by < len(cell.values) else None
-        if self.show_what is Show.NUMBERS or value is None or value != value:  # noqa: PLR0124 - NaN
+        if self.show_what is Show.NUMBERS or value is None or value != value:
             return paper(self.theme).darker(104) if self.theme == "light" else paper(self.theme).lighter(125)
         low, high = self.limits
         return heat((value - low) / (high - low) if high > low else 0.5, self.colour_map)
 
     def _numbers(self, painter: QPainter, room: QRect, cell: Cell, colour: QColor) -> None:
+        if self.colour_by >= len(cell.values):
+            return
         font = self.font
         texts = [number(value) for value in cell.values]
         painter.setPen(colour)
@@ -109,9 +114,8 @@ class CellPainter(QStyledItemDelegate):
                 painter.drawText(QRect(room.left(), top + i * height, room.width(), height), centre, text)
         elif flat and room.height() >= height:
             painter.drawText(room, centre, slashed)
-        elif self.colour_by < len(texts) and metrics.horizontalAdvance(texts[self.colour_by]) <= room.width() - 2:
-            if room.height() >= height - 2:
-                painter.drawText(room, centre, texts[self.colour_by])
+        elif room.height() >= height - 2 and metrics.horizontalAdvance(texts[self.colour_by]) <= room.width() - 2:
+            painter.drawText(room, centre, texts[self.colour_by])
 
     def _origin(self, painter: QPainter, room: QRect, cell: Cell, colour: QColor) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -17,14 +17,14 @@ CELL_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 def number(value: float | None) -> str:
     """Return one value of a cell with three significant digits."""
-    if value is None or value != value:  # noqa: PLR0124 - NaN
+    if value is None or value != value:
         return "–"
     return significant(value, 3) if abs(value) < 1e4 else si(value)
 
 
 def missing(cell: Cell) -> bool:
     """Whether a cell has no value at all."""
-    return all(value is None or value != value for value in cell.values)  # noqa: PLR0124 - NaN
+    return all(value is None or value != value for value in cell.values)
 
 
 class GridModel(QAbstractTableModel):

@@ -100,7 +100,6 @@ class GridPanel(QWidget):
         self._reason_room.setWidget(self._reasons)
         self._reason_room.setWidgetResizable(True)
         self._reason_room.setFrameShape(QFrame.Shape.NoFrame)
-        self._reason_room.setMaximumHeight(3 * self.fontMetrics().height() + 6)
         self._reason_room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -192,6 +191,8 @@ class GridPanel(QWidget):
         narrow = self.width() < 420
         self._by.setVisible(not narrow)
         self._reason_room.setVisible(bool(self._reasons.text()) and self.height() > 240)
+        high = self._reasons.heightForWidth(max(100, self.width() - 14)) + 2
+        self._reason_room.setFixedHeight(min(high, 3 * self.fontMetrics().height() + 4))
         self._legend.setVisible(bool(self._legend.text()) and self.height() > 220)
         self._settle()
 
@@ -381,8 +382,9 @@ def _legend_of(grid: Grid, painter: CellPainter) -> str:
     cells = [cell for row in grid.cells for cell in row if cell is not None]
     origins = sorted({cell.origin for cell in cells})
     if painter.mark_origin:
-        signs = {"simulated": "○", "measured": "●", "imported": "●", "predicted": "┄", "computed": "○"}
-        parts.append(", ".join(f"{signs[origin]} {origin}" for origin in origins))
+        signs = {"simulated": "○ simulated", "measured": "● measured", "imported": "● imported"}
+        signs |= {"predicted": "┄ predicted", "computed": "unmarked: computed from runs"}
+        parts.append(", ".join(signs[origin] for origin in sorted(origins, key=list(signs).index)))
     elif origins:
         parts.append(origins[0])
     if any(cell.reason for cell in cells):

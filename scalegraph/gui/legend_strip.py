@@ -46,6 +46,11 @@ class LegendStrip(QWidget):
         """Return what is written."""
         return [entry.text for entry in self._entries]
 
+    def wanted_width(self, entries: Sequence[LegendEntry]) -> int:
+        """Return the width in pixels that *entries* take in one row."""
+        metrics = self.fontMetrics()
+        return sum(_SWATCH + 5 + metrics.horizontalAdvance(entry.text) + _SPACE for entry in entries) + 8
+
     def sizeHint(self) -> QSize:
         """Return the height that all rows take."""
         return QSize(120, self._height())

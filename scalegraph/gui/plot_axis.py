@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
 from scalegraph.gui.scales import Scale
@@ -31,13 +32,31 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.setPen(pg.mkPen(tint("grid", theme)))
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
-        self.setLabel(scale.title.replace("<", "&lt;"))
+        self.setLabel(scale.title)
         self.picture = None
         self.update()
 
-    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+    def labelString(self) -> str:
+        """Return the axis title as it fits: the words are shortened, the unit stays."""
+        axis, title = self._value_scale.axis, self._value_scale.title
+        length = self.size().height() if self.orientation in ("left", "right") else self.size().width()
+        metrics = QFontMetricsF(self.label.font())
+        if length > 1 and metrics.horizontalAdvance(title) > length:
+            unit = title.removeprefix(axis.label)
+            room = max(0.0, length - metrics.horizontalAdvance(unit))
+            title = metrics.elidedText(axis.label, Qt.TextElideMode.ElideRight, room) + unit
+        style = ";".join(f"{key}: {value}" for key, value in self.labelStyle.items())
+        return f"<span style='{style}'>{escape(title)}</span>"
+
+    def resizeEvent(self, ev: Any = None) -> None:
+        """Shorten the title to the new length."""
+        if self.isVisible() and self._value_scale.title:
+            self.label.setHtml(self.labelString())
+        super().resizeEvent(ev)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Return the places of the ticks, for pyqtgraph."""
-        ticks = self._value_scale.ticks(minVal, maxVal, self._room(size))
+        ticks = self._value_scale.ticks(low, high, self._room(size))
         self._texts = {tick.place: tick.text for tick in ticks}
         return [(1.0, list(self._texts))]
 
@@ -59,10 +78,12 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
             return int(size / (2.4 * metrics.height()))
         axis = self._value_scale.axis
         if axis.scale == "category":
-            widest = max((metrics.horizontalAdvance(name[:_LONGEST_NAME]) for name in axis.categories), default=40.0)
+            texts = [_shortened(name) for name in axis.categories]
         else:
-            widest = metrics.horizontalAdvance("1 024 0")
-        return int(size / (widest + metrics.averageCharWidth()))
+            low, high = self.range
+            texts = [tick.text for tick in self._value_scale.ticks(low, high, 12)]
+        widest = max((metrics.horizontalAdvance(text) for text in texts), default=40.0)
+        return int(size / (widest + 1.6 * metrics.averageCharWidth()))
 
     def wheelEvent(self, event: Any) -> None:
         """Zoom along this axis only."""

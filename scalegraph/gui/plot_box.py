@@ -41,9 +41,10 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
     def at_home(self) -> bool:
         """Whether everything is shown."""
         shown = self.viewRect()
-        pairs = zip(shown.getCoords(), self._home.getCoords(), strict=True)
-        size = max(self._home.width(), self._home.height(), 1e-300)
-        return all(abs(a - b) <= 1e-6 * size for a, b in pairs)
+        home = self._home
+        wide = max(abs(shown.left() - home.left()), abs(shown.right() - home.right())) <= 1e-6 * home.width()
+        high = max(abs(shown.top() - home.top()), abs(shown.bottom() - home.bottom())) <= 1e-6 * home.height()
+        return bool(wide and high)
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
         """Left: zoom into the rectangle. Middle, or left with Shift: move."""

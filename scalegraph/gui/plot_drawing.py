@@ -160,6 +160,19 @@ class Drawing:
         )
         self.add(bars, 2)
 
+    def ink(self) -> list[tuple[float, float]]:
+        """Return drawn points along every curve, close enough together that a name on a curve is noticed."""
+        found: list[tuple[float, float]] = []
+        steps = np.linspace(0.0, 1.0, 24, endpoint=False)
+        for line in self.plot.lines:
+            xs, ys = self.x.place(line.x), self.y.place(line.y)
+            for i in range(len(xs) - 1):
+                if np.isfinite([xs[i], xs[i + 1], ys[i], ys[i + 1]]).all():
+                    pairs = zip(xs[i] + steps * (xs[i + 1] - xs[i]), ys[i] + steps * (ys[i + 1] - ys[i]), strict=True)
+                    found.extend((float(x), float(y)) for x, y in pairs)
+            found.extend((float(x), float(y)) for x, y in zip(xs, ys, strict=True) if np.isfinite([x, y]).all())
+        return found
+
     def end_labels(self) -> list[EndLabel]:
         """Return the names that would stand at the right: curves at their last point, pieces of the last stack."""
         labels = []
@@ -222,7 +235,11 @@ class Drawing:
             "predicted": "dashed",
             "computed": "cross",
         }
-        found = {line.origin for line in self.plot.lines if self._drawn(line) and (line.markers or line.origin == "predicted")}
+        found = {
+            line.origin
+            for line in self.plot.lines
+            if self._drawn(line) and (line.markers or line.origin == "predicted")
+        }
         return [LegendEntry(name, ink(self.theme), shape) for name, shape in shapes.items() if name in found]
 
 

@@ -102,11 +102,12 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         painter.setFont(self.font())
         for (label, end), place in zip(shown, places, strict=True):
             painter.setPen(QPen(label.colour, 1.2))
-            painter.drawPolyline([QPointF(1, end), QPointF(5, end), QPointF(_LEADER - 4, place), QPointF(_LEADER, place)])
+            painter.drawPolyline(
+                [QPointF(1, end), QPointF(5, end), QPointF(_LEADER - 4, place), QPointF(_LEADER, place)]
+            )
             room = self.size().width() - _LEADER - 6
             text = metrics.elidedText(label.text, Qt.TextElideMode.ElideRight, room)
             painter.setPen(self._ink)  # yellow text on white would not be legible; its leader has the colour
             painter.drawText(
                 QRectF(_LEADER + 4, place - gap / 2, room + 2, gap), int(Qt.AlignmentFlag.AlignVCenter), text
             )
-

@@ -54,12 +54,13 @@ class MarkNames:
         if width <= 0 or height <= 0 or x1 <= x0 or y1 <= y0:
             return
         taken: list[QRectF] = []
+        ink = [QPointF(width * (x - x0) / (x1 - x0), height * (y1 - y) / (y1 - y0)) for x, y in self._drawing.ink()]
         for _, x, y, text in self._named:
             size = text.boundingRect().size()
             px = width * (((x - x0) / (x1 - x0)) if x is not None else 1.0)
             py = height * (1 - ((y - y0) / (y1 - y0))) if y is not None else 0.0
             text.setVisible(-1 <= px <= width + 1 and -1 <= py <= height + 1)
-            corner = _free_place(QPointF(px, py), (size.width(), size.height()), (width, height), taken, y is None)
+            corner = _free_place(QPointF(px, py), (size.width(), size.height()), (width, height), taken, ink)
             taken.append(QRectF(corner.x(), corner.y(), size.width(), size.height()))
             text.setAnchor((0, 0))
             text.setPos(x0 + corner.x() / width * (x1 - x0), y1 - corner.y() / height * (y1 - y0))
@@ -70,10 +71,11 @@ class MarkNames:
 
 
 def _free_place(
-    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], upright: bool
+    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: list[QPointF]
 ) -> QPointF:
-    """Return the upper left corner for a name of *size* at *at*: the first candidate that is inside and free."""
+    """Return the upper left corner for a name of *size* at *at*: inside, off other names, and on the least of *ink*."""
     w, h = size
+    upright = at.y() <= 0
     near = 4.0 if upright else 9.0
     rows = range(6)
     if upright:
@@ -83,13 +85,17 @@ def _free_place(
             QPointF(x, at.y() + dy)
             for row in rows
             for dy in (-h - near - row * h, near + row * h)
-            for x in (at.x() - w / 2, at.x() + near, at.x() - near - w)
+            for x in (at.x() - w / 2, at.x() + near, at.x() - near - w, at.x() - w - 40, at.x() + 40)
         ]
     inside = [p for p in candidates if 0 <= p.x() <= room[0] - w and 0 <= p.y() <= room[1] - h]
-    for corner in inside:
-        if not any(QRectF(corner.x(), corner.y(), w, h).intersects(other) for other in taken):
-            return corner
-    chosen = inside[0] if inside else candidates[0]
+
+    def cost(corner: QPointF) -> float:
+        box = QRectF(corner.x(), corner.y(), w, h)
+        hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in ink)
+        away = math.hypot(box.center().x() - at.x(), box.center().y() - at.y())
+        return 8 * hidden + 0.1 * away + 1000 * sum(box.intersects(other) for other in taken)
+
+    chosen = min(inside, key=cost) if inside else candidates[0]
     return QPointF(max(0.0, min(room[0] - w, chosen.x())), max(0.0, min(room[1] - h, chosen.y())))
 
 

@@ -28,6 +28,11 @@ class _Canvas(pg.PlotWidget):  # type: ignore[misc]
 
     moved = Signal(QPointF)
     left = Signal()
+    resized = Signal()
+
+    def resizeEvent(self, ev: QResizeEvent | None) -> None:
+        super().resizeEvent(ev)
+        self.resized.emit()
 
     def mouseMoveEvent(self, ev: QMouseEvent) -> None:
         super().mouseMoveEvent(ev)
@@ -65,6 +70,8 @@ class PlotPanel(QWidget):
         item.layout.addItem(self._labels, 2, 3)
         self._labels.setFont(self.font())
         self._legend = LegendStrip(self)
+        self._corner = LegendStrip(self._canvas)
+        self._corner.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -83,6 +90,7 @@ class PlotPanel(QWidget):
         self._box.menu_wanted.connect(self._menu)
         self._box.sigRangeChanged.connect(lambda *_: self._settle())
         self._box.sigResized.connect(lambda *_: self._settle())
+        self._canvas.resized.connect(self._place_names)
         self.set_plot(plot)
 
     # what it shows
@@ -144,14 +152,15 @@ class PlotPanel(QWidget):
     def label_texts(self) -> list[str]:
         """Return the names shown at the curves or in the legend, and those of the marks."""
         marks = self._names.texts() if self._names else []
-        return [*self._labels.texts(), *self._legend.texts(), *marks]
+        return [*self._labels.texts(), *self._legend.texts(), *self._corner.texts(), *marks]
 
     def place_of(self, processors: int) -> QPoint | None:
         """Return where (in this widget) the first point or bar of *processors* is drawn."""
         for target in self._targets:
             if target.processors == processors:
                 scene = self._box.mapViewToScene(QPointF(target.x, target.y))
-                return self._canvas.mapTo(self, self._canvas.mapFromScene(scene))
+                place: QPoint = self._canvas.mapFromScene(scene)
+                return QPoint(self._canvas.mapTo(self, place))
         return None
 
     def canvas(self) -> QWidget:
@@ -181,8 +190,15 @@ class PlotPanel(QWidget):
         fits = len(labels) * self._labels.gap <= 0.8 * max(self.height() - 70, 60)
         direct = bool(labels) and len(labels) == len(entries) and fits and self.width() >= _DIRECT_FROM
         self._labels.show_labels(labels if direct else [], ink(self._theme))
+        aside = [*drawing.origins(), *drawing.missing()]
+        # beside the axis title there is room that nothing else uses
+        corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < 0.36 * self.width()
         above = [] if direct else entries
-        self._legend.show_entries([*above, *drawing.origins(), *drawing.missing()])
+        self._legend.show_entries(above if corner else [*above, *aside])
+        self._corner.show_entries(aside if corner else [])
+        width = self._corner.wanted_width(aside)
+        self._corner.setFixedWidth(width)
+        self._corner.move(self._canvas.width() - width - 2, self._canvas.height() - self._corner.height() - 1)
 
     # what the user does
 
@@ -192,11 +208,6 @@ class PlotPanel(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._labels.setFont(self.font())
             self._place_names()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Find room for the names."""
-        super().resizeEvent(event)
-        self._place_names()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows, Home and End move the selected N; F fits; plus and minus zoom; Escape clears."""

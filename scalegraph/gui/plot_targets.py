@@ -39,6 +39,10 @@ class Target:
 
 def rich(title: str, text: str, aside: str = "") -> str:
     """Return a tooltip with *title* in bold and *text* line by line."""
+    first, _, rest = text.partition("\n")
+    if first.startswith(f"{title}:"):
+        # the text names itself: its first line is the heading
+        title, text = first, rest
     head = f"<b>{escape(title)}</b>" + (f" <span style='color:gray'>· {escape(aside)}</span>" if aside else "")
     body = escape(text).replace("\n", "<br>")
     return f"<div style='white-space:pre'>{head}<br>{body}</div>" if body else f"<div>{head}</div>"
@@ -48,7 +52,7 @@ def targets(plot: Plot, x: Scale, y: Scale, half_bar: float) -> list[Target]:
     """Return everything of *plot* that can be pointed at; *half_bar* is half a bar's width in drawn coordinates."""
     found = [target for line in plot.lines for target in _of_line(line, x, y)]
     if plot.bars is not None:
-        found = _of_bars(plot.bars, plot, x, y, half_bar) + found
+        found = _of_bars(plot.bars, x, y, half_bar) + found
     return found
 
 
@@ -73,7 +77,7 @@ def _default(line: Line, i: int, x: Scale, y: Scale) -> str:
     return text
 
 
-def _of_bars(bars: Bars, plot: Plot, x: Scale, y: Scale, half_bar: float) -> list[Target]:
+def _of_bars(bars: Bars, x: Scale, y: Scale, half_bar: float) -> list[Target]:
     along, value = (y, x) if bars.horizontal else (x, y)
     found = []
     for base, s, i, height in stack(bars):

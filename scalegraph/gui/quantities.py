@@ -67,7 +67,7 @@ def _power(largest: float) -> int:
     return max(-4, min(6, math.floor(math.log10(largest) / 3 + 1e-12))) if largest else 0
 
 
-def exact(value: float | int | None, unit: str = "") -> str:
+def exact(value: float | None, unit: str = "") -> str:
     """Return one number on its own with its unit, as a tooltip says it."""
     if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):
         return f"{int(value):,} {unit}".replace(",", "\u202f").rstrip()

@@ -119,9 +119,20 @@ class Scale:
         return [Tick(float(p), self._label(float(base) ** p)) for p in range(first, last + 1) if p % step == 0]
 
     def _inside(self, low: float, high: float, room: int) -> list[Tick]:
+        if self.axis.scale == "log10" and high - low > 0.6:
+            return self._one_two_five(low, high, room)
         base = 2.0 if self.axis.scale == "log2" else 10.0
         values = _round_steps(base**low, base**high, room)
         return [Tick(self.at(v), self._label(v)) for v in values if v > 0]
+
+    def _one_two_five(self, low: float, high: float, room: int) -> list[Tick]:
+        decades = range(math.floor(low), math.ceil(high) + 1)
+        steps = ((1, 2, 5), (1, 3), (1,))
+        for factors in steps:
+            values = [f * 10.0**p for p in decades for f in factors if low <= math.log10(f) + p <= high]
+            if len(values) <= room or factors == steps[-1]:
+                break
+        return [Tick(math.log10(v), self._label(v)) for v in values]
 
     def _linear(self, low: float, high: float, room: int) -> list[Tick]:
         divisor = self._measure.divisor

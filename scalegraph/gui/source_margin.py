@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
-from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.gui.plot_targets import rich
+from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
 
@@ -26,6 +26,7 @@ class Margin(QWidget):
         self._measures: list[Measure] = []
         self._largest: list[float] = []
         self._source = Source("", (), ())
+        self._most = 10_000  # pixels that the cost columns may take
         self.theme = "light"
         self.setMouseTracking(True)
 
@@ -44,14 +45,26 @@ class Margin(QWidget):
         """Return names and units of the cost columns."""
         return [how.heading(col.name) for how, col in zip(self._measures, self._source.columns, strict=True)]
 
+    def make_room(self, most: int) -> None:
+        """Show as many cost columns as *most* pixels hold; the tooltip has all of them."""
+        if most != self._most:
+            self._most = most
+            self.updateGeometry()
+            self.update()
+
     def widths(self) -> list[int]:
         """Return the widths of the cost columns and of the line numbers, in pixels."""
         metrics = self.fontMetrics()
         widths: list[int] = []
+        outside = self._editor.parentWidget()
+        head = QFontMetrics(outside.font() if outside is not None else self.font())
         for i, heading in enumerate(self.headings()):
             texts = [self._measures[i].number(self._largest[i]), "0.000"]
             widest = max(metrics.horizontalAdvance(text) for text in texts)
-            widths.append(max(widest, QFontMetrics(self._editor.parentWidget().font()).horizontalAdvance(heading)) + 2 * _PAD)
+            width = max(widest, head.horizontalAdvance(heading)) + 2 * _PAD
+            if widths and sum(widths) + width > self._most:
+                break
+            widths.append(width)
         last = max((line.number for line in self._lines), default=1)
         widths.append(metrics.horizontalAdvance(str(last)) + 2 * _PAD)
         return widths
@@ -112,7 +125,7 @@ class Margin(QWidget):
         QToolTip.showText(event.globalPosition().toPoint(), rich(where, text), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click here is a click on the line."""
+        """Take a click here as a click on the line."""
         self._editor.setTextCursor(self._editor.cursorForPosition(QPoint(2, event.position().toPoint().y())))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -137,8 +150,8 @@ class MarginHead(QWidget):
         painter.setFont(QFont(self.font()))
         painter.setPen(self.palette().windowText().color())
         left = 0
-        names = [*self._margin.headings(), ""]
+        names = self._margin.headings()
         flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for name, width in zip(names, self._margin.widths(), strict=True):
+        for name, width in zip(names, self._margin.widths()[:-1], strict=False):
             painter.drawText(QRect(left, 0, width - _PAD, self.height()), flags, name)
             left += width

@@ -10,10 +10,8 @@ from PySide6.QtGui import (
     QFont,
     QFontDatabase,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QResizeEvent,
-    QShortcut,
     QTextCursor,
     QTextFormat,
 )
@@ -31,9 +29,12 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.gui.c_highlighter import CHighlighter
+from scalegraph.gui.key_claim import KeyClaim
 from scalegraph.gui.source_margin import Margin, MarginHead
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
+
+_COST_SHARE = 0.42  # of the width that cost columns may take
 
 
 class Inserted(Enum):
@@ -60,11 +61,11 @@ class SourcePanel(QWidget):
         for how in Inserted:
             self.inserted.addItem(how.value, how)
         self.inserted.currentIndexChanged.connect(self._fill)
-        self.find = QLineEdit()
-        self.find.setPlaceholderText("Find text or line number  /")
-        self.find.setClearButtonEnabled(True)
-        self.find.setAccessibleName("Find text or line number")
-        self.find.returnPressed.connect(self._search)
+        self.search_field = QLineEdit()
+        self.search_field.setPlaceholderText("Find text or line number  /")
+        self.search_field.setClearButtonEnabled(True)
+        self.search_field.setAccessibleName("Find text or line number")
+        self.search_field.returnPressed.connect(self._search)
         self._file = QLabel()
         self._file.setProperty("role", "muted")
         self.editor = _Editor()
@@ -79,10 +80,8 @@ class SourcePanel(QWidget):
             one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
         self.setFocusProxy(self.editor)
         self._lay_out()
-        for key in ("/", "Ctrl+F", "Ctrl+G"):
-            shortcut = QShortcut(QKeySequence(key), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(self.find.setFocus)
+        KeyClaim(self.editor, dict.fromkeys(("/", "Ctrl+F", "Ctrl+G"), self._to_find))
+        KeyClaim(self.beside, dict.fromkeys(("/", "Ctrl+F", "Ctrl+G"), self._to_find))
         self.set_source(source)
 
     def _lay_out(self) -> None:
@@ -90,7 +89,7 @@ class SourcePanel(QWidget):
         top.addWidget(self._file)
         top.addStretch(1)
         top.addWidget(self.inserted)
-        top.addWidget(self.find, 1)
+        top.addWidget(self.search_field, 1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.editor)
@@ -188,23 +187,25 @@ class SourcePanel(QWidget):
         line_back = ink(self._theme, 0.12)
         for editor in (self.editor, self.beside):
             editor.dress(self._theme)
-            marks = []
+            marks: list[QTextEdit.ExtraSelection] = []
             for i, line in enumerate(self._source.lines):
                 if self._region is not None and line.region == self._region:
                     marks.append(editor.whole_line(i, region_back))
                 if line.number == self._line:
                     marks.append(editor.whole_line(i, line_back))
-            if (editor is self.editor and self._how() is Inserted.INLINE) or self._how() is Inserted.BESIDE:
-                if editor is self.beside or self._how() is Inserted.INLINE:
-                    marks.extend(self._insertions(editor))
+            shows = Inserted.INLINE if editor is self.editor else Inserted.BESIDE
+            if self._how() is shows:
+                marks.extend(self._insertions(editor))
             editor.setExtraSelections(marks)
 
     def _insertions(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
         colour = tint("idle", self._theme, 0.30)
-        marks = []
+        marks: list[QTextEdit.ExtraSelection] = []
         for i, line in enumerate(self._source.lines):
             if _made(line) != line.text:
-                marks.extend(editor.span(i, start, end, colour) for start, end in inserted_spans(line.text, _made(line)))
+                marks.extend(
+                    editor.span(i, start, end, colour) for start, end in inserted_spans(line.text, _made(line))
+                )
         return marks
 
     # what the user does
@@ -214,22 +215,29 @@ class SourcePanel(QWidget):
             line = self._source.lines[block]
             self.region_chosen.emit(line.region, (self._source.file, line.number))
 
+    def _to_find(self) -> None:
+        self.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search_field.selectAll()
+
     def _search(self) -> None:
-        text = self.find.text().strip()
+        text = self.search_field.text().strip()
         if text.isdigit() and self.go_to(int(text)):
             return
         if text and not self.editor.find(text):
             self.editor.moveCursor(QTextCursor.MoveOperation.Start)
             found = self.editor.find(text)
-            self.find.setProperty("fault", not found)
+            self.search_field.setProperty("fault", not found)
         else:
-            self.find.setProperty("fault", False)
-        self.find.style().polish(self.find)
+            self.search_field.setProperty("fault", False)
+        self.search_field.style().polish(self.search_field)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A small window has no room for the file's name."""
+        """Give a small window's room to the text."""
         super().resizeEvent(event)
         self._file.setVisible(bool(self._source.file) and self.width() > 520)
+        self.margin.make_room(int(_COST_SHARE * self.width()))
+        self.editor.settle()
+        self._head.update()
 
 
 def inserted_spans(before: str, after: str) -> list[tuple[int, int]]:
@@ -273,8 +281,8 @@ class _Editor(QPlainTextEdit):
     def carry(self, margin: Margin) -> None:
         """Keep room for *margin* at the left."""
         self._margin = margin
-        self.updateRequest.connect(lambda *_: self._settle())
-        self.blockCountChanged.connect(lambda *_: self._settle())
+        self.updateRequest.connect(lambda *_: self.settle())
+        self.blockCountChanged.connect(lambda *_: self.settle())
 
     def dress(self, theme: str) -> None:
         """Take the colours of *theme*."""
@@ -294,24 +302,24 @@ class _Editor(QPlainTextEdit):
     def whole_line(self, number: int, colour: QColor) -> QTextEdit.ExtraSelection:
         """Return a mark of the whole line *number* (from 0)."""
         made = QTextEdit.ExtraSelection()
-        made.format.setBackground(colour)  # type: ignore[attr-defined]
-        made.format.setProperty(QTextFormat.Property.FullWidthSelection, True)  # type: ignore[attr-defined]
-        made.cursor = QTextCursor(self.document().findBlockByNumber(number))  # type: ignore[attr-defined]
+        made.format.setBackground(colour)
+        made.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        made.cursor = QTextCursor(self.document().findBlockByNumber(number))
         return made
 
     def span(self, number: int, start: int, end: int, colour: QColor) -> QTextEdit.ExtraSelection:
         """Return a mark of the characters *start* to *end* of line *number*."""
         made = QTextEdit.ExtraSelection()
-        made.format.setBackground(colour)  # type: ignore[attr-defined]
+        made.format.setBackground(colour)
         cursor = QTextCursor(self.document().findBlockByNumber(number))
         cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, start)
         cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, end - start)
-        made.cursor = cursor  # type: ignore[attr-defined]
+        made.cursor = cursor
         return made
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._settle()
+        self.settle()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
@@ -324,7 +332,8 @@ class _Editor(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Place the margin."""
         if self._margin is None:
             return
         width = self._margin.sizeHint().width()

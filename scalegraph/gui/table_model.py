@@ -132,7 +132,7 @@ class TableModel(QAbstractItemModel):
             return abs(value) / self._largest[i]
         return None
 
-    def _text(self, column: int, value: float | int | str | None) -> str:
+    def _text(self, column: int, value: float | str | None) -> str:
         how = self._measures[column]
         if isinstance(value, str):
             return value
@@ -173,9 +173,7 @@ class RowFilter(QSortFilterProxyModel):
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
         """Whether a row has every word in one of its columns."""
         model = self.sourceModel()
-        texts = [
-            str(model.index(source_row, column, source_parent).data()) for column in range(model.columnCount())
-        ]
+        texts = [str(model.index(source_row, column, source_parent).data()) for column in range(model.columnCount())]
         text = " ".join(texts).lower()
         return all(word in text for word in self._words)
 
@@ -185,7 +183,7 @@ class RowFilter(QSortFilterProxyModel):
         return bool(a < b)
 
 
-def _sortable(value: float | int | str | None) -> tuple[int, float, str]:
+def _sortable(value: float | str | None) -> tuple[int, float, str]:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return (0, 0.0, "")
     if isinstance(value, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.gui.bar_delegate import BarDelegate
+from scalegraph.gui.key_claim import KeyClaim
 from scalegraph.gui.table_model import KEY_ROLE, RowFilter, TableModel
 from scalegraph.views.figure import Table
 
@@ -50,9 +51,8 @@ class TablePanel(QWidget):
         self.tree.selectionModel().currentRowChanged.connect(self._chosen)
         self.tree.resized.connect(self._share_width)
         self.setFocusProxy(self.tree)
-        slash = QShortcut(QKeySequence(Qt.Key.Key_Slash), self)
-        slash.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        slash.activated.connect(self._to_filter)
+        KeyClaim(self.tree, {"/": self._to_filter, "Ctrl+F": self._to_filter})
+        KeyClaim(self.filter, {"Esc": self._leave_filter})
         top = QHBoxLayout()
         top.addWidget(self.filter, 1)
         top.addWidget(self._found)
@@ -158,6 +158,10 @@ class TablePanel(QWidget):
             self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.filter.selectAll()
 
+    def _leave_filter(self) -> None:
+        self.filter.clear()
+        self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _chosen(self, index: QModelIndex) -> None:
         if not self._following and index.isValid():
             key = index.data(KEY_ROLE)
@@ -169,8 +173,6 @@ class TablePanel(QWidget):
         """Ctrl+C copies the rows that are shown; Escape in the filter clears it."""
         if event.matches(QKeySequence.StandardKey.Copy):
             QGuiApplication.clipboard().setText(self.as_text())
-        elif event.key() == Qt.Key.Key_Escape and self.filter.hasFocus() and self.filter.text():
-            self.filter.clear()
         else:
             super().keyPressEvent(event)
 

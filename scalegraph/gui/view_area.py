@@ -1,4 +1,4 @@
-"""The middle of the window: the views of the study in view, in places that the user chooses and the window remembers."""
+"""The middle of the window: the views of the study in view, where the user wants them."""
 
 from __future__ import annotations
 
@@ -180,6 +180,7 @@ class ViewArea(QWidget):
 
         Raises:
             InputError: there is no view of that name.
+
         """
         view = views.get(name)
         if self._desk is None:
@@ -243,7 +244,7 @@ class ViewArea(QWidget):
         dock.title.show_maximised(True)
 
     def forget(self, key: str) -> None:
-        """A study was closed: its views go, also those that another study is compared with."""
+        """Drop a study that was closed: its views go, also those that another study is compared with."""
         for desk in list(self._desks.values()):
             for dock in [d for d in desk.docks if d.handle.key == key or desk.handle.key == key]:
                 self._remove(desk, dock)
@@ -318,15 +319,14 @@ class ViewArea(QWidget):
             dock.show()
         self._window.restoreState(desk.state, _STATE_VERSION)
 
-    def _make(
-        self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = ""
-    ) -> ViewDock:
+    def _make(self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
         assert self._desk is not None
         desk = self._desk
         dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options)
         taken = {other.objectName() for other in desk.docks}
         wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
+        dock.name_study(handle is not desk.handle)
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
@@ -394,7 +394,8 @@ class ViewArea(QWidget):
                 return dock
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         inside = [dock for dock in self.docks if not dock.isFloating()]
-        return (shown or inside or [None])[-1]
+        there = shown or inside
+        return there[-1] if there else None
 
     def _front(self, dock: ViewDock) -> None:
         dock.show()
@@ -424,6 +425,8 @@ class ViewArea(QWidget):
     def _remove(self, desk: Desk, dock: ViewDock) -> None:
         if dock in desk.docks:
             desk.docks.remove(dock)
+        if not isValid(dock):
+            return  # Qt has taken it with its window
         self._window.removeDockWidget(dock)
         dock.stop()
         dock.setParent(None)
@@ -448,7 +451,7 @@ class ViewArea(QWidget):
             self._stack.setCurrentWidget(wanted)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Number keys arrange; Escape shows all views again."""
+        """Arrange by number keys; show all views again on Escape."""
         number = event.key() - Qt.Key.Key_1.value
         names = self.arrangements()
         if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and 0 <= number < len(names):

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMenu
 
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.gui.figure_widget import FigureWidget
@@ -34,7 +34,7 @@ class ViewDock(QDockWidget):
     drawn = Signal()  # a figure, an empty state or a failure is on the screen
     export_wanted = Signal()
 
-    def __init__(  # noqa: PLR0913 - what it shows, and the three things every view shares
+    def __init__(
         self,
         view: View,
         handle: StudyHandle,
@@ -43,21 +43,22 @@ class ViewDock(QDockWidget):
         jobs: Jobs,
         options: Mapping[str, OptionValue] | None = None,
     ) -> None:
-        super().__init__(f"{view.title} — {handle.title}")
+        super().__init__(view.title)
         self.view, self.handle = view, handle
         self._selection = selection
         self._options: dict[str, OptionValue] = dict(options or {})
         self._builds = Latest(jobs, f"drawing {view.name}", self)
         self._stale = True
         self._followed: int | None = None
-        self.title = ViewTitle(view.title, handle.title, theme)
+        self._named = False
+        self.options = OptionBar(view)
+        self.options.show_values(self._options)
+        self.options.changed.connect(self._option_changed)
+        self.title = ViewTitle(view.title, handle.title, self.options, theme)
         self.title.maximise_wanted.connect(self.maximise_wanted)
         self.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
         self.title.close_wanted.connect(self.close)
         self.setTitleBarWidget(self.title)
-        self.options = OptionBar(view)
-        self.options.show_values(self._options)
-        self.options.changed.connect(self._option_changed)
         self.picture = FigureWidget(selection, theme, handle.key, with_title=False)
         self.picture.retry_wanted.connect(self.refresh)
         self._later = QTimer(self)
@@ -70,6 +71,7 @@ class ViewDock(QDockWidget):
         handle.failed.connect(self._study_failed)
         selection.changed.connect(self._selection_changed)
         self.visibilityChanged.connect(self._seen)
+        self.topLevelChanged.connect(self._name_window)
 
     def _make_actions(self) -> None:
         self.copy_picture = QAction("Copy picture", self)
@@ -79,45 +81,33 @@ class ViewDock(QDockWidget):
         self.copy_text.triggered.connect(lambda: self._copy_content("csv"))
         self.copy_latex = QAction("Copy as LaTeX", self)
         self.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
-        self.reset = QAction("Reset zoom", self)
-        self.reset.setShortcut(QKeySequence("F"))
+        self.reset = QAction("Reset zoom\tF", self)
         self.reset.triggered.connect(self.picture.fit)
         self.export = QAction("Export …", self)
         self.export.setShortcut(QKeySequence("Ctrl+E"))
         self.export.triggered.connect(self.export_wanted)
 
     def _lay_out(self) -> None:
-        body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 2, 6, 2)
-        bar.setSpacing(4)
-        bar.addWidget(self.options, 1)
-        if not self.view.options:
-            bar.addStretch(1)
-        self._copy = QToolButton()
-        self._copy.setText("Copy ▾")
-        self._copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._copy.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        menu = QMenu(self._copy)
-        menu.addActions([self.copy_picture, self.copy_text, self.copy_latex])
-        self._copy.setMenu(menu)
-        self._reset = QToolButton()
-        self._reset.setText("Fit")
-        self._reset.setToolTip("Show everything again (F, or double click on the picture)")
-        self._reset.clicked.connect(self.picture.fit)
-        self._export = QToolButton()
-        self._export.setText("Export …")
-        self._export.setToolTip("Save as picture or data (Ctrl+E)")
-        self._export.clicked.connect(self.export_wanted)
-        for button in (self._reset, self._copy, self._export):
-            bar.addWidget(button)
-        column.addLayout(bar)
-        column.addWidget(self.picture, 1)
-        self.setWidget(body)
+        menu = QMenu(self)
+        menu.addActions([self.export, self.copy_picture, self.copy_text, self.copy_latex])
+        menu.addSeparator()
+        menu.addAction(self.reset)
+        self.title.set_menu(menu)
+        self.title.export.clicked.connect(self.export_wanted)
+        self.setWidget(self.picture)
+        for action in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
+            self.picture.addAction(action)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._enable()
+
+    def name_study(self, on: bool) -> None:
+        """Say the study's name in the tab: where views of several studies stand together."""
+        self._named = on
+        self._name_window(self.isFloating())
+
+    def _name_window(self, floating: bool) -> None:
+        whole = f"{self.view.title} — {self.handle.title}"
+        self.setWindowTitle(whole if floating or self._named else self.view.title)
 
     # what it shows
 
@@ -199,9 +189,8 @@ class ViewDock(QDockWidget):
         there = figure is not None and bool(figure.panels)
         for item in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
             item.setEnabled(there)
-        self._copy.setEnabled(there)
-        self._export.setEnabled(there)
-        self._reset.setVisible(self.picture.can_zoom())
+        self.title.export.setEnabled(there)
+        self.reset.setVisible(self.picture.can_zoom())
 
     # what changes it
 
@@ -239,7 +228,7 @@ class ViewDock(QDockWidget):
             self.refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Closing a view forgets it."""
+        """Stop building; the area forgets a view that was closed."""
         super().closeEvent(event)
         self.stop()
         self.closed.emit()
@@ -248,11 +237,6 @@ class ViewDock(QDockWidget):
         """Drop what is being built; nothing is shown any more."""
         self._later.stop()
         self._builds.stop()
-
-    def resizeEvent(self, event: Any) -> None:
-        """Options beside the button only where there is room."""
-        super().resizeEvent(event)
-        self.options.make_room(self.width() - 180)
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for four views in a small window."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -27,7 +27,6 @@ from scalegraph.views.view import OptionValue
 
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
-_INLINE_FROM: Final = 430  # pixels of width from which the first options stand beside the button
 _INLINE: Final = 2
 _MOST_CHOICES: Final = 200
 
@@ -184,15 +183,25 @@ class OptionBar(QWidget):
         for editor in (*self._inline, *self._all):
             editor.set_value(values.get(editor.option.name))
 
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the button: the options beside it go when there is no room."""
+        return QSize(20, self.sizeHint().height())
+
     def _tell(self, name: str, value: object) -> None:
         self.changed.emit(name, value)
 
     def make_room(self, width: int) -> None:
         """Show or hide what stands beside the button."""
-        roomy = width >= _INLINE_FROM
-        for widget in (*self._inline, *self._titles):
-            widget.setVisible(roomy)
-        self.more.setVisible(not roomy or len(self._all) > len(self._inline))
+        shown = 0
+        room = width - self.more.sizeHint().width() - 12
+        for title, editor in zip(self._titles, self._inline, strict=True):
+            need = title.sizeHint().width() + max(110, editor.minimumSizeHint().width()) + 14
+            fits = shown == self._inline.index(editor) and room >= need
+            room -= need
+            shown += fits
+            title.setVisible(fits)
+            editor.setVisible(fits)
+        self.more.setVisible(shown < len(self._all))
 
 
 def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
@@ -207,7 +216,7 @@ def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
         return []
     texts = []
     for row in table[columns].drop_duplicates().sort_values(columns).to_dict("records"):
-        pairs = [f"{str(key).removeprefix('param.')}={_plain(value)}" for key, value in row.items() if value == value]  # noqa: PLR0124
+        pairs = [f"{str(key).removeprefix('param.')}={_plain(value)}" for key, value in row.items() if value == value]
         texts.append(",".join(pairs))
     return [(text.replace(",", ", "), text) for text in texts[:_MOST_CHOICES]]
 

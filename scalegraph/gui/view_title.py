@@ -1,12 +1,19 @@
-"""The title of a view's window: what it shows of which study, and the buttons that move it."""
+"""The one line above a view: what it shows of which study, its options, and the buttons that save and move it."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from scalegraph.gui.icons import icon
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_options import OptionBar
+
+_STUDY_FROM: Final = 620  # pixels of width from which the study's name has room
+_NAME: Final = 0.42  # of the width that the view's name may take
 
 
 class ViewTitle(QWidget):
@@ -16,71 +23,92 @@ class ViewTitle(QWidget):
     float_wanted = Signal()
     close_wanted = Signal()
 
-    def __init__(self, title: str, study: str, theme: Theme) -> None:
+    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self._title, self._study_text = title, study
+        self._options = options
         self._name = QLabel()
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
         self._name.setStyleSheet("font-weight: 600;")
         self._study = QLabel()
-        self._study.setTextFormat(Qt.TextFormat.PlainText)
         self._study.setProperty("role", "muted")
         for label in (self._name, self._study):
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._busy = QLabel("drawing …")
         self._busy.setProperty("role", "muted")
         self._busy.hide()
         row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 2, 2)
-        row.setSpacing(6)
-        row.addWidget(self._name, 3)
-        row.addWidget(self._study, 2)
+        row.setContentsMargins(10, 2, 4, 2)
+        row.setSpacing(2)
+        row.addWidget(self._name)
+        row.addSpacing(6)
+        row.addWidget(self._study)
+        row.addSpacing(6)
+        row.addWidget(options, 1)
         row.addWidget(self._busy)
-        self.maximise = self._button("⤢", "Maximise (double click on the title)", self.maximise_wanted)
-        self.float = self._button("❐", "A window of its own, or back", self.float_wanted)
-        self.close_button = self._button("✕", "Close this view", self.close_wanted)
-        for button in (self.maximise, self.float, self.close_button):
+        self.export = self._button("", "Export: save as picture or data (Ctrl+E)")
+        self.more = self._button("⋯", "Copy, reset zoom, close")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setStyleSheet("QToolButton { padding: 0px 3px; } QToolButton::menu-indicator { image: none; }")
+        self.maximise = self._button("⤢", "Maximise (double click on the title)")
+        self.float = self._button("❐", "A window of its own, or back")
+        self.close_button = self._button("✕", "Close this view")
+        self.maximise.clicked.connect(self.maximise_wanted)
+        self.float.clicked.connect(self.float_wanted)
+        self.close_button.clicked.connect(self.close_wanted)
+        for button in (self.export, self.more, self.maximise, self.float, self.close_button):
             row.addWidget(button)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._elide()
+        theme.changed.connect(self._dress)
+        self._dress()
+        self._fit()
 
-    def _button(self, text: str, tip: str, signal: Signal) -> QToolButton:
+    def _button(self, text: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-        button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setStyleSheet("QToolButton { padding: 0px 3px; }")
-        button.clicked.connect(signal)
         return button
+
+    def set_menu(self, menu: QMenu) -> None:
+        """Give the button with the dots its menu."""
+        self.more.setMenu(menu)
 
     def show_busy(self, busy: bool) -> None:
         """Say that a newer picture is being made."""
-        self._busy.setVisible(busy)
+        self._busy.setVisible(busy and self.width() > _STUDY_FROM)
 
     def show_maximised(self, on: bool) -> None:
         """Change the button's meaning."""
         self.maximise.setText("⤡" if on else "⤢")
         self.maximise.setToolTip("Show all views again" if on else "Maximise (double click on the title)")
 
+    def _dress(self, _name: str = "") -> None:
+        paper = self._theme.paper
+        self.export.setIcon(icon("export", paper.text, paper.line))
+        self.export.setIconSize(QSize(16, 16))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shorten what does not fit."""
         super().resizeEvent(event)
-        self._study.setVisible(self.width() > 300)
-        self._elide()
+        self._fit()
 
-    def _elide(self) -> None:
-        for label, text in ((self._name, self._title), (self._study, self._study_text)):
-            width = max(label.width(), 40)
-            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width))
-            label.setToolTip(text)
+    def _fit(self) -> None:
+        width = self.width()
+        self._study.setVisible(width > _STUDY_FROM)
+        for label, text, share in ((self._name, self._title, _NAME), (self._study, self._study_text, 0.2)):
+            room = max(60, int(share * width))
+            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
+        self.setToolTip(f"{self._title} — {self._study_text}")
+        used = self._name.sizeHint().width() + (self._study.sizeHint().width() if width > _STUDY_FROM else 0) + 170
+        self._options.make_room(width - used)
 
     def minimumSizeHint(self) -> QSize:
         """Small."""
-        return QSize(120, self.sizeHint().height())
+        return QSize(160, self.sizeHint().height())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Maximise, or show all again."""

@@ -1,4 +1,4 @@
-"""Pictures of every panel in light and dark and at several sizes: ``python tests/gui/gallery.py DIRECTORY [name ..]``."""
+"""Pictures of every panel in light and dark, in several sizes: ``python tests/gui/gallery.py DIRECTORY [name ..]``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).parent))
 
+import view_figures as synthetic
 from PySide6.QtWidgets import QApplication
 
-import view_figures as synthetic
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme

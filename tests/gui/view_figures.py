@@ -190,7 +190,7 @@ def profile(rows: int = 12) -> Figure:
         value = None if i == 4 else share * 0.31
         made.append(
             Row(
-                (f"{kinds[i % 6]} at line {10 * i}", value, share, 4**(i % 9), int(1e6 / i)),
+                (f"{kinds[i % 6]} at line {10 * i}", value, share, 4 ** (i % 9), int(1e6 / i)),
                 1 + i % 3,
                 str(i),
                 f"billiard.c:{10 * i}",
