@@ -48,7 +48,10 @@ static struct {
     char *new_next, *new_end;
 } memory = {
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
-    .own = {.base = SG_OWN_HEAP_BASE, .top = SG_OWN_HEAP_BASE, .mapped = SG_OWN_HEAP_BASE, .limit = UINT64_MAX},
+    .own = {.base = SG_OWN_HEAP_BASE,
+            .top = SG_OWN_HEAP_BASE,
+            .mapped = SG_OWN_HEAP_BASE,
+            .limit = UINT64_MAX},
 };
 
 static void *map(void *at, size_t size)

@@ -4,7 +4,8 @@
 
 typedef unsigned __int128 uint128;
 
-static inline void reference(volatile const void *address, unsigned size, enum sg_access kind, const void *site)
+static inline void reference(volatile const void *address, unsigned size, enum sg_access kind,
+                             const void *site)
 {
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
@@ -29,69 +30,69 @@ static void modify(volatile const void *address, const void *site)
         sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
 }
 
-#define ATOMIC(bits, type)                                                                         \
-    SG_API type __tsan_atomic##bits##_load(const volatile type *a, int order)                      \
-    {                                                                                              \
-        (void)order;                                                                               \
-        reference(a, bits / 8, SG_READ, SG_CALLER);                                                \
-        return *a;                                                                                 \
-    }                                                                                              \
-    SG_API void __tsan_atomic##bits##_store(volatile type *a, type v, int order)                   \
-    {                                                                                              \
-        (void)order;                                                                               \
-        reference(a, bits / 8, SG_WRITE, SG_CALLER);                                               \
-        *a = v;                                                                                    \
-    }                                                                                              \
-    SG_API type __tsan_atomic##bits##_exchange(volatile type *a, type v, int order)                \
-    {                                                                                              \
-        (void)order;                                                                               \
-        modify(a, SG_CALLER);                                                                      \
-        type old = *a;                                                                             \
-        *a = v;                                                                                    \
-        return old;                                                                                \
-    }                                                                                              \
-    FETCH(bits, type, add, old + v)                                                                \
-    FETCH(bits, type, sub, old - v)                                                                \
-    FETCH(bits, type, and, old & v)                                                                \
-    FETCH(bits, type, or, old | v)                                                                 \
-    FETCH(bits, type, xor, old ^ v)                                                                \
-    FETCH(bits, type, nand, ~(old & v))                                                            \
-    COMPARE(bits, type, strong)                                                                    \
-    COMPARE(bits, type, weak)                                                                      \
-    SG_API type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v, \
-                                                           int order, int failure)                 \
-    {                                                                                              \
-        (void)order, (void)failure;                                                                \
-        modify(a, SG_CALLER);                                                                      \
-        type old = *a;                                                                             \
-        if (old == expected)                                                                       \
-            *a = v;                                                                                \
-        return old;                                                                                \
+#define ATOMIC(bits, type)                                                                                   \
+    SG_API type __tsan_atomic##bits##_load(const volatile type *a, int order)                                \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        reference(a, bits / 8, SG_READ, SG_CALLER);                                                          \
+        return *a;                                                                                           \
+    }                                                                                                        \
+    SG_API void __tsan_atomic##bits##_store(volatile type *a, type v, int order)                             \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        reference(a, bits / 8, SG_WRITE, SG_CALLER);                                                         \
+        *a = v;                                                                                              \
+    }                                                                                                        \
+    SG_API type __tsan_atomic##bits##_exchange(volatile type *a, type v, int order)                          \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        modify(a, SG_CALLER);                                                                                \
+        type old = *a;                                                                                       \
+        *a = v;                                                                                              \
+        return old;                                                                                          \
+    }                                                                                                        \
+    FETCH(bits, type, add, old + v)                                                                          \
+    FETCH(bits, type, sub, old - v)                                                                          \
+    FETCH(bits, type, and, old &v)                                                                           \
+    FETCH(bits, type, or, old | v)                                                                           \
+    FETCH(bits, type, xor, old ^ v)                                                                          \
+    FETCH(bits, type, nand, ~(old & v))                                                                      \
+    COMPARE(bits, type, strong)                                                                              \
+    COMPARE(bits, type, weak)                                                                                \
+    SG_API type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type v,          \
+                                                           int order, int failure)                           \
+    {                                                                                                        \
+        (void)order, (void)failure;                                                                          \
+        modify(a, SG_CALLER);                                                                                \
+        type old = *a;                                                                                       \
+        if (old == expected)                                                                                 \
+            *a = v;                                                                                          \
+        return old;                                                                                          \
     }
 
-#define FETCH(bits, type, name, result)                                                            \
-    SG_API type __tsan_atomic##bits##_fetch_##name(volatile type *a, type v, int order)            \
-    {                                                                                              \
-        (void)order;                                                                               \
-        modify(a, SG_CALLER);                                                                      \
-        type old = *a;                                                                             \
-        *a = (type)(result);                                                                       \
-        return old;                                                                                \
+#define FETCH(bits, type, name, result)                                                                      \
+    SG_API type __tsan_atomic##bits##_fetch_##name(volatile type *a, type v, int order)                      \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        modify(a, SG_CALLER);                                                                                \
+        type old = *a;                                                                                       \
+        *a = (type)(result);                                                                                 \
+        return old;                                                                                          \
     }
 
-#define COMPARE(bits, type, name)                                                                  \
-    SG_API int __tsan_atomic##bits##_compare_exchange_##name(volatile type *a, type *expected,     \
-                                                             type v, int order, int failure)       \
-    {                                                                                              \
-        (void)order, (void)failure;                                                                \
-        modify(a, SG_CALLER);                                                                      \
-        type old = *a;                                                                             \
-        if (old == *expected) {                                                                    \
-            *a = v;                                                                                \
-            return 1;                                                                              \
-        }                                                                                          \
-        *expected = old;                                                                           \
-        return 0;                                                                                  \
+#define COMPARE(bits, type, name)                                                                            \
+    SG_API int __tsan_atomic##bits##_compare_exchange_##name(volatile type *a, type *expected, type v,       \
+                                                             int order, int failure)                         \
+    {                                                                                                        \
+        (void)order, (void)failure;                                                                          \
+        modify(a, SG_CALLER);                                                                                \
+        type old = *a;                                                                                       \
+        if (old == *expected) {                                                                              \
+            *a = v;                                                                                          \
+            return 1;                                                                                        \
+        }                                                                                                    \
+        *expected = old;                                                                                     \
+        return 0;                                                                                            \
     }
 
 ATOMIC(8, uint8_t)

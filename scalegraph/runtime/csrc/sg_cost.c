@@ -15,12 +15,12 @@ extern char __executable_start[], etext[]; /* defined by the linker */
 /* ---- basic blocks ---- */
 
 static const uint8_t op_leaf[SG_OP_COUNT] = {
-    [SG_OP_INT_ALU] = SG_LEAF_BUSY_INT, [SG_OP_INT_MUL] = SG_LEAF_BUSY_INT,
-    [SG_OP_INT_DIV] = SG_LEAF_BUSY_INT, [SG_OP_LOAD] = SG_LEAF_BUSY_MEM,
-    [SG_OP_STORE] = SG_LEAF_BUSY_MEM,   [SG_OP_BRANCH] = SG_LEAF_BUSY_CONTROL,
+    [SG_OP_INT_ALU] = SG_LEAF_BUSY_INT,  [SG_OP_INT_MUL] = SG_LEAF_BUSY_INT,
+    [SG_OP_INT_DIV] = SG_LEAF_BUSY_INT,  [SG_OP_LOAD] = SG_LEAF_BUSY_MEM,
+    [SG_OP_STORE] = SG_LEAF_BUSY_MEM,    [SG_OP_BRANCH] = SG_LEAF_BUSY_CONTROL,
     [SG_OP_CALL] = SG_LEAF_BUSY_CONTROL, [SG_OP_FP_ADD] = SG_LEAF_BUSY_FP,
-    [SG_OP_FP_MUL] = SG_LEAF_BUSY_FP,   [SG_OP_FP_FMA] = SG_LEAF_BUSY_FP,
-    [SG_OP_FP_DIV] = SG_LEAF_BUSY_FP,   [SG_OP_FP_SQRT] = SG_LEAF_BUSY_FP,
+    [SG_OP_FP_MUL] = SG_LEAF_BUSY_FP,    [SG_OP_FP_FMA] = SG_LEAF_BUSY_FP,
+    [SG_OP_FP_DIV] = SG_LEAF_BUSY_FP,    [SG_OP_FP_SQRT] = SG_LEAF_BUSY_FP,
     [SG_OP_FP_OTHER] = SG_LEAF_BUSY_FP,
 };
 
@@ -80,8 +80,7 @@ static size_t read_blocks(const char *path, const sg_block **records)
     const sg_section *section = (const sg_section *)(data + sizeof(sg_header));
     if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||
         header->endian != SG_ENDIAN_MARK)
-        sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path,
-                SG_FORMAT_VERSION);
+        sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path, SG_FORMAT_VERSION);
     if (header->sections < 1 || section->record_size != sizeof(sg_block) || section->offset > size ||
         section->count > (size - section->offset) / sizeof(sg_block))
         sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
@@ -91,8 +90,8 @@ static size_t read_blocks(const char *path, const sg_block **records)
 
 static void *reserve(size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1, 0);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         sg_stop(SG_STATUS_INTERNAL, "no memory for the accounts of the simulation");
     return memory;
@@ -105,6 +104,7 @@ void sg_cost_open(void)
     size_t text = sg->text_high - sg->text_low + 1;
     sg->block_index = reserve(text * sizeof(uint32_t));
     sg->site_index = reserve(text * sizeof(uint32_t));
+    sg->no_block_index = reserve(text * sizeof(uint32_t));
     sg->sites = reserve((text / 5 + 2) * sizeof(sg_site_count)); /* a call takes five bytes */
     sg->sites_count = 1;                                         /* number 0: anywhere else */
 
@@ -124,17 +124,12 @@ void sg_cost_open(void)
     }
 }
 
-sg_site_count *sg_site_of(const void *address)
+sg_site_count *sg_site_new(uintptr_t address)
 {
-    uintptr_t at = (uintptr_t)address;
-    if (at < sg->text_low || at > sg->text_high)
-        return &sg->sites[0];
-    uint32_t *index = &sg->site_index[at - sg->text_low];
-    if (SG_UNLIKELY(*index == 0)) {
-        *index = sg->sites_count++;
-        sg->sites[*index].address = at;
-    }
-    return &sg->sites[*index];
+    uint32_t number = sg->sites_count++;
+    sg->site_index[address - sg->text_low] = number;
+    sg->sites[number].address = address;
+    return &sg->sites[number];
 }
 
 /* ---- regions ---- */
@@ -186,8 +181,8 @@ SG_API void __scalegraph_enter(unsigned id)
         return;
     if (SG_LIKELY(p->depth < SG_REGION_DEPTH)) {
         p->stack_of_regions[p->depth] = id;
-        p->cost = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
-                                                                             : sg_account(p, id);
+        p->cost =
+            SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id] : sg_account(p, id);
     }
     p->depth++;
     p->cost->counters[SG_COUNTER_VISITS]++;

@@ -71,10 +71,11 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     uint64_t site = (uint64_t)(uintptr_t)p->site;
     if (guard >= 0) {
         status = SG_STATUS_STACK_OVERFLOW;
-        snprintf(message, sizeof message,
-                 "processor %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
-                 "make the recursion or the automatic arrays smaller",
-                 guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
+        snprintf(
+            message, sizeof message,
+            "processor %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
+            "make the recursion or the automatic arrays smaller",
+            guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
     } else if (sg->arena_exhausted) {
         status = SG_STATUS_OUT_OF_MEMORY;
         snprintf(message, sizeof message,
@@ -135,7 +136,8 @@ void sg_fault_open(void)
     sigaltstack(&stack, NULL);
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
-        struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+        struct sigaction action = {.sa_sigaction = on_crash,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
         sigaction(fatal[i], &action, NULL);
     }
     struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -157,8 +159,8 @@ static void die(int number, const void *site)
     sigaction(number, NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash)
         crash(number, 0, NULL);
-    sg_arch_syscall(SYS_tgkill, sg_arch_syscall(SYS_getpid, 0, 0, 0, 0), sg_arch_syscall(SYS_gettid, 0, 0, 0, 0),
-                    number, 0);
+    sg_arch_syscall(SYS_tgkill, sg_arch_syscall(SYS_getpid, 0, 0, 0, 0),
+                    sg_arch_syscall(SYS_gettid, 0, 0, 0, 0), number, 0);
 }
 
 SG_API void __wrap_abort(void)

@@ -29,11 +29,23 @@ static void absorb(sg_processor *p, const void *site)
 
 static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
 {
-    if (!sg_mem_try_private(sg->mem, p->id, address, kind, &sg->outcome)) {
-        p->site = site;
-        sg_turn(p);
-        sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
+    sg_outcome *o = &sg->outcome;
+    if (SG_LIKELY(sg_mem_try_private(sg->mem, p->id, address, kind, o))) {
+        /* served by a private cache: nothing but cycles of the own node and perhaps a miss of the first level
+         */
+        uint64_t cycles = o->stall[SG_LEAF_STALL_LOCAL];
+        p->cost->counters[SG_COUNTER_L1_MISSES] += o->count[SG_COUNTER_L1_MISSES];
+        o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
+        o->count[SG_COUNTER_L1_MISSES] = 0;
+        if (cycles != 0) {
+            sg_charge(p, SG_LEAF_STALL_LOCAL, cycles);
+            sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
+        }
+        return;
     }
+    p->site = site;
+    sg_turn(p);
+    sg_mem_access(sg->mem, p->id, address, kind, p->clock, o);
     absorb(p, site);
 }
 
@@ -42,8 +54,8 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
     if (SG_UNLIKELY(p->stack_of_regions == NULL))
         return; /* before the simulation, after it */
     access_line(p, address, kind, site);
-    uint64_t line = sg->line_bytes;
-    for (uint64_t next = (address & ~(line - 1)) + line; next < address + size; next += line)
+    uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line;
+    for (; SG_UNLIKELY(next < address + size); next += line)
         access_line(p, next, kind, site);
 }
 
@@ -96,18 +108,18 @@ static inline void hook(void *address, unsigned size, bool may_span, enum sg_acc
     sg_reference(p, at, size, kind, site);
 }
 
-#define ACCESS(name, size, may_span, kind)                                                         \
-    SG_API void name(void *address)                                                                \
-    {                                                                                              \
-        hook(address, size, may_span, kind, SG_CALLER);                                            \
+#define ACCESS(name, size, may_span, kind)                                                                   \
+    SG_API void name(void *address)                                                                          \
+    {                                                                                                        \
+        hook(address, size, may_span, kind, SG_CALLER);                                                      \
     }
-#define ACCESS_BOTH(suffix, size, may_span)                                                        \
-    ACCESS(__tsan_read##suffix, size, may_span, SG_READ)                                           \
+#define ACCESS_BOTH(suffix, size, may_span)                                                                  \
+    ACCESS(__tsan_read##suffix, size, may_span, SG_READ)                                                     \
     ACCESS(__tsan_write##suffix, size, may_span, SG_WRITE)
-#define ACCESS_VOLATILE(suffix, size, may_span)                                                    \
-    ACCESS(__tsan_volatile_read##suffix, size, may_span, SG_READ)                                  \
-    ACCESS(__tsan_volatile_write##suffix, size, may_span, SG_WRITE)                                \
-    ACCESS(__tsan_unaligned_volatile_read##suffix, size, true, SG_READ)                            \
+#define ACCESS_VOLATILE(suffix, size, may_span)                                                              \
+    ACCESS(__tsan_volatile_read##suffix, size, may_span, SG_READ)                                            \
+    ACCESS(__tsan_volatile_write##suffix, size, may_span, SG_WRITE)                                          \
+    ACCESS(__tsan_unaligned_volatile_read##suffix, size, true, SG_READ)                                      \
     ACCESS(__tsan_unaligned_volatile_write##suffix, size, true, SG_WRITE)
 
 ACCESS_BOTH(1, 1, false)

@@ -105,7 +105,8 @@ SG_API char *__wrap_stpcpy(char *restrict to, const char *restrict from)
 }
 
 char *__wrap_strncpy(char *restrict to, const char *restrict from, size_t most);
-extern char *real_strncpy(char *restrict to, const char *restrict from, size_t most) __asm__("__real_strncpy");
+extern char *real_strncpy(char *restrict to, const char *restrict from,
+                          size_t most) __asm__("__real_strncpy");
 SG_API char *__wrap_strncpy(char *restrict to, const char *restrict from, size_t most)
 {
     const char *end = real_memchr(from, 0, most);

@@ -10,8 +10,8 @@ enum sg_schedule { SG_STATIC, SG_DYNAMIC, SG_GUIDED };
  * each member walks along it, so that with `nowait` members may be in different constructs. */
 struct sg_work {
     sg_work *next;
-    uint32_t passed; /* members that went on to the next construct */
-    bool prepared;   /* the first member to arrive has filled it in */
+    uint32_t passed;  /* members that went on to the next construct */
+    bool prepared;    /* the first member to arrive has filled it in */
     uint64_t address; /* line of its shared counter */
     /* loops: iterations are numbered 0..total-1, whatever their type and direction */
     enum sg_schedule schedule;
@@ -38,17 +38,17 @@ struct sg_team {
     const void *site;
     uint32_t region;
     sg_barrier *barrier;
-    uint64_t address; /* line of the descriptor that the members read */
-    sg_work *works;   /* head of the list, before the first construct */
+    uint64_t address;     /* line of the descriptor that the members read */
+    sg_work *works;       /* head of the list, before the first construct */
     struct sg_pool *pool; /* tasks */
 };
 
 typedef struct sg_omp {
     sg_team initial;
-    sg_team team; /* the one active team; nested teams have one member */
+    sg_team team;          /* the one active team; nested teams have one member */
     sg_barrier **barriers; /* by number of members */
     sg_work *spare;
-    uint32_t threads; /* next team's size, omp_set_num_threads */
+    uint32_t threads;          /* next team's size, omp_set_num_threads */
     enum sg_schedule schedule; /* schedule(runtime) */
     uint64_t chunk;
     bool monotonic;

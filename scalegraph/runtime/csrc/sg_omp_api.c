@@ -143,10 +143,10 @@ static int ask(int answer)
     return answer;
 }
 
-#define QUESTION(name, answer)                                                                     \
-    SG_API int name(void)                                                                          \
-    {                                                                                              \
-        return ask((int)(answer));                                                                 \
+#define QUESTION(name, answer)                                                                               \
+    SG_API int name(void)                                                                                    \
+    {                                                                                                        \
+        return ask((int)(answer));                                                                           \
     }
 
 QUESTION(omp_get_num_threads, sg_now->team->size)

@@ -5,10 +5,15 @@
 
 /* ---- handing out iterations ---- */
 
-static sg_loop signed_loop(enum sg_schedule schedule, long start, long end, long step, long chunk, bool ordered)
+static sg_loop signed_loop(enum sg_schedule schedule, long start, long end, long step, long chunk,
+                           bool ordered)
 {
-    sg_loop loop = {.schedule = schedule, .start = (uint64_t)start, .end = (uint64_t)end,
-                    .step = (uint64_t)step, .chunk = chunk > 0 ? (uint64_t)chunk : 0, .ordered = ordered};
+    sg_loop loop = {.schedule = schedule,
+                    .start = (uint64_t)start,
+                    .end = (uint64_t)end,
+                    .step = (uint64_t)step,
+                    .chunk = chunk > 0 ? (uint64_t)chunk : 0,
+                    .ordered = ordered};
     if (step > 0 && end > start)
         loop.total = ((uint64_t)end - (uint64_t)start - 1) / (uint64_t)step + 1;
     else if (step < 0 && start > end)
@@ -19,7 +24,8 @@ static sg_loop signed_loop(enum sg_schedule schedule, long start, long end, long
 static sg_loop unsigned_loop(enum sg_schedule schedule, bool up, uint64_t start, uint64_t end, uint64_t step,
                              uint64_t chunk, bool ordered)
 {
-    sg_loop loop = {.schedule = schedule, .start = start, .end = end, .step = step, .chunk = chunk, .ordered = ordered};
+    sg_loop loop = {
+        .schedule = schedule, .start = start, .end = end, .step = step, .chunk = chunk, .ordered = ordered};
     if (up && end > start)
         loop.total = (end - start - 1) / step + 1;
     else if (!up && start > end)
@@ -173,41 +179,41 @@ SG_API bool GOMP_loop_end_cancel(void)
 
 typedef unsigned long long ull;
 
-#define START(name, kind, ordered_)                                                                \
-    SG_API bool name(long start, long end, long step, long chunk, long *from, long *to)            \
-    {                                                                                              \
-        sg_loop loop = signed_loop(kind, start, end, step, chunk, ordered_);                       \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);             \
+#define START(name, kind, ordered_)                                                                          \
+    SG_API bool name(long start, long end, long step, long chunk, long *from, long *to)                      \
+    {                                                                                                        \
+        sg_loop loop = signed_loop(kind, start, end, step, chunk, ordered_);                                 \
+        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
     }
-#define START_RUNTIME(name, ordered_)                                                              \
-    SG_API bool name(long start, long end, long step, long *from, long *to)                        \
-    {                                                                                              \
-        sg_loop loop = signed_loop(sg->omp->schedule, start, end, step, (long)sg->omp->chunk, ordered_); \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);             \
+#define START_RUNTIME(name, ordered_)                                                                        \
+    SG_API bool name(long start, long end, long step, long *from, long *to)                                  \
+    {                                                                                                        \
+        sg_loop loop = signed_loop(sg->omp->schedule, start, end, step, (long)sg->omp->chunk, ordered_);     \
+        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
     }
-#define NEXT(name)                                                                                 \
-    SG_API bool name(long *from, long *to)                                                         \
-    {                                                                                              \
-        sg_now->site = SG_CALLER;                                                                  \
-        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                \
+#define NEXT(name)                                                                                           \
+    SG_API bool name(long *from, long *to)                                                                   \
+    {                                                                                                        \
+        sg_now->site = SG_CALLER;                                                                            \
+        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                          \
     }
-#define ULL_START(name, kind, ordered_)                                                            \
-    SG_API bool name(bool up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)         \
-    {                                                                                              \
-        sg_loop loop = unsigned_loop(kind, up, start, end, step, chunk, ordered_);                 \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);             \
+#define ULL_START(name, kind, ordered_)                                                                      \
+    SG_API bool name(bool up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)                   \
+    {                                                                                                        \
+        sg_loop loop = unsigned_loop(kind, up, start, end, step, chunk, ordered_);                           \
+        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
     }
-#define ULL_START_RUNTIME(name, ordered_)                                                          \
-    SG_API bool name(bool up, ull start, ull end, ull step, ull *from, ull *to)                    \
-    {                                                                                              \
-        sg_loop loop = unsigned_loop(sg->omp->schedule, up, start, end, step, sg->omp->chunk, ordered_); \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);             \
+#define ULL_START_RUNTIME(name, ordered_)                                                                    \
+    SG_API bool name(bool up, ull start, ull end, ull step, ull *from, ull *to)                              \
+    {                                                                                                        \
+        sg_loop loop = unsigned_loop(sg->omp->schedule, up, start, end, step, sg->omp->chunk, ordered_);     \
+        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
     }
-#define ULL_NEXT(name)                                                                             \
-    SG_API bool name(ull *from, ull *to)                                                           \
-    {                                                                                              \
-        sg_now->site = SG_CALLER;                                                                  \
-        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                \
+#define ULL_NEXT(name)                                                                                       \
+    SG_API bool name(ull *from, ull *to)                                                                     \
+    {                                                                                                        \
+        sg_now->site = SG_CALLER;                                                                            \
+        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                          \
     }
 
 START(GOMP_loop_static_start, SG_STATIC, false)
@@ -299,11 +305,13 @@ static void refuse_reductions(const void *reductions, const void *site)
     if (reductions == NULL)
         return;
     sg_now->site = site;
-    sg_stop(SG_STATUS_UNSUPPORTED, "the program uses a task reduction at 0x%llx, which the simulator does not support",
+    sg_stop(SG_STATUS_UNSUPPORTED,
+            "the program uses a task reduction at 0x%llx, which the simulator does not support",
             (unsigned long long)(uintptr_t)site);
 }
 
-static bool general(sg_loop loop, void *reductions, void **memory, uint64_t *from, uint64_t *to, const void *site)
+static bool general(sg_loop loop, void *reductions, void **memory, uint64_t *from, uint64_t *to,
+                    const void *site)
 {
     sg_processor *p = sg_now;
     bool first;
@@ -318,23 +326,23 @@ static bool general(sg_loop loop, void *reductions, void **memory, uint64_t *fro
     return from == NULL || loop_next(p, from, to);
 }
 
-#define GENERAL(name, ordered_)                                                                    \
-    SG_API bool name(long start, long end, long step, long code, long chunk, long *from, long *to, \
-                     void *reductions, void **memory)                                              \
-    {                                                                                              \
-        uint64_t size = chunk > 0 ? (uint64_t)chunk : 0;                                           \
-        enum sg_schedule kind = decode(code, &size);                                               \
-        return general(signed_loop(kind, start, end, step, (long)size, ordered_), reductions,      \
-                       memory, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+#define GENERAL(name, ordered_)                                                                              \
+    SG_API bool name(long start, long end, long step, long code, long chunk, long *from, long *to,           \
+                     void *reductions, void **memory)                                                        \
+    {                                                                                                        \
+        uint64_t size = chunk > 0 ? (uint64_t)chunk : 0;                                                     \
+        enum sg_schedule kind = decode(code, &size);                                                         \
+        return general(signed_loop(kind, start, end, step, (long)size, ordered_), reductions, memory,        \
+                       (uint64_t *)from, (uint64_t *)to, SG_CALLER);                                         \
     }
-#define ULL_GENERAL(name, ordered_)                                                                \
-    SG_API bool name(bool up, ull start, ull end, ull step, long code, ull chunk, ull *from,       \
-                     ull *to, void *reductions, void **memory)                                     \
-    {                                                                                              \
-        uint64_t size = chunk;                                                                     \
-        enum sg_schedule kind = decode(code, &size);                                               \
-        return general(unsigned_loop(kind, up, start, end, step, size, ordered_), reductions,      \
-                       memory, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+#define ULL_GENERAL(name, ordered_)                                                                          \
+    SG_API bool name(bool up, ull start, ull end, ull step, long code, ull chunk, ull *from, ull *to,        \
+                     void *reductions, void **memory)                                                        \
+    {                                                                                                        \
+        uint64_t size = chunk;                                                                               \
+        enum sg_schedule kind = decode(code, &size);                                                         \
+        return general(unsigned_loop(kind, up, start, end, step, size, ordered_), reductions, memory,        \
+                       (uint64_t *)from, (uint64_t *)to, SG_CALLER);                                         \
     }
 
 GENERAL(GOMP_loop_start, false)
@@ -349,21 +357,21 @@ SG_API void GOMP_scope_start(uintptr_t *reductions)
 
 /* ---- parallel loops: the construct exists before the team starts ---- */
 
-#define PARALLEL_LOOP(name, kind)                                                                  \
-    SG_API void name(void (*function)(void *), void *data, unsigned threads, long start, long end, \
-                     long step, long chunk, unsigned flags)                                        \
-    {                                                                                              \
-        (void)flags;                                                                               \
-        sg_loop loop = signed_loop(kind, start, end, step, chunk, false);                          \
-        sg_parallel(function, data, threads, &loop, 0, SG_CALLER);                                 \
+#define PARALLEL_LOOP(name, kind)                                                                            \
+    SG_API void name(void (*function)(void *), void *data, unsigned threads, long start, long end,           \
+                     long step, long chunk, unsigned flags)                                                  \
+    {                                                                                                        \
+        (void)flags;                                                                                         \
+        sg_loop loop = signed_loop(kind, start, end, step, chunk, false);                                    \
+        sg_parallel(function, data, threads, &loop, 0, SG_CALLER);                                           \
     }
-#define PARALLEL_LOOP_RUNTIME(name)                                                                \
-    SG_API void name(void (*function)(void *), void *data, unsigned threads, long start, long end, \
-                     long step, unsigned flags)                                                    \
-    {                                                                                              \
-        (void)flags;                                                                               \
-        sg_loop loop = signed_loop(sg->omp->schedule, start, end, step, (long)sg->omp->chunk, false); \
-        sg_parallel(function, data, threads, &loop, 0, SG_CALLER);                                 \
+#define PARALLEL_LOOP_RUNTIME(name)                                                                          \
+    SG_API void name(void (*function)(void *), void *data, unsigned threads, long start, long end,           \
+                     long step, unsigned flags)                                                              \
+    {                                                                                                        \
+        (void)flags;                                                                                         \
+        sg_loop loop = signed_loop(sg->omp->schedule, start, end, step, (long)sg->omp->chunk, false);        \
+        sg_parallel(function, data, threads, &loop, 0, SG_CALLER);                                           \
     }
 
 PARALLEL_LOOP(GOMP_parallel_loop_static, SG_STATIC)
@@ -500,5 +508,6 @@ void sg_schedule_parse(const char *text, sg_omp *omp)
         omp->chunk = (uint64_t)chunk;
         return;
     }
-    sg_stop(SG_STATUS_INTERNAL, "run.schedule is `%s`, expected static, dynamic, guided or auto, and a chunk size", text);
+    sg_stop(SG_STATUS_INTERNAL,
+            "run.schedule is `%s`, expected static, dynamic, guided or auto, and a chunk size", text);
 }

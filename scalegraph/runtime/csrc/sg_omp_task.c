@@ -13,7 +13,8 @@ static void run(void (*function)(void *), void *data, void (*copy)(void *, void 
 {
     if (copy != NULL) {
         char place[size + alignment];
-        char *argument = (char *)(((uintptr_t)place + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1));
+        char *argument =
+            (char *)(((uintptr_t)place + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1));
         copy(argument, data);
         function(argument);
     } else {
@@ -22,7 +23,8 @@ static void run(void (*function)(void *), void *data, void (*copy)(void *, void 
 }
 
 SG_API void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
-                      long alignment, bool deferred, unsigned flags, void **depend, int priority, void *detach)
+                      long alignment, bool deferred, unsigned flags, void **depend, int priority,
+                      void *detach)
 {
     (void)deferred, (void)flags, (void)depend, (void)priority, (void)detach;
     sg_processor *p = sg_now;
@@ -53,8 +55,8 @@ SG_API void GOMP_taskgroup_end(void)
 }
 
 /* One task that covers the whole loop: its argument begins with the first and the last iteration. */
-static void whole_loop(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long alignment,
-                       uint64_t start, uint64_t end)
+static void whole_loop(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
+                       long alignment, uint64_t start, uint64_t end)
 {
     char place[size + alignment];
     char *argument = (char *)(((uintptr_t)place + (uintptr_t)alignment - 1) & ~((uintptr_t)alignment - 1));
@@ -68,8 +70,8 @@ static void whole_loop(void (*function)(void *), void *data, void (*copy)(void *
 }
 
 SG_API void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
-                          long alignment, unsigned flags, unsigned long tasks, int priority, long start, long end,
-                          long step)
+                          long alignment, unsigned flags, unsigned long tasks, int priority, long start,
+                          long end, long step)
 {
     (void)flags, (void)tasks, (void)priority;
     sg_processor *p = sg_now;

@@ -127,8 +127,9 @@ static uint32_t team_size(sg_processor *p, unsigned threads)
     if (size > sg->processors) {
         if (!omp->capped) {
             char text[200];
-            snprintf(text, sizeof text, "the program asked for a team of %u threads and got the %u processors of the run",
-                     size, sg->processors);
+            snprintf(text, sizeof text,
+                     "the program asked for a team of %u threads and got the %u processors of the run", size,
+                     sg->processors);
             sg_warn(text);
             omp->capped = true;
         }
@@ -138,7 +139,8 @@ static uint32_t team_size(sg_processor *p, unsigned threads)
 }
 
 /* A region with one member: nested, or not worth a team. */
-static void run_alone(sg_processor *p, void (*function)(void *), void *data, const sg_loop *loop, uint64_t sections)
+static void run_alone(sg_processor *p, void (*function)(void *), void *data, const sg_loop *loop,
+                      uint64_t sections)
 {
     sg_team team = {
         .size = 1,
@@ -261,11 +263,14 @@ SG_API void GOMP_parallel_sections(void (*function)(void *), void *data, unsigne
     sg_parallel(function, data, threads, NULL, count, SG_CALLER);
 }
 
-SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads, unsigned flags)
+SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads,
+                                         unsigned flags)
 {
     (void)function, (void)data, (void)threads, (void)flags;
     sg_now->site = SG_CALLER;
-    sg_stop(SG_STATUS_UNSUPPORTED, "the program uses a task reduction on a parallel region at 0x%llx, which the simulator does not support",
+    sg_stop(SG_STATUS_UNSUPPORTED,
+            "the program uses a task reduction on a parallel region at 0x%llx, which the simulator does not "
+            "support",
             (unsigned long long)(uintptr_t)SG_CALLER);
 }
 
@@ -292,7 +297,8 @@ SG_API bool GOMP_cancellation_point(int which)
     return false;
 }
 
-SG_API void GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsigned threads, unsigned flags)
+SG_API void GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsigned threads,
+                           unsigned flags)
 {
     (void)teams, (void)threads, (void)flags; /* a league of one team */
     function(data);

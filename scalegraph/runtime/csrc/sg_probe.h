@@ -29,8 +29,8 @@ static inline __attribute__((always_inline, unused)) void __scalegraph_end(const
 
 #define SCALEGRAPH_PASTE2(a, b) a##b
 #define SCALEGRAPH_PASTE(a, b)  SCALEGRAPH_PASTE2(a, b)
-#define SCALEGRAPH_SCOPE(id)                                                                       \
-    const unsigned SCALEGRAPH_PASTE(__scalegraph_scope_, id)                                       \
+#define SCALEGRAPH_SCOPE(id)                                                                                 \
+    const unsigned SCALEGRAPH_PASTE(__scalegraph_scope_, id)                                                 \
         __attribute__((cleanup(__scalegraph_end), unused)) = __scalegraph_begin(id)
 
 #ifdef __cplusplus

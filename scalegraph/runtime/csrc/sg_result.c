@@ -342,7 +342,8 @@ void sg_stop_deadlock(void)
         }
     waiting -= count[SG_LEAF_IDLE_NOT_STARTED] + count[SG_LEAF_IDLE_SERIAL];
     char text[512];
-    int used = snprintf(text, sizeof text, "deadlock: all %u working processors wait for each other", waiting);
+    int used =
+        snprintf(text, sizeof text, "deadlock: all %u working processors wait for each other", waiting);
     static const struct {
         enum sg_leaf leaf;
         const char *what;
@@ -354,12 +355,13 @@ void sg_stop_deadlock(void)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (count[kinds[i].leaf] > 0 && used < (int)sizeof text)
-            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf], kinds[i].what);
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf],
+                             kinds[i].what);
     for (uint32_t i = 0; i < sg->processors && used < (int)sizeof text; i++) {
         const sg_processor *p = &sg->processor[i];
         if (p->state == SG_BLOCKED && p->wait_holder >= 0) {
-            snprintf(text + used, sizeof text - (size_t)used, "; processor %u waits for what processor %d holds",
-                     i, p->wait_holder);
+            snprintf(text + used, sizeof text - (size_t)used,
+                     "; processor %u waits for what processor %d holds", i, p->wait_holder);
             break;
         }
     }

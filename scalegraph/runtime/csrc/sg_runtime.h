@@ -22,13 +22,13 @@
 
 /* Where things lie, the same in every run: the program's heap, the stacks of the simulated
  * processors, and the addresses (never dereferenced) of the simulated runtime's own variables. */
-#define SG_HEAP_BASE       0x1000000000ull
-#define SG_STACK_BASE      0x8000000000ull
-#define SG_OWN_HEAP_BASE   0xa000000000ull
-#define SG_VARIABLE_BASE   0xc000000000ull
-#define SG_MAX_PROCESSORS  4096u
-#define SG_REGION_DEPTH    256u
-#define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
+#define SG_HEAP_BASE      0x1000000000ull
+#define SG_STACK_BASE     0x8000000000ull
+#define SG_OWN_HEAP_BASE  0xa000000000ull
+#define SG_VARIABLE_BASE  0xc000000000ull
+#define SG_MAX_PROCESSORS 4096u
+#define SG_REGION_DEPTH   256u
+#define SG_EXIT_STATUS    99 /* of a program that the runtime had to stop */
 
 typedef struct sg_processor sg_processor;
 typedef struct sg_team sg_team;
@@ -91,9 +91,9 @@ struct sg_processor {
     /* OpenMP. */
     sg_team *team;
     uint32_t member;
-    sg_team *start;    /* team that this docked worker shall join */
-    bool worked;       /* has taken part in a region */
-    sg_work *work;     /* worksharing construct entered last */
+    sg_team *start; /* team that this docked worker shall join */
+    bool worked;    /* has taken part in a region */
+    sg_work *work;  /* worksharing construct entered last */
     uint64_t static_trip;
     uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
     uint64_t ordered_last;  /* and the first one behind it */
@@ -125,7 +125,8 @@ typedef struct sg_context {
     uint64_t arena_request;
     /* Code addresses. */
     uintptr_t text_low, text_high;
-    uint32_t *block_index; /* by offset in the text */
+    uint32_t *block_index;    /* by offset in the text */
+    uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
     uint64_t *block_address;
     uint32_t blocks_count;
@@ -157,9 +158,20 @@ void sg_regions_open(sg_processor *p);
 void sg_regions_reset(sg_processor *p, uint32_t region);
 sg_cost *sg_account(sg_processor *p, uint32_t region);
 uint32_t sg_region(const sg_processor *p);
-sg_site_count *sg_site_of(const void *address);
+sg_site_count *sg_site_new(uintptr_t address);
 
-/* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together. */
+/* The record of a code address; number 0 stands for all addresses outside the program. */
+static inline sg_site_count *sg_site_of(const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    if (SG_UNLIKELY(at - sg->text_low > sg->text_high - sg->text_low))
+        return &sg->sites[0];
+    uint32_t index = sg->site_index[at - sg->text_low];
+    return SG_LIKELY(index != 0) ? &sg->sites[index] : sg_site_new(at);
+}
+
+/* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
+ */
 static inline void sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
 {
     p->clock += cycles;
@@ -231,7 +243,8 @@ void sg_wake_all(sg_queue *queue, uint64_t when);
 /* ---- sg_hooks.c: references ---- */
 
 /* A reference of the program that the filter did not answer; `size` may span lines. */
-void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site);
+void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+    __attribute__((noinline)); /* so that the hooks need no frame */
 /* The same, with everything that the access costs charged to `leaf`; waits for its turn first, so
  * that nobody else runs between the access and what the caller does next. */
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf);
@@ -277,8 +290,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
 void sg_warn(const char *remark);
 void sg_fault_open(void);
 /* Ends the program: result file, one sentence on stderr, exit. */
-void sg_stop(enum sg_status status, const char *format, ...)
-    __attribute__((noreturn, format(printf, 2, 3)));
+void sg_stop(enum sg_status status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 void sg_stop_deadlock(void) __attribute__((noreturn));
 void sg_stop_timeout(void) __attribute__((noreturn));
 /* The end of a program that ends by itself: pads every account and checks the identity. */

@@ -213,7 +213,7 @@ void sg_sched_open(void)
     sg->heap = sg_new((n + 8) * sizeof(uint64_t));
     for (uint32_t i = 0; i < n + 8; i++)
         sg->heap[i] = UINT64_MAX;
-    idle_processor.block_of = sg->block_index - sg->text_low;
+    idle_processor.block_of = sg->no_block_index - sg->text_low;
     idle_processor.blocks = sg->blocks;
     sg->fast_thread_pointer = (getauxval(AT_HWCAP2) & SG_ARCH_HWCAP2_FSGSBASE) != 0;
     for (uint32_t i = 0; i < n; i++) {

@@ -8,7 +8,6 @@
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
-
 #define AGAIN "SCALEGRAPH_EXEC"
 
 /* Starts the program anew without address randomisation, once; where that is forbidden the libraries'
@@ -20,7 +19,8 @@ static void fix_addresses(char **argv)
         unsetenv(AGAIN);
         return;
     }
-    if (persona == -1 || (persona & ADDR_NO_RANDOMIZE) || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) == -1)
+    if (persona == -1 || (persona & ADDR_NO_RANDOMIZE) ||
+        personality((unsigned long)persona | ADDR_NO_RANDOMIZE) == -1)
         return;
     setenv(AGAIN, "1", 1);
     char *const *environment = environ;
@@ -38,7 +38,8 @@ static void note_exit(int status, void *unused)
         sg->exit_code = status & 255;
 }
 
-/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks. */
+/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks.
+ */
 #pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
 __attribute__((constructor(1))) static void begin(int argc, char **argv, char **envp)
 {
@@ -114,14 +115,14 @@ SG_API int __wrap_main(int argc, char **argv, char **envp)
 
 /* ---- ends that skip the destructors ---- */
 
-#define QUICK_END(name)                                                                            \
-    extern void real_##name(int status) __asm__("__real_" #name) __attribute__((noreturn));         \
-    void __wrap_##name(int status) __attribute__((noreturn));                                      \
-    SG_API void __wrap_##name(int status)                                                          \
-    {                                                                                              \
-        sg->exit_code = status & 255;                                                              \
-        sg_finish();                                                                               \
-        real_##name(status);                                                                        \
+#define QUICK_END(name)                                                                                      \
+    extern void real_##name(int status) __asm__("__real_" #name) __attribute__((noreturn));                  \
+    void __wrap_##name(int status) __attribute__((noreturn));                                                \
+    SG_API void __wrap_##name(int status)                                                                    \
+    {                                                                                                        \
+        sg->exit_code = status & 255;                                                                        \
+        sg_finish();                                                                                         \
+        real_##name(status);                                                                                 \
     }
 
 QUICK_END(_exit)

@@ -17,7 +17,8 @@ uint64_t sg_variables(uint64_t lines)
 
 static uint64_t line_size(void)
 {
-    return sg->line_bytes > sg->config.coherence_line_bytes ? sg->line_bytes : sg->config.coherence_line_bytes;
+    return sg->line_bytes > sg->config.coherence_line_bytes ? sg->line_bytes
+                                                            : sg->config.coherence_line_bytes;
 }
 
 /* ---- barriers ---- */

@@ -128,7 +128,8 @@ SG_API int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left
 }
 
 int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted, struct timespec *left);
-SG_API int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted, struct timespec *left)
+SG_API int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted,
+                                  struct timespec *left)
 {
     (void)id, (void)left;
     double seconds = (double)wanted->tv_sec + (double)wanted->tv_nsec * 1e-9;

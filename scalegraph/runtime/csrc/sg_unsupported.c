@@ -4,15 +4,15 @@
 
 #include "sg_runtime.h"
 
-#define REFUSE(name, why)  REFUSE_AS(name, __wrap_##name, why)
-#define REFUSE_AS(name, symbol, why)                                                               \
-    long symbol(void);                                                                             \
-    SG_API long symbol(void)                                                                       \
-    {                                                                                              \
-        sg_now->site = SG_CALLER;                                                                  \
-        sg_stop(SG_STATUS_UNSUPPORTED,                                                             \
-                "the program called " #name " at 0x%llx, which the simulator does not support: " why, \
-                (unsigned long long)(uintptr_t)SG_CALLER);                                         \
+#define REFUSE(name, why) REFUSE_AS(name, __wrap_##name, why)
+#define REFUSE_AS(name, symbol, why)                                                                         \
+    long symbol(void);                                                                                       \
+    SG_API long symbol(void)                                                                                 \
+    {                                                                                                        \
+        sg_now->site = SG_CALLER;                                                                            \
+        sg_stop(SG_STATUS_UNSUPPORTED,                                                                       \
+                "the program called " #name " at 0x%llx, which the simulator does not support: " why,        \
+                (unsigned long long)(uintptr_t)SG_CALLER);                                                   \
     }
 
 #define THREADS  "threads must come from OpenMP"

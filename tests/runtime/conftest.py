@@ -1,0 +1,155 @@
+"""Compiles small C programs for the simulated target with gcc alone and runs them: no pipeline in between."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.instrument.blocks import block_table
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.format import COUNTER_NAMES, LEAF_NAMES
+from scalegraph.runtime.library import Library, library
+from scalegraph.runtime.results import Result, read_result, write_config
+
+PROGRAMS = Path(__file__).parent / "programs"
+HOOKS = ["-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie", "-Wno-tsan"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One simulated run."""
+
+    result: Result
+    stdout: str
+    stderr: str
+    returncode: int
+    processors: int
+
+    @property
+    def status(self) -> str:
+        return self.result.meta["status"]
+
+    @property
+    def time(self) -> int:
+        return int(self.result.meta["time_cycles"])
+
+    def total(self, name: str) -> int:
+        """Sum of a leaf or a counter over all processors and regions."""
+        if name in LEAF_NAMES:
+            return int(self.result.costs["leaves"][:, LEAF_NAMES.index(name)].sum())
+        return int(self.result.costs["counters"][:, COUNTER_NAMES.index(name)].sum())
+
+    def of_region(self, region: int, name: str) -> int:
+        costs = self.result.costs[self.result.costs["region"] == region]
+        kind, names = ("leaves", LEAF_NAMES) if name in LEAF_NAMES else ("counters", COUNTER_NAMES)
+        return int(costs[kind][:, names.index(name)].sum())
+
+    def processor_sums(self) -> list[int]:
+        """Sum of all leaves of each processor, which must be the time of the run."""
+        costs = self.result.costs
+        return [int(costs["leaves"][costs["processor"] == p].sum()) for p in range(self.processors)]
+
+
+class Simulator:
+    """Builds programs once and runs them on simulated machines."""
+
+    def __init__(self, directory: Path, runtime: Library) -> None:
+        self.directory = directory
+        self.runtime = runtime
+        self._runs = 0
+
+    def build(self, name: str) -> Path:
+        """Return the simulated executable of programs/NAME.c."""
+        program = self.directory / name
+        if not program.exists():
+            source, item = PROGRAMS / f"{name}.c", self.directory / f"{name}.o"
+            probe = self.runtime.include / "sg_probe.h"
+            self._gcc("-O2", "-g", *HOOKS, "-include", str(probe), "-c", str(source), "-o", str(item))
+            self._gcc(str(item), str(self.runtime.archive), *self.runtime.link_flags, "-o", str(program))
+            program.with_suffix(".blocks").write_bytes(block_table(program))
+        return program
+
+    def native(self, name: str, processors: int) -> str:
+        """Return what programs/NAME.c prints when it runs on the host."""
+        program = self.directory / f"{name}.native"
+        if not program.exists():
+            probe = self.directory / "no_probe.h"
+            probe.write_text("#define SCALEGRAPH_SCOPE(id) (void)0\n")
+            source = str(PROGRAMS / f"{name}.c")
+            self._gcc("-O2", "-fopenmp", "-include", str(probe), source, "-o", str(program), "-lm")
+        environment = {**os.environ, "OMP_NUM_THREADS": str(processors), "OMP_SCHEDULE": "dynamic,3"}
+        return subprocess.run([str(program)], capture_output=True, text=True, check=True, env=environment).stdout
+
+    def start(
+        self, name: str, processors: int, *, on: str = "ksr1", settings: Mapping[str, str] | None = None
+    ) -> tuple[subprocess.Popen[str], Path]:
+        """Start a run; return its process and where its result will be."""
+        program = self.build(name)
+        self._runs += 1
+        config, target = self.directory / f"{self._runs}.config", self.directory / f"{self._runs}.result"
+        values = {
+            **machine.load(on).runtime_config(),
+            "run.processors": str(processors),
+            "run.arena_bytes": str(2**28),
+            "run.stack_bytes": str(2**18),
+            "run.quantum_cycles": "1000",
+            "run.schedule": "dynamic,3",
+            "run.result_path": str(target),
+            "run.blocks_path": str(program.with_suffix(".blocks")),
+            **(settings or {}),
+        }
+        write_config(config, values)
+        environment = {**os.environ, "SCALEGRAPH_CONFIG": str(config), "SG_CHECK": "1"}
+        pipe = subprocess.PIPE
+        process = subprocess.Popen([str(program)], stdout=pipe, stderr=pipe, text=True, env=environment)
+        return process, target
+
+    def run(
+        self, name: str, processors: int, *, on: str = "ksr1", settings: Mapping[str, str] | None = None
+    ) -> Outcome:
+        """Run programs/NAME.c to its end."""
+        process, target = self.start(name, processors, on=on, settings=settings)
+        stdout, stderr = process.communicate(timeout=60)
+        return Outcome(read_result(target), stdout, stderr, process.returncode, processors)
+
+    def _gcc(self, *arguments: str) -> None:
+        subprocess.run([*find_compiler().command, *arguments], check=True)
+
+
+@pytest.fixture(scope="session")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
+    """Compiler, runtime and machines; the runtime is built once for all workers of a test run."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    before = os.environ.get("SCALEGRAPH_CACHE")
+    os.environ["SCALEGRAPH_CACHE"] = str(shared / "runtime-cache")
+    try:
+        built = library(find_compiler())
+    finally:
+        if before is None:
+            del os.environ["SCALEGRAPH_CACHE"]
+        else:
+            os.environ["SCALEGRAPH_CACHE"] = before
+    return Simulator(tmp_path_factory.mktemp("simulated"), built)
+
+
+Runner = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(simulator: Simulator) -> Runner:
+    """Run a program and check what holds for every run that ends by itself: the accounting identity."""
+
+    def checked(name: str, processors: int, **options: object) -> Outcome:
+        outcome = simulator.run(name, processors, **options)  # type: ignore[arg-type]
+        if outcome.status == "ok":
+            assert outcome.processor_sums() == [outcome.time] * processors
+        return outcome
+
+    return checked

@@ -1,0 +1,72 @@
+"""The simulated program prints what the native one prints, on every machine and number of processors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.compiler
+Runner = Callable[..., Any]
+
+MACHINES = ("ksr1", "cerberus", "server-2x32")
+
+
+@pytest.mark.parametrize("on", MACHINES)
+@pytest.mark.parametrize("processors", [1, 2, 7, 32])
+@pytest.mark.parametrize("program", ["loops", "sharing", "tasks", "memory"])
+def test_prints_what_the_native_program_prints(
+    run: Runner, simulator: Any, program: str, processors: int, on: str
+) -> None:
+    outcome = run(program, processors, on=on)
+    assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
+    assert outcome.stdout == simulator.native(program, processors)
+    assert outcome.returncode == 0
+
+
+@pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
+@pytest.mark.parametrize("barrier", ["central", "tree", "hardware"])
+def test_every_kind_of_lock_and_barrier_keeps_its_promise(run: Runner, simulator: Any, lock: str, barrier: str) -> None:
+    settings = {"machine.lock": lock, "machine.barrier": barrier, "machine.barrier_radix": "3"}
+    outcome = run("sharing", 11, settings=settings)
+    assert outcome.status == "ok"
+    assert outcome.stdout == simulator.native("sharing", 11)
+
+
+@pytest.mark.parametrize("schedule", ["static", "static,4", "dynamic", "guided,2", "auto"])
+def test_schedule_of_the_run_serves_schedule_runtime(run: Runner, simulator: Any, schedule: str) -> None:
+    outcome = run("loops", 5, settings={"run.schedule": schedule})
+    assert outcome.stdout == simulator.native("loops", 5)
+
+
+def test_unknown_schedule_is_refused_by_name(run: Runner) -> None:
+    process_error = run_refused(run, {"run.schedule": "dynamic,x"})
+    assert "run.schedule is `dynamic,x`" in process_error
+
+
+def run_refused(run: Runner, settings: dict[str, str]) -> str:
+    outcome = run("counts", 2, settings=settings)
+    assert outcome.status == "internal"
+    return str(outcome.result.meta["message"])
+
+
+def test_thousand_processors_have_stacks_and_thread_data_of_their_own(run: Runner, simulator: Any) -> None:
+    outcome = run("sharing", 1024)
+    assert outcome.status == "ok"
+    assert outcome.stdout.splitlines()[0] == "111 5 1 0"
+    assert outcome.result.meta["team_max"] == "1024"
+
+
+def test_spinning_processor_sees_the_flag_that_another_sets(run: Runner) -> None:
+    assert run("spin", 2).stdout == "42\n"
+
+
+def test_program_sees_simulated_time_and_processors(run: Runner) -> None:
+    outcome = run("clock", 12)
+    assert outcome.stdout == "0.250 0.250 12 12 0\n"
+    assert outcome.time == pytest.approx(0.25 * float(outcome.result.meta["clock_hz"]), rel=0.01)
+
+
+def test_larger_team_than_the_run_has_processors_is_capped_with_a_remark(run: Runner) -> None:
+    outcome = run("nested_team", 3)
+    assert outcome.stdout == "3\n"
+    assert "team of 64 threads" in outcome.result.meta["warnings"]
