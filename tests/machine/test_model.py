@@ -1,0 +1,75 @@
+"""The model of a machine: text and back, and what the runtime gets."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scalegraph import machine
+from scalegraph.machine import Machine
+
+SHIPPED = ("cerberus", "ksr1", "server-2x32")
+one_line = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=60)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """A shipped machine with other numbers and texts in it."""
+    data: dict[str, Any] = machine.load(draw(st.sampled_from(SHIPPED))).model_dump()
+    data["title"], data["summary"] = draw(one_line), draw(st.text(st.characters(blacklist_categories=("Cs",))))
+    data["processor"]["clock_mhz"] = draw(st.floats(0.001, 1e6))
+    data["processor"]["issue_width"] = draw(st.integers(1, 64))
+    data["processor"]["operation_cycles"]["fp_div"] = draw(st.floats(0, 1e5))
+    data["memory"]["page_bytes"] = 2 ** draw(st.integers(10, 30))
+    data["coherence"]["exclusive_state"] = draw(st.booleans())
+    data["synchronisation"]["lock"] = draw(st.sampled_from(["test_and_set", "ticket", "queue"]))
+    for level in data["cache"]:
+        level["hit_cycles"] = draw(st.integers(0, 100_000))
+    said = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF), min_size=1, max_size=30).filter(
+        str.isprintable
+    )
+    for key in draw(st.lists(st.sampled_from(sorted(data["origin"])), max_size=3)):
+        data["origin"][key] = "estimate: " + draw(said)
+    return Machine.model_validate(data)
+
+
+@given(machines())
+@settings(deadline=None, max_examples=60)
+def test_a_machine_survives_being_written_and_read(item: Machine) -> None:
+    text = item.to_toml()
+    assert machine.read(text, "x.toml") == item
+    assert machine.read(text, "x.toml").to_toml() == text
+
+
+def test_a_machine_does_not_change() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        machine.load("ksr1").name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_runtime_gets_plain_text(name: str) -> None:
+    config = machine.load(name).runtime_config()
+    assert all(key.startswith("machine.") and " " not in key for key in config)
+    assert all(value and "\n" not in value for value in config.values())
+
+
+def test_physical_quantities_become_cycles() -> None:
+    config = machine.load("server-2x32", {"processor.clock_mhz": "2000"}).runtime_config()
+    assert config["machine.network.memory_cycles"] == "170"  # 85 ns
+    assert config["machine.network.link_cycles"] == "80"  # 40 ns
+    assert config["machine.network.channel_line_millicycles"] == "3333"  # 64 bytes at 38.4 GB/s are 1.667 ns
+    assert config["machine.network.link_line_millicycles"] == "1667"  # 80 bytes at 96 GB/s
+    assert config["machine.op.int_alu"] == "250"
+
+
+def test_a_machine_made_in_python_is_checked_as_well() -> None:
+    data = machine.load("ksr1").model_dump()
+    data["processor"]["count"] = 4000
+    with pytest.raises(ValidationError, match="the network has room for 1088 processors"):
+        Machine.model_validate(data)
+    data["processor"]["count"] = 10
+    data["origin"]["network.speed"] = "estimate"
+    with pytest.raises(ValidationError, match="no value with this key"):
+        Machine.model_validate(data)
