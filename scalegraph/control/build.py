@@ -16,7 +16,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region
-from scalegraph.control.compile import Compilation, Source, compile_program
+from scalegraph.control.compile import Compilation, Source, compile_program, printable
 from scalegraph.control.flags import Flags, read_flags
 from scalegraph.instrument import Detail
 from scalegraph.link import Build, BuiltSource
@@ -99,7 +99,7 @@ def build(
         blocks=directory / "blocks",
         regions=manifest.regions,
         sources=tuple(
-            BuiltSource(source.file, source.text, instrumented)
+            BuiltSource(source.file, printable(source.text), instrumented)
             for source, instrumented in zip(request.sources, manifest.instrumented, strict=True)
         ),
         remarks=manifest.remarks,

@@ -30,6 +30,11 @@ class Source:
     text: str
 
 
+def printable(text: str) -> str:
+    """Return *text* with bytes that are no UTF-8 replaced, for people and databases."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 @dataclass(frozen=True)
 class Compiled:
     """What came out: ``program`` and ``blocks`` lie in the directory, this is the rest."""
@@ -83,7 +88,7 @@ def compile_program(
         first = 1 + max((region.id for region in regions), default=0)
         text, found = _compile_source(compilation, source, target, (detail, first), remarks)
         regions += [region for region in found if region.id != 0 or number == 0]
-        instrumented.append(text)
+        instrumented.append(printable(text))
         objects.append(target)
     _link(compilation, dict(zip(objects, sources, strict=True)), place / "program", remarks)
     for item in objects:

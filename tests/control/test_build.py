@@ -1,0 +1,190 @@
+"""From sources to a program: cache, messages, fallbacks."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine as machines
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, Cancelled, InputError
+from scalegraph.base.events import Building, Event
+from scalegraph.control import build
+from scalegraph.link import Simulated
+
+pytestmark = pytest.mark.compiler
+
+HELLO = '#include <stdio.h>\nint main(void)\n{\n    printf("%s\\n", __FILE__);\n    return 0;\n}\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(place: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = place / name.replace("__", "/").replace("_h", ".h").replace("_c", ".c")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def output(sources: list[str], **options: object) -> str:
+    record = Simulated().run(build(sources, **options), machines.load("ksr1"), 1)  # type: ignore[arg-type]
+    assert record.ok, record.message
+    return record.stdout
+
+
+def test_same_build_comes_from_the_cache_and_any_change_makes_another(place: Path) -> None:
+    write(place, a_c='#include "a.h"\nint main(void) { return N; }\n', a_h="#define N 0\n")
+    first = build(["a.c"])
+    stamp = first.executable.stat().st_mtime_ns
+    assert build(["a.c"]).executable.stat().st_mtime_ns == stamp
+    others = {first.executable}
+    others.add(build(["a.c"], cflags="-O1").executable)
+    others.add(build(["a.c"], detail="all").executable)
+    write(place, a_h="#define N 1\n")
+    others.add(build(["a.c"]).executable)
+    assert len(others) == 4
+
+
+def test_two_that_start_at_once_share_one_build(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    write(place, a_c=HELLO)
+    script = "from scalegraph.control import build; print(build(['a.c']).executable)"
+    env = {**os.environ, "SCALEGRAPH_CACHE": str(tmp_path_factory.mktemp("shared"))}
+    command = [sys.executable, "-c", script]
+    both = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    answers = {process.communicate()[0] for process in both}
+    assert [process.returncode for process in both] == [0, 0]
+    assert len(answers) == 1
+    assert Path(answers.pop().strip()).exists()
+    left = [path.name for path in Path(env["SCALEGRAPH_CACHE"]).glob("*/.new-*")]
+    assert left == []
+
+
+def test_compile_error_names_the_users_file_and_line_and_no_other(place: Path) -> None:
+    write(place, src__bad_c="#include <stdio.h>\nint main(void)\n{\n    for (;;)\n        return y;\n}\n")
+    with pytest.raises(BuildError) as caught:
+        build(["src/bad.c"])
+    assert str(caught.value) == "src/bad.c:5: 'y' undeclared (first use in this function)"
+    assert "src/bad.c:5:16: error:" in caught.value.output
+    assert "    5 |         return y;" in caught.value.output
+    assert "/tmp" not in caught.value.output
+    assert "SCALEGRAPH" not in caught.value.output
+
+
+def test_missing_header_is_told_with_its_line(place: Path) -> None:
+    write(place, a_c='#include "none.h"\nint main(void) { return 0; }\n')
+    with pytest.raises(BuildError, match=r"^a\.c:1: none\.h: No such file or directory$"):
+        build(["a.c"])
+
+
+def test_missing_function_is_told_with_its_line(place: Path) -> None:
+    write(place, a_c="double other(double);\nint main(void)\n{\n    return (int)other(1);\n}\n")
+    with pytest.raises(BuildError, match=r"a\.c:4: 'other' is used but defined nowhere"):
+        build(["a.c"])
+
+
+def test_source_without_main_is_told(place: Path) -> None:
+    write(place, a_c="int f(void) { return 0; }\n")
+    with pytest.raises(BuildError, match="no function main"):
+        build(["a.c"])
+
+
+def test_warnings_become_remarks_and_errors_where_the_user_wants_it(place: Path) -> None:
+    write(place, a_c="int main(void)\n{\n    int unused;\n    for (int i = 0; i < 3; i++) {}\n    return 0;\n}\n")
+    assert build(["a.c"]).remarks == ()
+    assert any(remark.startswith("a.c:3:9: warning: unused") for remark in build(["a.c"], cflags="-Wall").remarks)
+    with pytest.raises(BuildError, match=r"a\.c:3: unused variable"):
+        build(["a.c"], cflags="-Wall -Werror")
+
+
+def test_probes_draw_no_warnings_of_their_own(place: Path) -> None:
+    write(place, a_c="int main(void)\n{\n    for (int i = 0; i < 3; i++) {}\n    return 0;\n}\n")
+    assert build(["a.c"], cflags="-Wall -Wextra -Wpedantic -Wshadow -Wunused -Werror").remarks == ()
+
+
+def test_file_macro_and_headers_beside_the_source_are_as_without_us(place: Path) -> None:
+    write(place, sub__a_c='#include <stdio.h>\n#include "b.h"\n' + HELLO.split("\n", 1)[1], sub__b_h="")
+    assert output(["sub/a.c"]) == "sub/a.c\n"
+    assert output([str(place / "sub" / "a.c")]) == f"{place}/sub/a.c\n"
+
+
+def test_headers_are_found_in_include_directories(place: Path) -> None:
+    write(place, a_c="#include <b.h>\n" + HELLO, inc__b_h="")
+    assert output(["a.c"], include=["inc"]) == "a.c\n"
+    assert output(["a.c"], cflags="-I inc") == "a.c\n"
+
+
+def test_several_sources_get_regions_that_do_not_collide(place: Path) -> None:
+    write(
+        place,
+        a_c="int f(void);\nint main(void) { for (int i = 0; i < 2; i++) f(); return 0; }\n",
+        b_c="int main2(void);\nint f(void) { int s = 0; for (int i = 0; i < 2; i++) s += main2(); return s; }\n",
+        sub__b_c="int main2(void) { int s = 0; for (int i = 0; i < 2; i++) s += i; return s; }\n",
+    )
+    made = build(["a.c", "b.c", "sub/b.c"])
+    identities = [region.id for region in made.regions]
+    assert identities == sorted(set(identities))
+    assert {region.file for region in made.regions if region.id} == {"a.c", "b.c", "sub/b.c"}
+    record = Simulated().run(made, machines.load("ksr1"), 1)
+    assert {cost.region for cost in record.regions} <= set(identities)
+    assert len(record.regions) > 3
+
+
+def test_without_probes_there_is_the_program_only(place: Path) -> None:
+    write(place, a_c=HELLO)
+    made = build(["a.c"], instrument=False)
+    assert [region.kind for region in made.regions] == ["program"]
+    assert made.sources[0].instrumented == HELLO
+
+
+def test_source_that_probes_would_break_goes_in_as_it_is(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from scalegraph.control import compile as compiling
+
+    real = compiling.instrument_source
+
+    def breaking(text: str, *arguments: object, **options: object) -> object:
+        made = real(text, *arguments, **options)  # type: ignore[arg-type]
+        return type(made)(made.text + "}", made.regions)
+
+    monkeypatch.setattr(compiling, "instrument_source", breaking)
+    write(place, a_c=HELLO + "/* broken on purpose */\n")
+    made = build(["a.c"])
+    assert made.remarks == ("a.c: does not compile with region probes and went in without them",)
+    assert [region.kind for region in made.regions] == ["program"]
+
+
+def test_source_in_another_encoding_is_compiled(place: Path) -> None:
+    (place / "a.c").write_bytes(HELLO.encode().replace(b"%s", b"caf\xe9 %s"))
+    made = build(["a.c"])
+    assert Simulated().run(made, machines.load("ksr1"), 1).ok
+
+
+def test_everything_wrong_with_the_sources_is_told_at_once(place: Path) -> None:
+    write(place, a_h="")
+    with pytest.raises(InputError) as caught:
+        build(["none.c", "a.h", "."])
+    assert [str(fault) for fault in caught.value.faults] == [
+        "none.c: no such file",
+        "a.h: ends in '.h'; a C source (.c) was expected",
+        ".: is a directory; a C source (.c) was expected",
+    ]
+
+
+def test_cancelled_before_it_begins_builds_nothing(place: Path) -> None:
+    write(place, a_c=HELLO + "/* never */")
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        build(["a.c"], cancel=token)
+
+
+def test_what_is_built_is_told(place: Path) -> None:
+    write(place, a_c=HELLO)
+    events: list[Event] = []
+    build(["a.c"], emit=events.append)
+    assert events == [Building("a")]

@@ -1,0 +1,102 @@
+"""The compiler that is found, the library that is built, the cache that keeps it."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.errors import BuildError, MissingTool, WorkError
+from scalegraph.runtime import library as building
+from scalegraph.runtime.cache import get_or_make, trim
+from scalegraph.runtime.compiler import find_compiler
+
+
+def fake(path: Path, script: str) -> str:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(MissingTool, match=r"gcc.* was not found; install one with: apt-get install gcc libc6-dev"):
+        find_compiler()
+
+
+@pytest.mark.parametrize(
+    ("macros", "words"),
+    [
+        ("__GNUC__ 4;__clang__ 1;__x86_64__ 1;__linux__ 1", "is clang"),
+        ("__GNUC__ 9;__GNUC_MINOR__ 3;__x86_64__ 1;__linux__ 1", "is gcc 9.3.0; gcc 10 or newer is needed"),
+        ("__GNUC__ 12;__aarch64__ 1;__linux__ 1", "needs x86-64 Linux"),
+    ],
+)
+def test_unfit_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, macros: str, words: str) -> None:
+    lines = "\n".join(f'echo "#define {macro}"' for macro in macros.split(";"))
+    monkeypatch.setenv("CC", fake(tmp_path / "cc", lines))
+    with pytest.raises(MissingTool, match=words):
+        find_compiler()
+
+
+def test_broken_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CC", fake(tmp_path / "cc", "echo oh no >&2; exit 1"))
+    with pytest.raises(MissingTool, match=r"does not work.*oh no"):
+        find_compiler()
+
+
+@pytest.mark.compiler
+def test_library_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = find_compiler()
+    first = building.library(compiler)
+    monkeypatch.setattr(building, "_build", None)  # would fail if it were called again
+    again = building.library(compiler)
+    assert first == again
+    assert os.access(first.launcher, os.X_OK)
+    assert "-no-pie" in first.link_flags
+
+
+@pytest.mark.compiler
+def test_library_that_does_not_compile_is_our_fault_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "csrc"
+    (sources / "launch").mkdir(parents=True)
+    (sources / "sg_broken.c").write_text("int broken\n")
+    (sources / "launch" / "sg_launch.c").write_text("int main(void) { return 0; }\n")
+    for name in ("compile.flags", "link.flags"):
+        (sources / name).write_text("")
+    monkeypatch.setattr(building, "SOURCES", sources)
+    monkeypatch.setattr(building, "_LAUNCHER_SOURCE", sources / "launch" / "sg_launch.c")
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(BuildError, match=r"sg_broken.c does not compile .* fault of ScaleGraph") as caught:
+        building.library(find_compiler())
+    assert "error:" in caught.value.output
+    assert [path for path in (tmp_path / "cache" / "runtime").iterdir() if path.is_dir()] == []
+
+
+def test_failed_making_leaves_no_entry(tmp_path: Path) -> None:
+    def fail(where: Path) -> None:
+        (where / "part").write_text("x")
+        raise BuildError("no")
+
+    with pytest.raises(BuildError):
+        get_or_make(tmp_path / "cache" / "entry", fail)
+    assert [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()] == []
+
+
+def test_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkError, match=r"the cache cannot be written.*SCALEGRAPH_CACHE"):
+        get_or_make(tmp_path / "file" / "entry", lambda _: None)
+
+
+def test_longest_unused_entries_go_first(tmp_path: Path) -> None:
+    for age, name in enumerate(("new", "kept", "older", "oldest")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data").write_bytes(b"x" * 1000)
+        stamp = (tmp_path / name).stat().st_mtime - age * 10_000
+        os.utime(tmp_path / name, (stamp, stamp))
+    trim(tmp_path, 2500, keep=tmp_path / "oldest")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "oldest"]
