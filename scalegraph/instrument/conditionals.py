@@ -41,6 +41,7 @@ class Group:
     start: int
     end: int = -1
     conditions: list[Condition] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)  # where the directive ends that ends each branch
 
     def choose(self, assumed: bool) -> int | None:
         """Return the branch to read, None if none is."""
@@ -62,11 +63,13 @@ class Conditionals:
                 stack.append((len(self.groups) - 1, 0))
             elif directive.name in ("elif", "elifdef", "elifndef", "else") and stack:
                 number, branch = stack.pop()
+                self.groups[number].turns.append(directive.end)
                 self.groups[number].conditions.append(_condition(directive, guards))
                 stack.append((number, branch + 1))
             elif directive.name == "endif" and stack:
                 number, _ = stack.pop()
                 self.groups[number].end = directive.end
+                self.groups[number].turns.append(directive.end)
             else:
                 continue
             self._starts.append(directive.end)

@@ -13,7 +13,10 @@ from scalegraph.instrument.syntax import Site
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text to put before the byte at *offset* of the original; *region* is the id it belongs to."""
+    """Text to put before the byte at *offset* of the original; *region* is the id it belongs to.
+
+    Region 0 is nobody's: a ``#line`` alone.
+    """
 
     offset: int
     text: str
@@ -100,6 +103,21 @@ class Places:
     def _end_before(self, offset: int) -> tuple[int, bool]:
         at = bisect.bisect_right(self._ends, (offset, True))
         return self._ends[at - 1] if at else (0, True)
+
+    def resynchronised(self, place: Place) -> list[int]:
+        """Return offsets where the line number must be set again because of a line inserted at *place*.
+
+        The compiler does not obey a ``#line`` in a branch that it skips, but it counts the lines.
+        """
+        if not place.own_line:
+            return []
+        groups = self.conditionals.groups
+        return [
+            turn
+            for group, branch in self.conditionals.context(place.offset)
+            for turn in groups[group].turns[branch:]
+            if turn < len(self.lexed.data)
+        ]
 
     def text(self, place: Place, code: str) -> str:
         """Return *code* as it is to be written at *place*."""

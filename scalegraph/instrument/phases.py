@@ -73,6 +73,8 @@ def _phase(
         return f"{what} does not begin between statements of a function"
     if block != _block(reading, end):
         return f"{what} does not end in the block it begins in: its end is on line {_line(places, end)}"
+    if label := _entered(reading, begin.start, end.start):
+        return f"{what} is entered by a jump to '{label}' from outside"
     within = [span for span in reading.declarations if begin.start < span[0] < end.start]
     declares = any(_smallest(reading.blocks, start) == block for start, _ in within)
     jumps = [at for at in reading.jumps if begin.start < at < end.start]
@@ -83,6 +85,12 @@ def _phase(
         )
     site = Site("phase", f"phase {begin.name}", begin.start, end.end, line=_line(places, begin), order=-1)
     return Probe(site, _place(places, begin), _place(places, end), calls=declares)
+
+
+def _entered(reading: Reading, start: int, end: int) -> str:
+    """Return a label between two offsets that is jumped to from outside of them, "" if there is none."""
+    from_outside = {name for name, at in reading.gotos if not start < at < end}
+    return next((name for name, at in reading.labels if start < at < end and from_outside & {name, "*"}), "")
 
 
 def _place(places: Places, mark: PhaseMark) -> Place:

@@ -141,4 +141,8 @@ def _number(
             text = places.text(probe.closing, closing)
             at = probe.closing.offset
             keyed.append(((at, 0, -number), Insertion(at, text, number, line(at), opens=False)))
+    all_places = [place for probe in probes for place in (probe.opening, probe.closing) if place is not None]
+    for at in {turn for place in all_places for turn in places.resynchronised(place)}:
+        text = f"{line_directive(line(at), filename)}\n"
+        keyed.append(((at, -1, 0), Insertion(at, text, PROGRAM.id, line(at), opens=False)))
     return regions, [insertion for _, insertion in sorted(keyed, key=lambda pair: pair[0])]

@@ -67,6 +67,8 @@ class Reading:
     functions: list[tuple[int, int, str]] = field(default_factory=list)
     extents: dict[int, set[int]] = field(default_factory=dict)  # start of every statement -> its possible ends
     jumps: list[int] = field(default_factory=list)  # return, goto, break, continue
+    labels: list[tuple[str, int]] = field(default_factory=list)
+    gotos: list[tuple[str, int]] = field(default_factory=list)  # "*" for a computed one
 
 
 @cache
@@ -141,6 +143,8 @@ class Reader:
         self.out.functions.append((body.start_byte, body.end_byte, name))
         walk = _FunctionWalk(self, name, body)
         walk.run()
+        self.out.labels += walk.labels.labels
+        self.out.gotos += walk.labels.gotos + [("*", body.start_byte)] * walk.labels.computed
         self._structure(body)
         if walk.found or not _is_small(body):
             self.out.sites.append(

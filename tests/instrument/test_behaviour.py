@@ -243,6 +243,32 @@ def test_messages_name_lines_of_the_source(gcc: Any) -> None:
     assert {(line, severity) for _, line, severity, _ in messages} == {(6, "warning"), (7, "error")}
 
 
+def test_lines_are_right_after_a_branch_that_is_skipped(gcc: Any) -> None:
+    text = """\
+void f(int n)
+{
+#ifdef A
+    n++;
+#pragma omp barrier
+#pragma omp barrier
+#elif defined(B)
+#pragma omp barrier
+#pragma omp barrier
+    int first;
+#else
+    int second;
+#endif
+    int third;
+}
+"""
+    (gcc.place / "p.c").write_text(text)
+    (gcc.place / "q.c").write_text(instrument_source(text, "p.c").text)
+    for define in ("-UA", "-DA", "-DB"):
+        messages = gcc.messages(define, "-include", gcc.probe_header, "q.c")
+        assert messages == gcc.messages(define, "p.c")
+        assert 14 in {line for _, line, *_ in messages}
+
+
 def test_a_failed_assertion_names_its_line(gcc: Any) -> None:
     text = "#include <assert.h>\nint main(int n)\n{\n#pragma omp parallel\n#pragma omp single\n    assert(n == 7);\n}\n"
     (gcc.place / "q.c").write_text(instrument_source(text, "p.c").text)

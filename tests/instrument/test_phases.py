@@ -51,6 +51,7 @@ def test_variables_declared_in_a_phase_stay_visible_after_it() -> None:
         ("/* scalegraph: phase a */ if (x) { /* scalegraph: end */ g(); }", "does not end in the block it begins in"),
         ("if (x /* scalegraph: phase a */) g(); /* scalegraph: end */", "does not begin between statements"),
         ("#ifdef A\n// scalegraph: phase a\n#endif\n// scalegraph: end", "different #if branches"),
+        ("goto in;\n// scalegraph: phase a\ng(); in: g();\n// scalegraph: end", "entered by a jump to 'in'"),
         ("// scalegraph: phase a\nint n = g(); if (n) return;\n// scalegraph: end", "left by a jump (line 3)"),
     ],
 )
