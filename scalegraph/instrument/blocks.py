@@ -71,7 +71,11 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
     """Yield the instructions of *function*."""
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.skipdata = True
+    has_frame_pointer = False
     for address, size, mnemonic, operands in engine.disasm_lite(image.bytes_of(function), function.start):
+        if has_frame_pointer:
+            operands = operands.replace("[rbp", "[rsp")
+        has_frame_pointer |= mnemonic == "mov" and operands == "rbp, rsp"
         operation = decode(mnemonic, _without_constant(image, mnemonic, operands, address + size))
         hook = ""
         if operation.target is not None and (operation.is_call or operation.is_jump):

@@ -9,7 +9,7 @@ access in a register, where uninstrumented code has one index for all arrays of 
 
 Loads and stores of fixed slots in the stack frame are left out of optimised code: a hook call spares hardly any
 register, so most are spills that the instrumentation causes. Unoptimised code (``-O0``, as its debug information says)
-keeps its variables there, and they count.
+keeps its variables there, and they count; there, only what is computed for a hook and nothing else is left out.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from typing import Final
 import numpy as np
 
 from scalegraph.instrument.flow import WIDTH, Counts, Instruction
-from scalegraph.instrument.operations import CALL
+from scalegraph.instrument.operations import CALL, STORE
 
 # Registers that carry arguments of the instrumentation's functions, by prefix of their names.
 _ARGUMENTS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+
+_VOLATILE: Final = (*_ARGUMENTS, "rax", "r10", "r11")  # no value survives a call in them
 
 
 def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) -> Counts:
     """Return the operations of *instructions* by class and, last, their flops."""
     counts = np.zeros(WIDTH)
-    dropped = serving(instructions) | _parallel_steps(instructions)
+    served = serving(instructions) | _parallel_steps(instructions)
+    dropped = _feeding_hooks(instructions) if frame_is_memory else served
     for number, instruction in enumerate(instructions):
         if instruction.hook and instruction.operation.is_jump:
             counts[CALL] += 1  # the last hook of a function returns in its place
@@ -100,6 +103,31 @@ def _parallel_steps(instructions: Sequence[Instruction]) -> set[int]:
 def _is_plain_move(instruction: Instruction) -> bool:
     operation = instruction.operation
     return not operation.classes and not operation.is_call
+
+
+def _feeding_hooks(instructions: Sequence[Instruction]) -> set[int]:
+    """Return the positions of instructions whose results reach nothing but hook arguments."""
+    # Backwards: registers known to be dead or used by hooks alone from here on. Unknown ones are not in it.
+    idle: set[str] = set()
+    dropped: set[int] = set()
+    for number in range(len(instructions) - 1, -1, -1):
+        instruction = instructions[number]
+        operation = instruction.operation
+        if operation.is_call:
+            idle.update(_VOLATILE)
+            if not instruction.hook:
+                idle.difference_update(_ARGUMENTS, operation.addresses)
+        elif operation.writes and operation.writes <= idle and not operation.is_jump and not _stores(instruction):
+            dropped.add(number)  # what it reads stays as idle as it is
+        else:
+            idle.update(operation.writes)
+            idle.difference_update(operation.reads, operation.addresses)
+    return dropped
+
+
+def _stores(instruction: Instruction) -> bool:
+    operation = instruction.operation
+    return STORE in operation.classes or STORE in operation.frame
 
 
 def _drops(instruction: Instruction, serves: dict[str, bool]) -> bool:

@@ -65,6 +65,8 @@ _REGISTERS: Final = {
     **{f"r{n}{s}": f"r{n}" for n in range(8, 16) for s in ("", "d", "w", "b")},
 }
 
+_SEPARATORS: Final = str.maketrans("[]*,:", "     ")
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -243,5 +245,5 @@ def _split(operands: str) -> list[str]:
 
 def _registers(text: str) -> frozenset[str]:
     """Return the 64-bit names of the general registers that *text* names."""
-    words = text.replace("[", " ").replace("]", " ").replace("*", " ").replace(",", " ").replace(":", " ").split()
-    return frozenset(_REGISTERS[word] for word in words if word in _REGISTERS)
+    words = text.translate(_SEPARATORS).split()
+    return frozenset([_REGISTERS[word] for word in words if word in _REGISTERS])

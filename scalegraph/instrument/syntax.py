@@ -7,7 +7,6 @@ it spans; anything the parser was not sure about is left out and said in a remar
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -21,18 +20,26 @@ from scalegraph.instrument.conditionals import Conditionals, readable
 from scalegraph.instrument.conditionals import Reading as Branches
 from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
 from scalegraph.instrument.pragmas import Construct, construct
+from scalegraph.instrument.tree import (
+    LOOPS,
+    descend,
+    errors,
+    function_name,
+    has_foreign_case,
+    has_skeleton,
+    hiding_macros,
+    is_small,
+    is_whole_statement,
+    only_loop,
+    walk,
+)
 
 Detail = Literal["functions", "outer", "all"]
 
-LOOPS: Final = frozenset(("for_statement", "while_statement", "do_statement"))
 _STATEMENTS: Final = LOOPS | {
     "compound_statement", "expression_statement", "if_statement", "switch_statement", "return_statement",
     "goto_statement", "break_statement", "continue_statement", "labeled_statement",
 }  # fmt: skip
-# What an accessor or a one-line helper has at most; a probe in it would cost more than it does.
-SMALL_FUNCTION_STATEMENTS: Final = 8
-_BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
-_HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class Reader:
         self.text, self.tokens = readable(lexed, conditionals, view)
         self.token_starts = [token.start for token in self.tokens]
         self.out = Reading()
-        self.hiding = _hiding_macros(lexed)
+        self.hiding = hiding_macros(lexed)
         self.chains = self._pragma_chains()
 
     # -- what stands where -------------------------------------------------------------------------------------
@@ -124,12 +131,12 @@ class Reader:
     def read(self) -> Reading:
         """Parse and collect."""
         root = _parser().parse(self.text).root_node
-        for node in _descend(root, "function_definition"):
+        for node in descend(root, "function_definition"):
             self._function(node)
         return self.out
 
     def _function(self, node: Node) -> None:
-        body, name = node.child_by_field_name("body"), _function_name(node)
+        body, name = node.child_by_field_name("body"), function_name(node)
         if body is None or body.type != "compound_statement" or not name:
             return
         inside = self.tokens_of(body.start_byte, body.end_byte)
@@ -146,7 +153,7 @@ class Reader:
         self.out.labels += walk.labels.labels
         self.out.gotos += walk.labels.gotos + [("*", body.start_byte)] * walk.labels.computed
         self._structure(body)
-        if walk.found or not _is_small(body):
+        if walk.found or not is_small(body):
             self.out.sites.append(
                 Site(
                     "function",
@@ -171,11 +178,12 @@ class Reader:
         hiding = sorted({t.text for t in self.tokens_of(body.start_byte, body.end_byte)} & self.hiding)
         if hiding:
             return f"the macro {hiding[0]} hides braces or control flow"
-        return "it declares local labels" if _first_is_label_declaration(self, body) else ""
+        labels = any(t.text == "__label__" for t in self.tokens_of(body.start_byte, body.end_byte))
+        return "it declares local labels" if labels else ""
 
     def _structure(self, body: Node) -> None:
         """Note statement lists, declarations and jumps: phases are checked against them."""
-        for node in _walk(body):
+        for node in walk(body):
             if node.type in _STATEMENTS:
                 self.out.extents.setdefault(node.start_byte, set()).add(node.end_byte)
             if node.type in ("compound_statement", "case_statement"):
@@ -204,7 +212,7 @@ class _FunctionWalk:
     def run(self) -> None:
         self._visit(self.body, loops=0)
         self._standalone()
-        understood = {node.start_byte for node in _walk(self.body) if node.type in LOOPS}
+        understood = {node.start_byte for node in walk(self.body) if node.type in LOOPS}
         for token in self.reader.tokens_of(self.body.start_byte, self.body.end_byte):
             if token.text == "for" and token.start not in understood:
                 self.reader.remark(token.start, "loop left without probes: what is around it is not plain C")
@@ -215,7 +223,7 @@ class _FunctionWalk:
                 continue  # a nested function is walked by itself
             opaque = False
             chain = self.reader.chains.get(child.start_byte, []) if child.type in _STATEMENTS else []
-            if child.type in _STATEMENTS and (chain or child.type in LOOPS) and _is_outermost(child):
+            if child.type in _STATEMENTS and (chain or child.type in LOOPS) and is_whole_statement(child):
                 opaque = self._statement(child, chain, loops)
             if not opaque:
                 self._visit(child, loops + (child.type in LOOPS))
@@ -290,7 +298,7 @@ class _FunctionWalk:
         depth = depth if depth > 0 else 99
         current: Node | None = node
         for _ in range(depth - 1):
-            current = _only_loop(current)
+            current = only_loop(current)
             if current is None:
                 return
             self.nested.add(current.start_byte)
@@ -299,8 +307,8 @@ class _FunctionWalk:
         """Return whether braces can be put around *node* without changing or breaking anything."""
         reader = self.reader
         tokens = reader.tokens_of(node.start_byte, node.end_byte)
-        if (node.has_error and not _has_skeleton(tokens)) or not balanced(tokens):
-            damage = next(_errors(node), node)
+        if (node.has_error and not has_skeleton(tokens)) or not balanced(tokens):
+            damage = next(errors(node), node)
             reader.remark(
                 node.start_byte,
                 f"statement left without probes: line {reader.lexed.line(damage.start_byte)} is not plain C "
@@ -356,7 +364,7 @@ class _Labels:
         self.labels: list[tuple[str, int]] = []
         self.gotos: list[tuple[str, int]] = []
         self.computed = False
-        for node in _walk(body):
+        for node in walk(body):
             if node.type == "labeled_statement" and node.children:
                 self.labels.append((reader.node_text(node.children[0]), node.start_byte))
             elif node.type == "goto_statement":
@@ -373,42 +381,7 @@ class _Labels:
             return True
         if any(name in inside and not node.start_byte <= at < node.end_byte for name, at in self.gotos):
             return True
-        return _has_foreign_case(node)
-
-
-def _has_foreign_case(node: Node) -> bool:
-    """Return whether a case label inside *node* belongs to a switch around it."""
-    for child in node.children:
-        if child.type == "case_statement" or (child.type != "switch_statement" and _has_foreign_case(child)):
-            return True
-    return False
-
-
-def _has_skeleton(tokens: list[Token]) -> bool:
-    """Return whether brackets alone prove that *tokens* are a whole loop with a braced body, or a block.
-
-    This rescues statements with something inside that the grammar does not know, such as a type as macro argument.
-    """
-    texts = [token.text for token in tokens]
-    if {"case", "default", "goto"}.intersection(texts):
-        return False
-    at = 0
-    if texts[0] == "do":
-        at = _past(texts, 1) if texts[1:2] == ["{"] else len(texts)
-        return texts[at : at + 2] == ["while", "("] and texts[_past(texts, at + 1) :] == [";"]
-    if texts[0] in ("for", "while") and texts[1:2] == ["("]:
-        at = _past(texts, 1)
-    return texts[at : at + 1] == ["{"] and _past(texts, at) == len(texts)
-
-
-def _past(texts: list[str], at: int) -> int:
-    """Return the index after the bracket that closes the one at *at*."""
-    depth = 0
-    for number in range(at, len(texts)):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(texts[number], 0)
-        if depth == 0:
-            return number + 1
-    return len(texts)
+        return has_foreign_case(node)
 
 
 def _attached(chain: list[tuple[Directive, Construct | None]]) -> list[tuple[Directive, Construct | None]]:
@@ -419,82 +392,3 @@ def _attached(chain: list[tuple[Directive, Construct | None]]) -> list[tuple[Dir
         if is_phase or (made is not None and made.standalone):
             last = i + 1
     return chain[last:]
-
-
-def _only_loop(node: Node | None) -> Node | None:
-    """Return the for loop that the body of loop *node* consists of or begins with."""
-    body = node.child_by_field_name("body") if node is not None else None
-    while body is not None and body.type == "compound_statement":
-        body = next((child for child in body.named_children if child.type == "for_statement"), None)
-    return body if body is not None and body.type == "for_statement" else None
-
-
-def _is_outermost(node: Node) -> bool:
-    """Return whether *node* is a whole statement in a place where a compound statement could stand."""
-    parent = node.parent
-    return parent is not None and (parent.type in _BLOCKS or parent.type in _HEADED)
-
-
-def _function_name(node: Node) -> str:
-    declarator = node.child_by_field_name("declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = declarator.child_by_field_name("declarator") or next(
-            (c for c in declarator.named_children if c.type.endswith("declarator")), None
-        )
-    while declarator is not None and declarator.type != "identifier":
-        inner = declarator.child_by_field_name("declarator")
-        declarator = inner or next(
-            (c for c in declarator.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
-        )
-    return declarator.text.decode("utf-8", "replace") if declarator is not None and declarator.text else ""
-
-
-def _is_small(body: Node) -> bool:
-    """Return whether a function has no loop, no call and few statements: its cost goes to its callers."""
-    statements = 0
-    for node in _walk(body):
-        if node.type in LOOPS or node.type in ("call_expression", "goto_statement") or node.is_error:
-            return False
-        statements += node.type.endswith("_statement") or node.type == "declaration"
-    return statements - 1 <= SMALL_FUNCTION_STATEMENTS
-
-
-def _first_is_label_declaration(reader: Reader, body: Node) -> bool:
-    inside = reader.tokens_of(body.start_byte, body.end_byte)
-    return any(token.text == "__label__" for token in inside)
-
-
-def _hiding_macros(lexed: Lexed) -> set[str]:
-    """Return macros of this file whose text has braces without their partners, or case labels."""
-    hiding = set()
-    for directive in lexed.directives:
-        if directive.name == "define" and len(directive.tokens) > 1:
-            text = _replacement(directive)
-            if not balanced(text) or any(token.text in ("case", "default") for token in text):
-                hiding.add(directive.tokens[0].text)
-    return hiding
-
-
-def _replacement(directive: Directive) -> list[Token]:
-    """Return the replacement list of a #define, parameters left out."""
-    tokens = list(directive.tokens)
-    if len(tokens) > 1 and tokens[1].text == "(" and tokens[1].start == tokens[0].end:
-        close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
-        return tokens[close + 1 :]
-    return tokens[1:]
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(current.children))
-
-
-def _descend(node: Node, kind: str) -> Iterator[Node]:
-    return (found for found in _walk(node) if found.type == kind)
-
-
-def _errors(node: Node) -> Iterator[Node]:
-    return (found for found in _walk(node) if found.is_error or found.is_missing)

@@ -1,0 +1,129 @@
+"""Questions about a syntax tree and its tokens that need no knowledge of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
+
+LOOPS: Final = frozenset(("for_statement", "while_statement", "do_statement"))
+# What an accessor or a one-line helper has at most; a probe in it would cost more than it does.
+SMALL_FUNCTION_STATEMENTS: Final = 8
+_BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
+_HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield *node* and everything below it, in source order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(current.children))
+
+
+def descend(node: Node, kind: str) -> Iterator[Node]:
+    """Yield the nodes of type *kind* below *node*."""
+    return (found for found in walk(node) if found.type == kind)
+
+
+def errors(node: Node) -> Iterator[Node]:
+    """Yield what the parser did not understand or made up."""
+    return (found for found in walk(node) if found.is_error or found.is_missing)
+
+
+def is_whole_statement(node: Node) -> bool:
+    """Return whether *node* is a whole statement, in a place where a compound statement could stand."""
+    parent = node.parent
+    return parent is not None and (parent.type in _BLOCKS or parent.type in _HEADED)
+
+
+def only_loop(node: Node | None) -> Node | None:
+    """Return the for loop that the body of loop *node* consists of or begins with."""
+    body = node.child_by_field_name("body") if node is not None else None
+    while body is not None and body.type == "compound_statement":
+        body = next((child for child in body.named_children if child.type == "for_statement"), None)
+    return body if body is not None and body.type == "for_statement" else None
+
+
+def has_foreign_case(node: Node) -> bool:
+    """Return whether a case label inside *node* belongs to a switch around it."""
+    for child in node.children:
+        if child.type == "case_statement" or (child.type != "switch_statement" and has_foreign_case(child)):
+            return True
+    return False
+
+
+def has_skeleton(tokens: list[Token]) -> bool:
+    """Return whether brackets alone prove that *tokens* are a whole loop with a braced body, or a block.
+
+    This rescues statements with something inside that the grammar does not know, such as a type as macro argument.
+    """
+    texts = [token.text for token in tokens]
+    if {"case", "default", "goto"}.intersection(texts):
+        return False
+    at = 0
+    if texts[0] == "do":
+        at = _past(texts, 1) if texts[1:2] == ["{"] else len(texts)
+        return texts[at : at + 2] == ["while", "("] and texts[_past(texts, at + 1) :] == [";"]
+    if texts[0] in ("for", "while") and texts[1:2] == ["("]:
+        at = _past(texts, 1)
+    return texts[at : at + 1] == ["{"] and _past(texts, at) == len(texts)
+
+
+def _past(texts: list[str], at: int) -> int:
+    """Return the index after the bracket that closes the one at *at*."""
+    depth = 0
+    for number in range(at, len(texts)):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(texts[number], 0)
+        if depth == 0:
+            return number + 1
+    return len(texts)
+
+
+def function_name(node: Node) -> str:
+    """Return the name that a function definition defines, "" if it has none."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator") or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator")), None
+        )
+    while declarator is not None and declarator.type != "identifier":
+        inner = declarator.child_by_field_name("declarator")
+        declarator = inner or next(
+            (c for c in declarator.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+        )
+    return declarator.text.decode("utf-8", "replace") if declarator is not None and declarator.text else ""
+
+
+def is_small(body: Node) -> bool:
+    """Return whether a function has no loop, no call and few statements: its cost goes to its callers."""
+    statements = 0
+    for node in walk(body):
+        if node.type in LOOPS or node.type in ("call_expression", "goto_statement") or node.is_error:
+            return False
+        statements += node.type.endswith("_statement") or node.type == "declaration"
+    return statements - 1 <= SMALL_FUNCTION_STATEMENTS
+
+
+def hiding_macros(lexed: Lexed) -> set[str]:
+    """Return macros of this file whose text has braces without their partners, or case labels."""
+    hiding = set()
+    for directive in lexed.directives:
+        if directive.name == "define" and len(directive.tokens) > 1:
+            text = _replacement(directive)
+            if not balanced(text) or any(token.text in ("case", "default") for token in text):
+                hiding.add(directive.tokens[0].text)
+    return hiding
+
+
+def _replacement(directive: Directive) -> list[Token]:
+    """Return the replacement list of a #define, parameters left out."""
+    tokens = list(directive.tokens)
+    if len(tokens) > 1 and tokens[1].text == "(" and tokens[1].start == tokens[0].end:
+        close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
+        return tokens[close + 1 :]
+    return tokens[1:]
