@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
 
 _HEADLESS: Final = "use scalegraph demo --headless -o DIR"
+_LIBRARIES: Final = (
+    "apt-get install libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 "
+    "libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libdbus-1-3 libfontconfig1"
+)
 _JOIN_MS: Final = 3000
 log: Final = logging.getLogger("scalegraph.gui")
 
@@ -32,7 +36,7 @@ def check_display() -> None:
     try:
         import PySide6.QtWidgets  # noqa: F401 - looked for, not used
     except ImportError as error:
-        raise MissingTool(f"Qt cannot be loaded ({error}): {_HEADLESS}") from error
+        raise MissingTool(f"Qt cannot be loaded ({error}); on Debian: {_LIBRARIES}; or {_HEADLESS}") from error
     _check_server()
 
 
@@ -77,8 +81,8 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
     return MainWindow(session, settings, theme)
 
 
-def run(files: Sequence[Path], demo: bool = False) -> int:
-    """Open the window on *files*; *demo* runs the first example (or shows it, if it was run). Return the exit code.
+def run(files: Sequence[Path | str], demo: bool = False) -> int:
+    """Open the window on *files*; *demo* without files runs the first example. Return the exit code.
 
     Raises `MissingTool` when there is no display or Qt cannot be loaded.
     """
@@ -90,8 +94,8 @@ def run(files: Sequence[Path], demo: bool = False) -> int:
     sys.excepthook = _hook(window)
     try:
         window.show()
-        window.open_files(list(files))
-        if demo:
+        window.open_files([Path(file) for file in files])
+        if demo and not files:
             window.files.when_ready(window.run_demo)
         code = application.exec()
         window.jobs.cancel_all()

@@ -52,16 +52,20 @@ def _study(data: StudyData) -> list[Part]:
         facts.append(Fact("failed", str(failed)))
     for key, words in (("created", "made"), ("tool", "by")):
         if manifest.get(key):
-            facts.append(Fact(words, str(manifest[key])))
+            facts.append(Fact(words, str(manifest[key]).replace("T", " ")[:16]))
     return [Part("Study", tuple(facts), "Select an N, a cell or a region to see its numbers.")]
 
 
 def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
     if data.table.empty:
         return []
-    rows = data.scaling
-    rows = rows[rows["processors"] == processors]
-    return list(rows.to_dict("records"))
+    from scalegraph.analyze.series import main_series
+
+    main = main_series(data.scaling)
+    problem = None if main is None else int(main.rows["problem"].iloc[0])
+    found = list(data.scaling[data.scaling["processors"] == processors].to_dict("records"))
+    # the size that the pictures speak of first, then the largest
+    return sorted(found, key=lambda row: (row["problem"] != problem, -(_number(row, "work_ops"))))
 
 
 def _processors(data: StudyData, processors: int) -> list[Part]:

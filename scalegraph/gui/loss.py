@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si
 
 if TYPE_CHECKING:
     from scalegraph.views.data import StudyData
+
+
+_NOTHING: Final = 5e-4  # shares below this are shown as 0.0 %
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,12 @@ def _problem(run: RunRecord) -> tuple[Any, ...]:
 
 def _line(row: dict[Any, Any]) -> RegionLoss:
     share = float(row["loss_share_incl"])
-    share = 0.0 if math.isnan(share) else share
+    share = 0.0 if math.isnan(share) or abs(share) < _NOTHING else share
     place = f"{row['file'].rsplit('/', 1)[-1]}:{row['line']}" if row["file"] else ""
     lost = f"loses {si(row['loss_incl_s'], 's', 4)} summed over processors, {100 * share:.1f} % of the whole loss"
-    kind = "" if row["kind"] in ("function", "program") else f"{row['kind']} "
-    name = str(row["name"]) if str(row["name"]).startswith(str(row["kind"])) else f"{kind}{row['name']}"
+    kind, name = str(row["kind"]), str(row["name"]).removeprefix("function ")
+    if kind not in ("function", "program") and not name.startswith(kind):
+        name = f"{kind} {name}"
     return RegionLoss(
         int(row["region"]),
         None if int(row["parent"]) < 0 else int(row["parent"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -199,8 +200,8 @@ class MainWindow(QMainWindow):
             self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))
 
         for name in ARRANGEMENT_NAMES:
-            act = lambda _on=False, name=name: self.study.arrange(name)  # noqa: E731
-            self.actions_[f"arrange_{name}"].triggered.connect(act)
+            arrange = partial(self.study.arrange, name)
+            self.actions_[f"arrange_{name}"].triggered.connect(lambda _on=False, arrange=arrange: arrange())
 
     def _offer_views(self) -> None:
         """Put every view into the menu and the palette, once they are loaded."""
@@ -253,6 +254,8 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(f"{title}: started", _SHORT_MESSAGE_MS)
 
     def _landed(self, entry: QueueEntry) -> None:
+        if self._closing:
+            return
         handle = self.studies.get(str(entry.path.resolve()))
         if handle is not None:
             handle.refresh()
@@ -264,13 +267,17 @@ class MainWindow(QMainWindow):
                 self.studies.open(entry.path)
 
     def _ended(self, entry: QueueEntry) -> None:
+        if self._closing:
+            return
         handle = self.studies.get(str(entry.path.resolve()))
         if handle is not None:
             handle.refresh()
-        elif entry.path.exists() and entry.finished and not self._closing:
+        elif entry.path.exists() and entry.finished:
             self.studies.open(entry.path)
         if entry.phase == "failed" and entry.message:
             self.say_fault(entry.message)
+        if not self.runner.busy and not self.runner.has_failures and not self.queue.isAncestorOf(self.focusWidget()):
+            self.panels.use("queue", False)  # nothing to wait for: the room goes to the views
         self.statusBar().showMessage(f"{entry.title}: {entry.said()}", _SHORT_MESSAGE_MS)
 
     def _show_instrumentation(self, path: str) -> None:
@@ -348,6 +355,7 @@ class MainWindow(QMainWindow):
         if self.jobs.running:
             event.ignore()
             return
+        self.study.release()
         self.session.close()
         event.accept()
 

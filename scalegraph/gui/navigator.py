@@ -46,7 +46,7 @@ class Navigator(QWidget):
         self.studies_tree.currentItemChanged.connect(self._study_chosen)
         self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.studies_tree.customContextMenuRequested.connect(self._study_menu)
-        self.regions_tree = _tree("Regions and their share of the loss", ("Region", "Share of loss"))
+        self.regions_tree = _tree("Regions and their share of the loss", ("Region", "Loss"))
         self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
         self.regions_tree.currentItemChanged.connect(self._region_chosen)
         self.regions_note = label("", "muted", wrap=True)
@@ -68,7 +68,7 @@ class Navigator(QWidget):
         lower.addWidget(self.regions_note)
         lower.addWidget(self.regions_tree, 1)
         split.addWidget(below)
-        split.setStretchFactor(0, 2)
+        split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 3)
         column.addWidget(split, 1)
 
@@ -157,7 +157,7 @@ class Navigator(QWidget):
         if losses == self._losses and self.regions_tree.topLevelItemCount():
             return
         self._losses = losses
-        self.regions_note.setText(f"Where N = {n} processors lose their time" if losses else "")
+        self.regions_note.setText(f"Share of what N = {n} loses" if losses else "")
         self.regions_note.setVisible(bool(losses))
         blocked = self.regions_tree.blockSignals(True)
         self.regions_tree.clear()
@@ -232,7 +232,7 @@ def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
     tree.setHeaderLabels(list(columns))
     tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
-    tree.header().resizeSection(1, 96)
+    tree.header().resizeSection(1, 78)
     tree.header().setStretchLastSection(False)
     tree.setIndentation(14)
     tree.setUniformRowHeights(True)

@@ -24,6 +24,8 @@ class Panel:
     useful: bool = False  # whether it has something to show
 
 
+_ROOMY: Final = 1600  # pixels, independent of the scale factor
+_LEAST: Final = {"navigator": (200, 200), "inspector": (240, 200), "queue": (320, 110)}
 _AREAS: Final = {
     "navigator": Qt.DockWidgetArea.LeftDockWidgetArea,
     "inspector": Qt.DockWidgetArea.RightDockWidgetArea,
@@ -47,9 +49,10 @@ class Panels(QObject):
         dock = QDockWidget(title, self._window)
         dock.setObjectName(name)
         dock.setWidget(widget)
+        widget.setMinimumSize(*_LEAST[name])
         dock.hide()
         self._window.addDockWidget(_AREAS[name], dock)
-        wanted = self._settings.flag(f"panel/{name}", True)
+        wanted = self._settings.flag(f"panel/{name}", name != "inspector" or self._roomy())
         self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
         action.setChecked(wanted)
         action.triggered.connect(lambda on: self.want(name, on))
@@ -83,6 +86,10 @@ class Panels(QObject):
     def again(self) -> None:
         """Show what is to be seen, after Qt has restored another state."""
         self._show()
+
+    def _roomy(self) -> bool:
+        """Whether the screen has room for the inspector beside two columns of views."""
+        return self._window.screen().availableGeometry().width() >= _ROOMY
 
     def _show(self) -> None:
         for panel in self._panels.values():

@@ -24,6 +24,7 @@ _WORDS: Final = {
     "failed": "failed",
     "cancelled": "cancelled",
 }
+_TOP: Final = 0
 _Index = QModelIndex | QPersistentModelIndex
 _DISPLAY: Final = Qt.ItemDataRole.DisplayRole
 
@@ -45,14 +46,14 @@ class QueueModel(QAbstractItemModel):
         """Return the request at *index*, or the one that the run at *index* belongs to."""
         if not index.isValid():
             return None
-        item = index.internalPointer()
-        return item if index.parent().isValid() is False else self._entries[index.parent().row()]
+        serial = index.internalId()
+        return self._entries[index.row()] if serial == _TOP else self._entries[self._row_of(serial)]
 
     def run(self, index: _Index) -> RunItem | None:
         """Return the run at *index*, or ``None`` for a request."""
-        if not index.isValid() or not index.parent().isValid():
+        if not index.isValid() or index.internalId() == _TOP:
             return None
-        return self._runs[id(self._entries[index.parent().row()])][index.row()]
+        return self._runs[index.internalId()][index.row()]
 
     def index_of(self, entry: QueueEntry) -> QModelIndex:
         """Return where *entry* stands."""
@@ -62,46 +63,45 @@ class QueueModel(QAbstractItemModel):
         """Let times left and running times be read anew."""
         for row, entry in enumerate(self._entries):
             if not entry.ended:
-                self._touch(row, 0, len(self._runs[id(entry)]) - 1)
+                self._touch(row, 0, -1)
 
-    # Qt's interface ------------------------------------------------------------------------------------------
+    # Qt's interface. The internal id of a run is its request's serial number, of a request 0: no pointers are kept.
 
     def index(self, row: int, column: int, parent: _Index | None = None) -> QModelIndex:
+        """Return the index of a request, or of a run below *parent*."""
         parent = parent or QModelIndex()
         if not self.hasIndex(row, column, parent):
             return QModelIndex()
-        if not parent.isValid():
-            return self.createIndex(row, column, self._entries[row])
-        return self.createIndex(row, column, self._runs[id(self._entries[parent.row()])][row])
+        return self.createIndex(row, column, self._entries[parent.row()].serial if parent.isValid() else _TOP)
 
     def parent(self, child: _Index | None = None) -> Any:
+        """Return the request that a run belongs to."""
         if child is None:
             return super().parent()
-        if not child.isValid():
+        if not child.isValid() or child.internalId() == _TOP:
             return QModelIndex()
-        item = child.internalPointer()
-        if isinstance(item, RunItem):
-            for row, entry in enumerate(self._entries):
-                if entry.runs.get(item.point.key) is item:
-                    return self.createIndex(row, 0, entry)
-        return QModelIndex()
+        return self.createIndex(self._row_of(child.internalId()), 0, _TOP)
 
     def rowCount(self, parent: _Index | None = None) -> int:
+        """Return the number of requests, or of the runs of one."""
         if parent is None or not parent.isValid():
             return len(self._entries)
         if parent.column() > 0 or parent.parent().isValid():
             return 0
-        return len(self._runs[id(self._entries[parent.row()])])
+        return len(self._runs[self._entries[parent.row()].serial])
 
     def columnCount(self, _parent: _Index | None = None) -> int:
+        """Return the number of columns, the same on both levels."""
         return len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _DISPLAY) -> Any:
+        """Return a column's head."""
         if orientation is Qt.Orientation.Horizontal and role == _DISPLAY:
             return COLUMNS[section]
         return None
 
     def data(self, index: _Index, role: int = _DISPLAY) -> Any:
+        """Return what a cell says, in words, as a share or as a phase."""
         if not index.isValid():
             return None
         run = self.run(index)
@@ -112,29 +112,32 @@ class QueueModel(QAbstractItemModel):
         entry = self.entry(index)
         return None if entry is None else _entry_data(entry, index.column(), role)
 
+    def _row_of(self, serial: int) -> int:
+        return next(row for row, entry in enumerate(self._entries) if entry.serial == serial)
+
     # the runner's signals ------------------------------------------------------------------------------------
 
     def _added(self, entry: QueueEntry) -> None:
         row = len(self._entries)
         self.beginInsertRows(QModelIndex(), row, row)
         self._entries.append(entry)
-        self._runs[id(entry)] = []
-        self._rows[id(entry)] = {}
+        self._runs[entry.serial] = []
+        self._rows[entry.serial] = {}
         self.endInsertRows()
 
     def _removed(self, entry: QueueEntry) -> None:
         row = self._entries.index(entry)
         self.beginRemoveRows(QModelIndex(), row, row)
         del self._entries[row]
-        del self._runs[id(entry)], self._rows[id(entry)]
+        del self._runs[entry.serial], self._rows[entry.serial]
         self.endRemoveRows()
 
     def _changed(self, entry: QueueEntry, keys: list[str]) -> None:
         row = self._entries.index(entry)
-        rows = self._rows[id(entry)]
+        rows = self._rows[entry.serial]
         new = [key for key in keys if key not in rows]
         if new:
-            shown = self._runs[id(entry)]
+            shown = self._runs[entry.serial]
             self.beginInsertRows(self.index(row, 0), len(shown), len(shown) + len(new) - 1)
             for key in new:
                 rows[key] = len(shown)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QPlainTextEdit,
     QSplitter,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
@@ -73,7 +74,7 @@ class QueuePanel(QWidget):
         tree.setItemDelegate(_PhaseDelegate(theme, tree))
         tree.header().setStretchLastSection(False)
         tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((STATE, 110), (PROGRESS, 240), (3, 110), (4, 90)):
+        for column, width in ((STATE, 96), (PROGRESS, 210), (3, 124), (4, 92)):
             tree.header().resizeSection(column, width)
         return tree
 
@@ -183,7 +184,8 @@ class _PhaseDelegate(QStyledItemDelegate):
         phase = index.data(PhaseRole)
         paper = self._theme.paper
         colours = {"failed": paper.fault, "done": paper.good, "running": paper.accent, "building": paper.accent}
-        if index.column() == STATE and phase in colours:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if index.column() == STATE and phase in colours and not chosen:
             option.palette.setColor(option.palette.ColorRole.Text, QColor(colours[phase]))
 
     def paint(
@@ -195,8 +197,11 @@ class _PhaseDelegate(QStyledItemDelegate):
             return
         area = QRectF(option.rect)
         bar = QRectF(area.left() + 4, area.bottom() - 4, area.width() - 8, 3)
-        painter.fillRect(bar, QColor(self._theme.paper.hover))
+        paper, phase = self._theme.paper, index.data(PhaseRole)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        full = paper.on_accent if chosen else {"failed": paper.fault, "done": paper.good}.get(phase, paper.accent)
+        empty = QColor(full)
+        empty.setAlphaF(0.25)
+        painter.fillRect(bar, empty)
         bar.setWidth(bar.width() * float(share))
-        phase = index.data(PhaseRole)
-        paper = self._theme.paper
-        painter.fillRect(bar, QColor({"failed": paper.fault, "done": paper.good}.get(phase, paper.accent)))
+        painter.fillRect(bar, QColor(full))

@@ -34,6 +34,11 @@ class QueueRunner(QObject):
         """Whether a request waits or runs."""
         return bool(self._active)
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether something in the list failed or was cancelled."""
+        return any(entry.phase in ("failed", "cancelled") or entry.failed for entry in self.entries)
+
     def submit(self, request: Any, path: Path, title: str) -> QueueEntry:
         """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again."""
         entry = QueueEntry(title, path, request)
@@ -44,7 +49,7 @@ class QueueRunner(QObject):
 
     def cancel(self, entry: QueueEntry) -> None:
         """Stop one request; the runs it has are kept."""
-        job = self._active.get(id(entry))
+        job = self._active.get(entry.serial)
         if job is not None:
             entry.stop()
             job.cancel()
@@ -81,7 +86,7 @@ class QueueRunner(QObject):
             study.close()
 
         job = self._jobs.start(f"request {entry.title}", carry_out, long=True)
-        self._active[id(entry)] = job
+        self._active[entry.serial] = job
         job.said.connect(lambda event: self._event(entry, event))
         job.failed.connect(lambda error: self._failed(entry, error))
         job.cancelled.connect(entry.cancelled)
@@ -97,7 +102,7 @@ class QueueRunner(QObject):
         entry.fail(str(error), error.output if isinstance(error, BuildError) else "")
 
     def _ended(self, entry: QueueEntry) -> None:
-        del self._active[id(entry)]
+        del self._active[entry.serial]
         if not entry.ended:
             entry.apply(events.Done(entry.finished, entry.failed))
         self.changed.emit(entry, list(entry.runs))

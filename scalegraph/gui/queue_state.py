@@ -17,6 +17,7 @@ Phase: TypeAlias = Literal["waiting", "building", "running", "stopping", "done",
 RunPhase: TypeAlias = Literal["waiting", "running", "done", "failed", "kept", "cancelled"]
 
 _serials: Final = itertools.count(1)
+_WORTH_SAYING_S: Final = 0.5
 ENDED: Final[frozenset[Phase]] = frozenset({"done", "failed", "cancelled"})
 
 
@@ -146,7 +147,7 @@ class QueueEntry:
         elif self.phase == "failed" and not self.total:
             parts.append("failed")
         left = self.left_s()
-        if left is not None and self.phase == "running":
+        if left is not None and left >= _WORTH_SAYING_S and self.phase == "running":
             parts.append(f"{seconds(left)} left")
         return ", ".join(parts)
 

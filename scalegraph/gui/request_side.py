@@ -107,10 +107,11 @@ class RequestSide(QWidget):
         """Show a valid request's plan."""
         self.plan.show_plan(plan.points, plan.searches)
         runs = len(plan.points)
-        more = f" to {plan.runs_at_most}" if plan.runs_at_most > runs else ""
+        count = f"{runs} to {plan.runs_at_most}" if runs else f"up to {plan.runs_at_most}"
+        count = str(runs) if plan.runs_at_most <= runs else count
         estimate = f", about {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
         done = f" ({plan.done} are there already)" if plan.done else ""
-        self.count.setText(f"{runs}{more} run{'' if runs == 1 and not more else 's'}{done}{estimate}")
+        self.count.setText(f"{count} run{'' if count == '1' else 's'}{done}{estimate}")
         unknown = [] if plan.estimate_s is not None else ["The time will be known after the first runs."]
         self._say("\n".join([*plan.notes, *unknown, *(fault.message for fault in remarks)]), "")
         self._show_toml(toml)

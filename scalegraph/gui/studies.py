@@ -29,7 +29,7 @@ class StudyHandle(QObject):
         self.session = session
         self.path = path.resolve()
         self._data: StudyData | None = None
-        self._loader = Latest(jobs, f"reading {path.name}", self)
+        self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
         self.error = ""
 
@@ -122,5 +122,6 @@ class Studies(QObject):
         handle = self._open.pop(key, None)
         if handle is not None:
             handle.close()
+            self._session.forget(handle.path)
             self.closed.emit(key)
             handle.deleteLater()

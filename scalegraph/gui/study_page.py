@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -18,6 +18,9 @@ from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
     from scalegraph.gui.view_area import ViewArea
+
+
+_LEAST: Final = (360, 200)
 
 
 class StudyPage(QWidget):
@@ -36,6 +39,7 @@ class StudyPage(QWidget):
         self.area: ViewArea | None = None
         self.header = Header(selection)
         self._stack = QStackedWidget()
+        self._stack.setMinimumSize(*_LEAST)  # views yield to the docks; they must not push the window off the screen
         self._state = label("No study is open.", "muted", wrap=True)
         self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack.addWidget(self._state)
@@ -92,6 +96,12 @@ class StudyPage(QWidget):
         """Remember the places of the views; the window closes."""
         if self.area is not None and self._handle is not None and self.area.docks:
             self._settings.set_bytes(f"places/{self._handle.key}", self.area.save_state())
+
+    def release(self) -> None:
+        """Let go of every view, before the studies go."""
+        if self.area is not None:
+            for handle in self._studies:
+                self.area.forget(handle.key)
 
     def _follow(self, selection: Selection) -> None:
         handle = self._studies.get(selection.study)

@@ -158,7 +158,8 @@ class OptionBar(QWidget):
         row.addStretch(1)
         for editor in (*self._inline, *self._all):
             editor.changed.connect(self._tell)
-        self.setVisible(bool(view.options))
+        if not view.options:
+            self.hide()  # showing it before it has a parent would make a window of it
 
     def _form(self) -> QWidgetAction:
         page = QWidget()

@@ -67,7 +67,8 @@ class Field(QWidget):
         title = label(name)
         title.setBuddy(editor)
         title.setMinimumWidth(130)
-        title.setVisible(bool(name))
+        if not name:
+            title.hide()
         if not editor.accessibleName():
             editor.setAccessibleName(name)
         if tip:

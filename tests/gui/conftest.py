@@ -1,0 +1,187 @@
+"""A window whose session makes up the runs: everything else (check, plan, store, analysis, views) is real."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
+
+from PySide6.QtCore import QThreadPool
+from PySide6.QtWidgets import QApplication
+
+from scalegraph.base import events
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError
+from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
+from scalegraph.gui import app
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.request import Session
+from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
+from scalegraph.store import Manifest, SourceText, Study
+
+CLOCK = 20e6
+REGIONS = (
+    Region(id=0, kind="program", name="program"),
+    Region(id=1, kind="function", name="main", file="model.c", line=1, end_line=9, parent=0),
+    Region(id=2, kind="barrier", name="barrier", file="model.c", line=5, end_line=5, parent=1),
+)
+
+
+def record(point: RunPoint, **changes: Any) -> RunRecord:
+    """Return a made-up run with an exact accounting identity: 64000 cycles of work, a barrier that costs with N."""
+    n = point.processors
+    work, barrier = 64_000, 0 if n == 1 else 400 * n
+    leaves = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 40 * n if n > 1 else 0}
+    cycles = (sum(leaves.values()) + n - 1) // n
+    leaves["stall_local"] = cycles * n - sum(leaves.values())
+    groups = {g: sum(v for k, v in leaves.items() if LEAF_GROUPS[k] == g) / CLOCK for g in GROUPS}
+    one = RegionCost(region=1, leaves={k: v for k, v in leaves.items() if "barrier" not in k}, busy_max=work // n)
+    two = RegionCost(region=2, leaves={k: v for k, v in leaves.items() if "barrier" in k})
+    values: dict[str, Any] = {
+        "source": "simulated",
+        "program": "model",
+        "machine": "ksr1",
+        "point": point,
+        "time_s": cycles / CLOCK,
+        "time_cycles": cycles,
+        "clock_hz": CLOCK,
+        "work_ops": work,
+        **{f"{group}_s": value for group, value in groups.items()},
+        "references": 1000 * n,
+        "misses": 10 * n,
+        "host_s": 0.01,
+        "leaves": leaves,
+        "regions": (one, two),
+    }
+    return RunRecord(**(values | changes))
+
+
+class ModelSession(Session):
+    """Runs come from `record`. *gate* holds each run back until the test opens it; *fails* names N that fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Semaphore(10_000)
+        self.fails: dict[int, str] = {}
+        self.build_error = ""
+        self.submitted: list[Any] = []
+        self.threads: set[int] = set()
+
+    def hold(self) -> None:
+        """Let no run end until `let` says so."""
+        self.gate = threading.Semaphore(0)
+
+    def let(self, runs: int) -> None:
+        """Let *runs* more runs end."""
+        self.gate.release(runs)
+
+    def submit(self, request: Any, study_path: Any, emit: Any = events.ignore, cancel: Any = None, **_: Any) -> Study:
+        self.submitted.append(request)
+        self.threads.add(threading.get_ident())
+        cancel = cancel or CancelToken()
+        points = self.plan(request).points
+        if self.build_error:
+            emit(events.Done(0, 0, messages=("model.c does not compile",)))
+            raise BuildError("model.c does not compile", self.build_error)
+        study = _study(Path(study_path), request)
+        emit(events.Planned(points, 1.0))
+        done = failed = 0
+        for point in points:
+            if study.has(point.key):
+                done += 1
+                emit(events.RunSkipped(point, done + failed, len(points)))
+                continue
+            emit(events.RunStarted(point))
+            while not self.gate.acquire(timeout=0.01):
+                if cancel.cancelled:
+                    break
+            if cancel.cancelled:
+                break
+            message = self.fails.get(point.processors, "")
+            made = record(point, **({"status": "crashed", "message": message, "stdout": "so far"} if message else {}))
+            study.add_run(made)
+            if message:
+                failed += 1
+                emit(events.RunFailed(point, message, made, done + failed, len(points), 0.5))
+            else:
+                done += 1
+                emit(events.RunFinished(point, made, done + failed, len(points), 0.5))
+        emit(events.Done(done, failed, cancel.cancelled))
+        return study
+
+
+def _study(path: Path, request: Any) -> Study:
+    if path.exists():
+        return Study.open(path, write=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"int line_{n};\n" for n in range(1, 10))
+    manifest = Manifest.new(
+        title="Model",
+        program="model",
+        machine="ksr1",
+        request=request.model_dump(mode="json") if request is not None else {},
+        sources=(SourceText.of("model.c", text, text.replace("line_5;", "line_5; PROBE(2);")),),
+        regions=REGIONS,
+    )
+    return Study.create(path, manifest)
+
+
+@pytest.fixture
+def model_study(tmp_path: Path) -> Callable[..., Path]:
+    """Make a study file with runs on the given processor counts."""
+
+    def make(name: str = "model", processors: tuple[int, ...] = (1, 2, 4, 8)) -> Path:
+        path = tmp_path / f"{name}.sgstudy"
+        study = _study(path, None)
+        for n in processors:
+            study.add_run(record(RunPoint(processors=n, parameters={"n": 100})))
+        study.close()
+        return path
+
+    return make
+
+
+@pytest.fixture
+def session() -> Iterator[ModelSession]:
+    made = ModelSession()
+    yield made
+    made.let(10_000)
+    made.close()
+
+
+@pytest.fixture
+def window(qtbot: Any, session: ModelSession, tmp_path: Path) -> Iterator[MainWindow]:
+    """The window, shown, with programs and machines loaded. Leaves no thread and no work behind."""
+    app.make_application()
+    before = set(QApplication.topLevelWidgets())
+    made = app.make_window(session, tmp_path / "window.ini")
+    made.show()
+    qtbot.waitUntil(lambda: not made.jobs.running)
+    yield made
+    session.let(10_000)
+    made.close()
+    qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible())
+    assert made.jobs.join(2000)
+    assert QThreadPool.globalInstance().activeThreadCount() == 0
+    with qtbot.waitSignal(made.destroyed):
+        made.deleteLater()
+    left = [widget for widget in QApplication.topLevelWidgets() if widget not in before and widget.isVisible()]
+    assert not left
+
+
+@pytest.fixture
+def choose(window: MainWindow, qtbot: Any) -> Callable[..., None]:
+    """Choose a shipped program with few runs and wait until it can run."""
+
+    def act(name: str = "billiard", **changes: Any) -> None:
+        window.go("request")
+        window.request.program.choose(name)
+        window.request.model.edit("few runs", **({"processors": "1, 2, 4"} | changes))
+        qtbot.waitUntil(lambda: window.request.can_run)
+
+    return act
