@@ -55,7 +55,11 @@ def test_the_richest_problem_is_the_main_series() -> None:
 
 
 def test_of_equally_rich_problems_one_with_a_reference_run_then_the_larger_wins() -> None:
-    runs = [*synthetic.fixed((2, 4), balls=9000), *synthetic.fixed((1, 2), balls=100), *synthetic.fixed((1, 2), balls=300)]
+    runs = [
+        *synthetic.fixed((2, 4), balls=9000),
+        *synthetic.fixed((1, 2), balls=100),
+        *synthetic.fixed((1, 2), balls=300),
+    ]
     labels = [one.label.split(",")[0] for one in series.fixed_size(_scaling(runs))]
     assert labels == ["balls = 300", "balls = 100", "balls = 9000"]
 
@@ -65,7 +69,9 @@ def test_scattered_sizes_form_no_fixed_series() -> None:
 
 
 def test_sequential_series_hold_all_other_parameters() -> None:
-    runs = [synthetic.run(1, balls, 40) for balls in (10, 20, 40)] + [synthetic.run(1, 10, steps) for steps in (80, 160)]
+    runs = [synthetic.run(1, balls, 40) for balls in (10, 20, 40)] + [
+        synthetic.run(1, 10, steps) for steps in (80, 160)
+    ]
     found = {one.label: len(one.rows) for one in series.sequential(_scaling(runs))}
     assert found["balls grows"] == 3
     assert found["steps grows"] == 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,7 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "scalegraph",
 }
+_NO_ROOM = "constrained_layout not applied"
 _LOCK = threading.Lock()  # rcParams are the one global that matplotlib has no way around
 
 
@@ -73,26 +75,53 @@ def render(
     figure: Figure, ending: str, size_cm: tuple[float, float] | None, theme: Theme, dpi: int, *, caption: bool = True
 ) -> bytes:
     """Return the picture of *figure* as a file's bytes; see `scalegraph.views.render.save`."""
+    with composed(figure, size_cm, theme, dpi, caption=caption) as sheet:
+        return _bytes(sheet, ending, dpi)
+
+
+@contextmanager
+def composed(
+    figure: Figure, size_cm: tuple[float, float] | None, theme: Theme, dpi: int, *, caption: bool = True
+) -> Iterator[Sheet]:
+    """Give the finished sheet of *figure*, with everything in its place, while matplotlib is set up for it."""
+    size = _checked(size_cm or _natural(figure))
     with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        size = _checked(size_cm or _natural(figure))
-        engine = ConstrainedLayoutEngine()
-        sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout=engine)
-        FigureCanvasAgg(sheet)
-        brush = Brush(sheet, theme)
-        sheet.set_facecolor(brush.paper)
-        notes = (*figure.notes, *_reasons(figure))
-        top, bottom = _caption(brush, figure, notes) if caption else (1.0, 0.0)
-        engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
-        if figure.panels:
-            _panels(brush, figure.panels)
+        warnings.filterwarnings("error", message=_NO_ROOM)
+        # in a small picture the notes give way first, then all words around the panels
+        for words in (3, 2, 1, 0) if caption else (0,):
+            try:
+                sheet = _compose(figure, size, theme, dpi, words)
+            except UserWarning as warning:
+                if "constrained_layout" not in str(warning):
+                    raise
+            else:
+                break
         else:
-            _empty(brush, figure, (top + bottom) / 2)
-        if brush.later:
-            sheet.draw_without_rendering()
-            for work in brush.later:
-                work()
-        return _bytes(sheet, ending, dpi)
+            warnings.filterwarnings("ignore", message=_NO_ROOM)
+            sheet = _compose(figure, size, theme, dpi, 0)
+        yield sheet
+
+
+def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, words: int) -> Sheet:
+    """Return the sheet with title, sentence and notes (*words* of them, in this order) and panels in their places."""
+    engine = ConstrainedLayoutEngine()
+    sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout=engine)
+    FigureCanvasAgg(sheet)
+    brush = Brush(sheet, theme)
+    sheet.set_facecolor(brush.paper)
+    notes = (*figure.notes, *_reasons(figure)) if words > 2 else ()
+    top, bottom = _caption(brush, figure.title, figure.sentence if words > 1 else "", notes) if words else (1.0, 0.0)
+    engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
+    if figure.panels:
+        _panels(brush, figure.panels)
+    else:
+        _empty(brush, figure, (top + bottom) / 2)
+    sheet.draw_without_rendering()
+    sheet.set_layout_engine("none")  # places stand now; what comes later is put where there is room
+    for work in brush.later:
+        work()
+    return sheet
 
 
 def _checked(size: tuple[float, float]) -> tuple[float, float]:
@@ -131,14 +160,14 @@ def _sideways(panel: Panel) -> bool:
     return isinstance(panel, Plot) and panel.bars is not None and panel.bars.horizontal
 
 
-def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float, float]:
+def _caption(brush: Brush, title: str, sentence: str, notes: Sequence[str]) -> tuple[float, float]:
     """Write title and sentence above, notes below; return the free span as shares of the height."""
     sheet = brush.sheet
     width, height = sheet.get_size_inches() * 72  # points
     room = width - 14
     y = height - 8
-    for text, size, weight in ((figure.title, 9.5, "bold"), (figure.sentence, 8.0, "normal")):
-        for line in wrapped(sheet, text, size, room, weight)[:3]:
+    for text, size, weight in ((title, 9.5, "bold"), (sentence, 8.0, "normal")):
+        for line in wrapped(text, size, room, weight)[:3]:
             sheet.text(
                 7 / width,
                 y / height,
@@ -151,7 +180,7 @@ def _caption(brush: Brush, figure: Figure, notes: Sequence[str]) -> tuple[float,
             )
             y -= size * 1.32
         y -= 2
-    below = [(line, 6.2) for note in notes if note for line in wrapped(sheet, note, 6.2, room)]
+    below = [(line, 6.2) for note in notes if note for line in wrapped(note, 6.2, room)]
     most = max(1, int(0.3 * height / (6.2 * 1.3)))
     if len(below) > most:
         below = [*below[: most - 1], ("… and more: the data export has all notes and reasons.", 6.2)]
@@ -193,7 +222,7 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
 
 def _empty(brush: Brush, figure: Figure, middle: float) -> None:
     width = float(brush.sheet.get_size_inches()[0]) * 72
-    text = "\n".join(wrapped(brush.sheet, figure.empty or "Nothing to show.", 9.0, width * 0.8))
+    text = "\n".join(wrapped(figure.empty or "Nothing to show.", 9.0, width * 0.8))
     brush.sheet.text(0.5, middle, text, size=9, color=brush.ink, ha="center", va="center")
 
 

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Sheet
+from matplotlib.text import Text
+
+from scalegraph import views
+from scalegraph.base.errors import InputError, WorkError
+from scalegraph.views import StudyData, render
+from scalegraph.views.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
+from scalegraph.views.palette import colour
+from scalegraph.views.render import numbers, picture
+from scalegraph.views.render.text import fitted, measure, spread, wrapped
+from tests.views import studies
+
+NAMES = list(views.registry())
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, Figure]:
+    data = studies.full()
+    return {name: views.get(name).build(data) for name in NAMES}
+
+
+def _rows(figure: Figure) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(render.content(figure, "csv").decode())))
+
+
+def _shown(sheet: Sheet) -> list[Text]:
+    """Texts that are drawn: tick labels outside the limits of their axis are not."""
+    hidden = set()
+    for axes in sheet.findobj(Axes):
+        assert isinstance(axes, Axes)
+        for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+            places = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+            hidden |= {label for place, label in places if not axes.axison or not low <= place <= high}
+            hidden |= set(axis.get_ticklabels(minor=True))
+    texts = [text for text in sheet.findobj(Text) if isinstance(text, Text) and text not in hidden]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_of_a_picture_is_cut_off(name: str, figures: dict[str, Figure]) -> None:
+    with picture.composed(figures[name], None, "print", 144) as sheet:
+        sheet.draw_without_rendering()
+        width, height = sheet.get_size_inches() * 144
+        for text in _shown(sheet):
+            box = text.get_window_extent()
+            inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= width + 1 and box.y1 <= height + 1
+            assert inside, (text.get_text(), box)
+
+
+@pytest.mark.parametrize("name", ["time", "overheads", "matrix-row", "speedup", "sequential", "latency"])
+def test_labels_do_not_stand_on_one_another(name: str, figures: dict[str, Figure]) -> None:
+    with picture.composed(figures[name], (12.0, 8.0), "print", 144) as sheet:
+        sheet.draw_without_rendering()
+        boxes = [(text.get_text(), text.get_window_extent()) for text in _shown(sheet)]
+        for (one, a), (other, b) in itertools.combinations(boxes, 2):
+            wide = min(a.x1, b.x1) - max(a.x0, b.x0)
+            high = min(a.y1, b.y1) - max(a.y0, b.y0)
+            assert wide <= 2 or high <= 5, (one, other)
+
+
+@pytest.mark.parametrize("ending", render.FORMATS)
+def test_the_same_figure_gives_the_same_bytes(ending: str, figures: dict[str, Figure]) -> None:
+    assert render.content(figures["matrix"], ending) == render.content(figures["matrix"], ending)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "print"])
+def test_all_themes_draw(theme: str, figures: dict[str, Figure]) -> None:
+    picture_bytes = render.content(figures["overheads"], "png", theme=theme, dpi=50)  # type: ignore[arg-type]
+    assert picture_bytes.startswith(b"\x89PNG")
+
+
+def test_size_and_resolution_are_those_asked_for(figures: dict[str, Figure]) -> None:
+    raw = render.content(figures["time"], "png", size_cm=(12.7, 7.62), dpi=100)
+    width, height = int.from_bytes(raw[16:20], "big"), int.from_bytes(raw[20:24], "big")
+    assert (width, height) == (500, 300)
+
+
+def test_pdf_embeds_its_fonts_as_outlines_and_svg_keeps_text(figures: dict[str, Figure]) -> None:
+    pdf = render.content(figures["time"], "pdf")
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    assert b"CreationDate" not in pdf
+    svg = render.content(figures["time"], "svg").decode()
+    assert "processors N" in svg
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize("size", [(1.0, 10.0), (16.0, 0.0), (500.0, 10.0), (math.nan, 10.0)])
+def test_a_size_no_picture_fits_in_is_refused(size: tuple[float, float], figures: dict[str, Figure]) -> None:
+    with pytest.raises(InputError, match="size: a picture is at least 4 x 3 cm"):
+        render.content(figures["time"], "png", size_cm=size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smallest_picture_still_draws(name: str, figures: dict[str, Figure]) -> None:
+    assert render.content(figures[name], "png", size_cm=(6.0, 4.5), dpi=40).startswith(b"\x89PNG")
+
+
+def test_an_unknown_ending_names_the_known_ones(tmp_path: Path, figures: dict[str, Figure]) -> None:
+    with pytest.raises(InputError, match=r"cannot write '.pgn' files; did you mean 'png'\?; known endings: .png, .svg"):
+        render.save(figures["time"], tmp_path / "x.pgn")
+
+
+def test_a_place_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, figures: dict[str, Figure]) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WorkError, match="cannot be written"):
+        render.save(figures["runs"], tmp_path / "file" / "x.csv")
+
+
+def test_saving_replaces_the_file_whole(tmp_path: Path, figures: dict[str, Figure]) -> None:
+    path = tmp_path / "time.svg"
+    path.write_text("old")
+    render.save(figures["time"], path)
+    assert path.read_text().startswith("<?xml")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_csv_of_plots_has_units_and_a_row_for_each_x(figures: dict[str, Figure]) -> None:
+    rows = _rows(figures["time"])
+    assert [row["processors N"] for row in rows] == ["1", "2", "4", "8", "16", "24", "32", "48", "64"]
+    assert float(rows[0]["T_para (s)"]) == pytest.approx(float(rows[0]["ideal T_seq/N (s)"]))
+
+
+def test_csv_of_two_plots_over_one_axis_stand_side_by_side(figures: dict[str, Figure]) -> None:
+    row = _rows(figures["speedup"])[1]
+    assert float(row["speedup"]) == pytest.approx(2 * float(row["efficiency"]))
+
+
+def test_csv_of_a_matrix_has_a_row_for_each_cell_with_its_reason(figures: dict[str, Figure]) -> None:
+    rows = _rows(figures["matrix"])
+    assert {"N", "N'", "efficiency 0.7", "origin", "reason"} <= set(rows[0])
+    assert all(int(row["N"]) <= int(row["N'"]) for row in rows)
+    assert all(bool(row["efficiency 0.7"]) or row["reason"] for row in rows)
+
+
+def test_csv_of_a_tree_keeps_its_depth(figures: dict[str, Figure]) -> None:
+    assert [row["depth"] for row in _rows(figures["profile"])] == ["0", "1", "2", "3", "3"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_view_is_a_whole_json_document(name: str, figures: dict[str, Figure]) -> None:
+    document = json.loads(render.content(figures[name], "json"))
+    assert document["view"] == name
+    assert [panel["kind"] for panel in document["panels"]] == [
+        type(panel).__name__.lower() for panel in figures[name].panels
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_view_is_a_latex_table_with_equal_columns(name: str, figures: dict[str, Figure]) -> None:
+    text = render.content(figures[name], "tex").decode()
+    columns = re.search(r"\\begin\{tabular\}\{([lrc]+)\}", text)
+    assert columns is not None
+    body = text[columns.end() : text.index("\\end{tabular}")]
+    lines = [line for line in body.replace(r"\&", "").split("\n") if "&" in line]
+    assert {line.count("&") + 1 for line in lines} == {len(columns[1])}
+
+
+def test_latex_escapes_what_a_parameter_may_be_called() -> None:
+    table = Table((Column("a_b%"), Column("$x^2$")), (Row(("50 % & #1", 0.5)), Row(("~{}\\", None))))
+    text = numbers.latex(Figure("t", "a_title", panels=(table,)))
+    assert r"a\_b\% & \$x\textasciicircum{}2\$" in text
+    assert r"50 \% \& \#1 & 0.5000" in text
+    assert r"\textasciitilde{}\{\}\textbackslash{} & --" in text
+
+
+def test_missing_numbers_are_empty_null_and_dashes() -> None:
+    line = Line("a", (1.0, 2.0), (float("nan"), 3.0), "time")
+    figure = Figure("t", "t", panels=(Plot(Axis("x"), Axis("y", "s"), (line,)),))
+    assert render.content(figure, "csv") == b"x,a (s)\n1,\n2,3\n"
+    assert json.loads(render.content(figure, "json"))["panels"][0]["lines"][0]["y"] == [None, 3.0]
+    assert "1 & --" in numbers.latex(figure)
+
+
+def test_an_empty_figure_is_a_picture_of_its_sentence_but_has_no_numbers() -> None:
+    figure = views.get("time").build(StudyData.from_runs([]))
+    assert render.content(figure, "png", dpi=50).startswith(b"\x89PNG")
+    assert "no runs yet" in json.loads(render.content(figure, "json"))["empty"]
+    with pytest.raises(InputError, match="there are no numbers to write"):
+        render.content(figure, "csv")
+
+
+def test_dollar_signs_in_names_are_text_not_formulas() -> None:
+    line = Line("cost $a_b", (1.0, 2.0), (1.0, 2.0), "time")
+    figure = Figure(
+        "t",
+        "a $x",
+        "b $",
+        (Plot(Axis("$n"), Axis("y"), (line, replace(line, name="\\frac")), marks=(Mark("$", 1.0),)),),
+    )
+    assert "cost $a_b" in render.content(figure, "svg").decode()
+
+
+def test_reasons_are_numbered_once_each() -> None:
+    cells = ((Cell((1.0,)), Cell((None,), "one; two")), (None, Cell((None,), "two")))
+    grid = Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("efficiency 0.5",))
+    assert numbers.reasons(grid) == {"one": 1, "two": 2}
+    assert "--$^{1,2}$" in numbers.latex(Figure("t", "t", panels=(grid,)))
+
+
+def test_negative_parts_of_a_stack_hang_below_zero() -> None:
+    bars = Bars((0.0,), (("gain", "memory_stall", (-2.0,)), ("cost", "idle", (3.0,))))
+    axis = Axis("N", scale="category", categories=("2",))
+    with picture.composed(
+        Figure("t", "t", panels=(Plot(axis, Axis("y", "s"), bars=bars),)), None, "print", 50
+    ) as sheet:
+        axes = sheet.subfigs[0].axes[0]
+        low, high = axes.get_ylim()
+        assert low < -2.0
+        assert high > 3.0
+
+
+def test_labels_are_spread_by_as_little_as_needed() -> None:
+    placed = spread([10.0, 10.5, 40.0], 8.0, 0.0, 100.0)
+    assert placed[1] - placed[0] == pytest.approx(8.0)
+    assert sum(placed[:2]) == pytest.approx(20.5)
+    assert placed[2] == 40.0
+    assert spread([1.0, 2.0, 3.0], 8.0, 0.0, 10.0) == pytest.approx([0.0, 5.0, 10.0])
+    assert spread([], 8.0, 0.0, 1.0) == []
+
+
+def test_wrapping_keeps_words_and_no_break_spaces_whole() -> None:
+    lines = wrapped("aaa bbb 5\u00a0% ccc", 8.0, measure("aaa bbb 5", 8.0))
+    assert lines == ["aaa bbb", "5\u00a0% ccc"]
+    assert measure(fitted("x" * 200, 8.0, 50.0), 8.0) <= 50.0
+
+
+def test_groups_of_the_accounting_stay_apart_in_every_theme() -> None:
+    for theme in ("light", "dark", "print"):
+        shades = {colour(group, theme) for group in ("busy", "memory_stall", "idle", "primitive")}  # type: ignore[arg-type]
+        assert len(shades) == 4
