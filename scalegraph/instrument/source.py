@@ -5,8 +5,8 @@ clean-up leaves the region (see runtime/csrc/sg_probe.h), so ``return``, ``break
 Braces go on the lines that are there; where a directive forbids that, a ``#line`` keeps the numbers right.
 
 What is left without a probe, its cost going to the region around it: functions with neither loop nor call nor OpenMP
-construct and at most `tree.SMALL_FUNCTION_STATEMENTS` statements; loops into which a jump leads; anything the parser is not
-sure of (said in a remark).
+construct and at most `tree.SMALL_FUNCTION_STATEMENTS` statements; loops into which a jump leads; anything the parser
+is not sure of (said in a remark).
 """
 
 from __future__ import annotations
