@@ -3,9 +3,8 @@
 
 #include <sys/mman.h>
 
-/* Above this size a mapping is used sparsely (many processors, large caches): pages of 2 MiB would waste it.
- */
-#define SPARSE_BYTES ((size_t)256 << 20)
+/* A private cache of so many entries keeps its ways apart (sg_cache.h). */
+#define SEPARATE_ENTRIES ((uint64_t)1 << 16)
 
 void *sg_map(size_t bytes)
 {
@@ -13,7 +12,7 @@ void *sg_map(size_t bytes)
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    madvise(memory, bytes, bytes > SPARSE_BYTES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    madvise(memory, bytes, MADV_HUGEPAGE); /* only advice: nothing depends on it */
     return memory;
 }
 
@@ -31,8 +30,11 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
     cache->line_shift = (uint32_t)__builtin_ctz(level->line_bytes);
     cache->hit_cycles = level->hit_cycles;
     cache->instances = instances;
-    cache->stride = sets * level->ways;
-    cache->bytes = cache->stride * instances * sizeof(uint64_t);
+    int apart = level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES;
+    cache->stride = apart ? sets : sets * level->ways;
+    cache->set_stride = apart ? 1 : level->ways;
+    cache->way_stride = apart ? sets * instances : 1;
+    cache->bytes = sets * level->ways * instances * sizeof(uint64_t);
     cache->entries = sg_map(cache->bytes);
     return cache->entries ? 0 : -1;
 }

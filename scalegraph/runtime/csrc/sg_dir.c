@@ -7,8 +7,8 @@
 #include "sg_cache.h"
 
 #define CHUNK_SHIFT 16u /* smallest: 64 KiB of the program's memory */
-#define FAN_BITS    16u
-#define FAN         (1u << FAN_BITS)
+#define FAN_BITS    SG_DIR_FAN_BITS
+#define FAN         SG_DIR_FAN
 #define SLAB_BYTES  ((size_t)32 << 20)
 
 struct sg_slab {

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SG_DIR_FAN_BITS 16u
+#define SG_DIR_FAN      (1u << SG_DIR_FAN_BITS)
+
 enum sg_line_state {
     SG_LINE_UNTOUCHED, /* at home, never referenced */
     SG_LINE_HOME,      /* in no private cache: in memory, perhaps in shared caches */
@@ -59,6 +62,16 @@ static inline sg_line *sg_dir_line(const sg_dir *dir, char *chunk, uint64_t addr
 {
     uint64_t offset = address & ((1ull << dir->chunk_shift) - 1);
     return (sg_line *)(void *)(chunk + dir->homes_bytes + (offset >> dir->line_shift) * dir->line_bytes);
+}
+
+/* Asks the host for the entry of `address`, which will be wanted soon. */
+static inline void sg_dir_expect(const sg_dir *dir, uint64_t address)
+{
+    uint64_t number = address >> dir->chunk_shift;
+    char **branch = dir->root[number >> SG_DIR_FAN_BITS & (SG_DIR_FAN - 1)];
+    char *chunk = branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
+    if (chunk)
+        __builtin_prefetch(sg_dir_line(dir, chunk, address), 1);
 }
 
 /* Calls visit(context, line number, line) for every line of every chunk, by address; stops when it is not 0.

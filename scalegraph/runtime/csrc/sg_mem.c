@@ -30,13 +30,13 @@ static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shif
         uint64_t line = first << shift >> c->line_shift;
         for (uint64_t i = 0; i < 1ull << (shift - c->line_shift); i++, line++) {
             uint64_t *set = sg_cache_set(c, p, line);
-            int way = sg_set_find(set, c->ways, line);
+            int way = sg_set_find(c, set, line);
             if (way < 0)
                 continue;
             if (state == SG_INVALID)
-                sg_set_remove(set, c->ways, way);
+                sg_set_remove(c, set, way);
             else
-                set[way] = sg_entry_make(line, state);
+                *sg_set_at(c, set, way) = sg_entry_make(line, state);
             if (k == 0)
                 refresh_filter(mem, p, line, set);
         }
@@ -53,7 +53,7 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
         const sg_cache *c = &mem->level[k];
         uint64_t line = address >> c->line_shift;
         uint64_t *set = sg_cache_set(c, p, line);
-        uint64_t gone = sg_set_insert(set, c->ways, sg_entry_make(line, state));
+        uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, state));
         if (gone && k > 0)
             change_copies(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k, SG_INVALID);
         if (k == 0)
@@ -67,15 +67,18 @@ int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum s
                        sg_outcome *outcome)
 {
     uint64_t cycles = 0;
+    /* Host memory is slow where the processors are many: ask for the next level's set early. */
+    for (uint32_t k = 1; k < mem->private_levels; k++)
+        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift), 1);
     for (uint32_t k = 0; k < mem->private_levels; k++) {
         const sg_cache *c = &mem->level[k];
         uint64_t line = address >> c->line_shift;
         uint64_t *set = sg_cache_set(c, processor, line);
-        int way = sg_set_find(set, c->ways, line);
+        int way = sg_set_find(c, set, line);
         cycles += c->hit_cycles;
         if (way < 0)
             continue;
-        enum sg_copy state = sg_entry_state(set[way]);
+        enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way));
         if (kind != SG_READ) {
             if (state == SG_SHARED)
                 return 0;
@@ -86,7 +89,7 @@ int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum s
             }
         }
         if (way > 0)
-            sg_set_front(set, way);
+            sg_set_front(c, set, way);
         if (k == 0) {
             refresh_filter(mem, processor, line, set);
         } else {
@@ -97,6 +100,7 @@ int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum s
         outcome->cycles += cycles;
         return 1;
     }
+    sg_dir_expect(&mem->dir, address);
     return 0;
 }
 
@@ -123,8 +127,8 @@ static void keep_in_shared_cache(sg_mem *mem, uint32_t p, sg_line *entry, uint64
     uint32_t group = p / mem->group;
     if (entry->shared_caches >> group & 1)
         return;
-    uint64_t gone = sg_set_insert(sg_cache_set(c, group, line), c->ways,
-                                  sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
+    uint64_t gone =
+        sg_set_insert(c, sg_cache_set(c, group, line), sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
     entry->shared_caches |= 1ull << group;
     if (!gone)
         return;
@@ -169,7 +173,7 @@ static void drop_from_shared_caches(sg_mem *mem, sg_line *entry, uint64_t line)
     const sg_cache *c = &mem->level[mem->private_levels];
     for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
         uint64_t *set = sg_cache_set(c, (uint32_t)__builtin_ctzll(left), line);
-        sg_set_remove(set, c->ways, sg_set_find(set, c->ways, line));
+        sg_set_remove(c, set, sg_set_find(c, set, line));
     }
     entry->shared_caches = 0;
 }
@@ -215,11 +219,11 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
     r->from = SG_FROM_HOME;
     if (entry->state == SG_LINE_OWNED) {
         const sg_cache *c = &mem->level[mem->private_levels - 1];
-        const uint64_t *set = sg_cache_set(c, entry->owner, r->line);
-        int way = sg_set_find(set, c->ways, r->line);
+        uint64_t *set = sg_cache_set(c, entry->owner, r->line);
+        int way = sg_set_find(c, set, r->line);
         r->from = SG_FROM_CACHE;
         r->supplier = entry->owner;
-        r->dirty = way >= 0 && sg_entry_state(set[way]) == SG_MODIFIED;
+        r->dirty = way >= 0 && sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED;
         if (r->kind != SG_FETCH_READ)
             return;
         change_copies(mem, entry->owner, r->line, mem->line_shift, mem->private_levels, SG_SHARED);
@@ -248,8 +252,8 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
     if (entry->busy > r->now)
         stall(out, SG_LEAF_STALL_CONTENTION, entry->busy - r->now, &r->now);
     uint64_t *set = sg_cache_set(c, group, r->line);
-    int way = sg_set_find(set, c->ways, r->line);
-    enum sg_copy state = sg_entry_state(set[way]) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
+    int way = sg_set_find(c, set, r->line);
+    enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
     if (r->invalidations == 0 && entry->shared_caches == 1ull << group &&
         (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
         drop_from_shared_caches(mem, entry, r->line); /* moves up: nobody else has it */
@@ -257,7 +261,7 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
         return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
     }
     if (r->kind == SG_FETCH_READ) {
-        sg_set_front(set, way);
+        sg_set_front(c, set, way);
         return SG_SHARED;
     }
     r->from = SG_FROM_OWN_GROUP;
@@ -271,7 +275,7 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
     int last = (int)mem->private_levels - 1;
     const sg_cache *c = &mem->level[last];
     uint64_t line = address >> c->line_shift;
-    uint64_t gone = sg_set_insert(sg_cache_set(c, home, line), c->ways, sg_entry_make(line, SG_EXCLUSIVE));
+    uint64_t gone = sg_set_insert(c, sg_cache_set(c, home, line), sg_entry_make(line, SG_EXCLUSIVE));
     entry->state = SG_LINE_OWNED;
     entry->owner = home;
     entry->holders[home >> 6] |= 1ull << (home & 63);
@@ -352,7 +356,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         const sg_cache *c = &mem->level[level];
         uint64_t line = address >> c->line_shift;
         lookup += c->hit_cycles;
-        if (sg_set_find(sg_cache_set(c, processor, line), c->ways, line) >= 0)
+        if (sg_set_find(c, sg_cache_set(c, processor, line), line) >= 0)
             break;
     }
     int upgrade = level < mem->private_levels;

@@ -24,9 +24,9 @@ __attribute__((format(printf, 2, 3))) static int broken(check *c, const char *fo
 static enum sg_copy state_in(const sg_mem *mem, uint32_t k, uint32_t i, uint64_t line)
 {
     const sg_cache *cache = &mem->level[k];
-    const uint64_t *set = sg_cache_set(cache, i, line);
-    int way = sg_set_find(set, cache->ways, line);
-    return way < 0 ? SG_INVALID : sg_entry_state(set[way]);
+    uint64_t *set = sg_cache_set(cache, i, line);
+    int way = sg_set_find(cache, set, line);
+    return way < 0 ? SG_INVALID : sg_entry_state(*sg_set_at(cache, set, way));
 }
 
 static int check_holder(check *c, uint64_t number, const sg_line *line, uint32_t p)
@@ -71,27 +71,30 @@ static int check_line(void *context, uint64_t number, const sg_line *line)
     return 0;
 }
 
-/* One set of one private cache: order, inclusion, agreement with the level below. */
-static int check_set(check *c, uint32_t k, uint32_t p, const uint64_t *set, uint64_t *copies)
+/* One set of one cache: order, inclusion, agreement with the level below. */
+static int check_set(check *c, uint32_t k, uint32_t p, uint64_t *set, uint64_t *copies)
 {
     const sg_mem *mem = c->mem;
     const sg_cache *cache = &mem->level[k];
-    for (uint32_t way = 0; way < cache->ways && set[way]; way++) {
-        uint64_t line = sg_entry_line(set[way]);
+    int ended = 0;
+    for (uint32_t way = 0; way < cache->ways; way++) {
+        uint64_t entry = *sg_set_at(cache, set, (int)way), line = sg_entry_line(entry);
+        ended |= entry == 0;
+        if (entry == 0)
+            continue;
         (*copies)++;
-        if (sg_entry_state(set[way]) == SG_INVALID || sg_set_find(set, cache->ways, line) != (int)way)
+        if (ended)
+            return broken(c, "level %u of processor %u: a set with a hole", k, p);
+        if (sg_entry_state(entry) == SG_INVALID || sg_set_find(cache, set, line) != (int)way)
             return broken(c, "level %u of processor %u: line %#llx is invalid or twice there", k, p,
                           (unsigned long long)line);
         if (k + 1 >= mem->private_levels)
             continue;
         uint64_t below = line << cache->line_shift >> mem->level[k + 1].line_shift;
-        if (state_in(mem, k + 1, p, below) != sg_entry_state(set[way]))
+        if (state_in(mem, k + 1, p, below) != sg_entry_state(entry))
             return broken(c, "level %u of processor %u: line %#llx differs from the level below", k, p,
                           (unsigned long long)line);
     }
-    for (uint32_t way = 1; way < cache->ways; way++)
-        if (set[way] && !set[way - 1])
-            return broken(c, "level %u of processor %u: a set with a hole", k, p);
     return 0;
 }
 
