@@ -31,8 +31,9 @@ def print_rows(
     if title:
         click.echo(title)
     everything = [list(headers), *map(list, rows)]
-    full = [row for row in everything if len(row) == len(headers)]
-    widths = [max(len(row[i]) for row in full) for i in range(len(headers))]
+    # the last cell of a short row may run over the columns it lacks
+    sized = [row if len(row) == len(headers) else row[:-1] for row in everything]
+    widths = [max(len(row[i]) for row in sized if i < len(row)) for i in range(len(headers))]
     for row in everything:
         cells = (
             cell.ljust(width) if i in left else cell.rjust(width)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -23,7 +23,7 @@ from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_table
 from scalegraph.cli.sizes import SIZE
 from scalegraph.link import Limits
-from scalegraph.request import Session
+from scalegraph.request import Session, programs
 from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
 from scalegraph.store import Study
 
@@ -120,7 +120,8 @@ def simulate(
     """Run an unmodified C program with OpenMP on a simulated machine.
 
     The program is compiled as it is and run once for each processor count; ARGS go to it. For speedup and latency
-    the one-processor run is needed, so it is made even if -p does not name it.
+    the one-processor run is needed, so it is made even if -p does not name it. SRC may also be the name of a shipped
+    program (billiard, ge1, ge2), which then gets its default arguments if there are no ARGS.
     """
     request, shown = make_request(
         _Given(
@@ -189,8 +190,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     is_path = given.machine.endswith(".toml") or "/" in given.machine
     request = Request(
         program=ProgramChoice(
-            sources=given.sources,
-            args=tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments),
+            **_which(given),
             include=given.include,
             env=env,
             stdin=str(given.stdin or ""),
@@ -204,6 +204,15 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         limits=given.limits,
     )
     return request, tuple(counts)
+
+
+def _which(given: _Given) -> dict[str, Any]:
+    """Return the program as a request names it: sources, or a shipped program by its name, with the arguments."""
+    arguments = tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments)
+    first = given.sources[0]
+    if len(given.sources) == 1 and not Path(first).exists() and first in programs.names():
+        return {"name": first, "args": arguments or None}
+    return {"sources": given.sources, "args": arguments}
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:

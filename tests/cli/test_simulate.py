@@ -1,0 +1,205 @@
+"""``scalegraph simulate``: the table, the document, the exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.cli.main import run
+from scalegraph.store import Study
+
+pytestmark = pytest.mark.compiler
+
+SUM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 2000;
+    double *a = malloc(n * sizeof *a), sum = 0;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        a[i] = i;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < n; i++)
+        sum += a[i];
+    printf("%s %g\n", argc > 2 ? argv[2] : "-", sum);
+    return 0;
+}
+"""
+DOCUMENTED = {
+    "processors", "time_cycles", "time_s", "work_ops", "work_flops", "busy_s", "memory_stall_s", "idle_s",
+    "primitive_s", "references", "misses", "invalidations", "latency_s", "efficiency", "speedup", "host_s",
+    "exit_code", "stdout",
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sum.c").write_text(SUM)
+    return tmp_path
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    assert run(["simulate", *arguments]) == code
+    made = json.loads(capsys.readouterr().out)
+    assert isinstance(made, dict)
+    return made
+
+
+def test_document_has_what_the_specification_names(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = document(capsys, "sum.c", "-p", "1,4", "--json", "--", "3000", "{x}")
+    assert (made["program"], made["machine"]) == ("sum", "ksr1")
+    one, four = made["runs"]
+    assert [row["processors"] for row in made["runs"]] == [1, 4]
+    assert set(four) >= DOCUMENTED
+    assert four["stdout"] == "{x} 4.4985e+06\n"
+    assert (four["exit_code"], four["status"], four["message"]) == (0, "ok", "")
+    assert four["speedup"] == pytest.approx(one["time_s"] / four["time_s"])
+    assert four["efficiency"] == pytest.approx(four["speedup"] / 4)
+
+
+def test_latency_is_the_overhead_of_a_processor(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, four = document(capsys, "sum.c", "-p", "1,4", "--json")["runs"]
+    stall = four["memory_stall_s"] - one["memory_stall_s"]
+    assert four["latency_s"] == pytest.approx((stall + four["idle_s"] + four["primitive_s"]) / 4)
+    assert four["latency_method1_s"] == pytest.approx(four["time_s"] - one["time_s"] / 4)
+    assert sum(four["leaves"].values()) == 4 * four["time_cycles"]
+
+
+def test_one_processor_run_is_made_but_not_shown_unless_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (four,) = document(capsys, "sum.c", "-p", "4", "--json")["runs"]
+    assert four["processors"] == 4
+    assert four["speedup"] is not None
+
+
+def test_document_is_the_same_twice_but_for_host_time(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = [document(capsys, "sum.c", "-p", "1,8", "--json") for _ in range(2)]
+    for one in made:
+        for row in one["runs"]:
+            del row["host_s"]
+    assert made[0] == made[1]
+
+
+def test_table_has_a_row_for_every_count_with_units(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "sum.c", "-p", "1,2,4", "--show-output"]) == 0
+    captured = capsys.readouterr()
+    assert "--- output of N = 4\n- 1.999e+06\n" in captured.out
+    title, header, *rows = captured.out.splitlines()[-5:]
+    assert title.startswith("sum on KSR-1")
+    assert header.split()[:4] == ["N", "time", "speedup", "E"]
+    assert [row.split()[0] for row in rows] == ["1", "2", "4"]
+    assert all("s" in row.split()[2] for row in rows)
+    assert "[3/3]" in captured.err
+
+
+def test_machine_and_its_values_can_be_changed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slow = document(capsys, "sum.c", "-p", "1", "--json")["runs"][0]
+    fast = document(capsys, "sum.c", "-p", "1", "--set", "processor.clock_mhz=40", "--json")["runs"][0]
+    assert fast["time_s"] == pytest.approx(slow["time_s"] / 2)
+    other = document(capsys, "sum.c", "-p", "1", "-m", "server-2x32", "--json")
+    assert other["machine"] == "server-2x32"
+
+
+def test_runs_are_kept_in_a_study_and_not_run_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "sum.c", "-p", "1,2", "-o", "kept.sgstudy"]) == 0
+    capsys.readouterr()
+    assert run(["simulate", "sum.c", "-p", "1,2,4", "-o", "kept.sgstudy"]) == 0
+    assert capsys.readouterr().err.count("already in the study") == 2
+    with Study.open(place / "kept.sgstudy") as study:
+        assert sorted(record.point.processors for record in study.runs()) == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0", "0 processors: expected 1 to 1088"),
+        ("1089", "1089 processors: expected 1 to 1088, which is what machine 'ksr1' has"),
+        ("-3", "'-3' is not a processor count"),
+        ("2x", "'2x' is not a processor count"),
+        ("8-4", "'8-4' runs backwards"),
+        ("", "'' is not a processor count"),
+    ],
+)
+def test_processor_counts_that_cannot_be_are_refused(
+    place: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    assert run(["simulate", "sum.c", f"--processors={text}"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_everything_wrong_with_the_options_is_told_at_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["-p", "0", "--set", "x", "--env", "=1", "--schedule", "magic", "--cflags", "'"]
+    assert run(["simulate", "sum.c", *options]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1] for line in lines] == ["--set", "--env", "-p", "--schedule", "--cflags"]
+
+
+def test_missing_source_and_machine_are_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "none.c"]) == 2
+    assert "'none.c': no such file" in capsys.readouterr().err
+    assert run(["simulate", "sum.c", "-m", "ksr2"]) == 2
+    assert "unknown machine 'ksr2'; did you mean 'ksr1'?" in capsys.readouterr().err
+
+
+def test_program_that_does_not_compile_shows_what_the_compiler_says(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "bad.c").write_text("int main(void)\n{\n    return y;\n}\n")
+    assert run(["simulate", "bad.c"]) == 1
+    captured = capsys.readouterr()
+    assert "scalegraph: bad.c:3: 'y' undeclared" in captured.err
+    assert "    3 |     return y;" in captured.err
+    assert captured.out == ""
+
+
+def test_failed_run_is_told_and_is_in_the_document(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "fails.c").write_text(
+        "#include <omp.h>\nint main(void)\n{\n    if (omp_get_max_threads() == 2)\n        *(volatile int *)0 = 1;\n}\n"
+    )
+    assert run(["simulate", "fails.c", "-p", "1,2", "--json"]) == 1
+    captured = capsys.readouterr()
+    one, two = json.loads(captured.out)["runs"]
+    assert (one["status"], two["status"]) == ("ok", "crashed")
+    assert "fails.c:5" in two["message"]
+    assert two["message"] in captured.err
+    assert two["speedup"] is None
+
+
+def test_time_limit_is_kept(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "loops.c").write_text("volatile int x;\nint main(void)\n{\n    while (!x)\n        ;\n    return 0;\n}\n")
+    (one,) = document(capsys, "loops.c", "-p", "1", "--timeout", "0.2", "--json", code=1)["runs"]
+    assert one["status"] == "timeout"
+
+
+def test_interrupt_keeps_what_is_finished_and_says_so(place: Path) -> None:
+    (place / "some.c").write_text(
+        "#include <omp.h>\nvolatile int x;\nint main(void)\n{\n"
+        "    while (omp_get_max_threads() == 2 && !x)\n        ;\n    return 0;\n}\n"
+    )
+    command = [sys.executable, "-m", "scalegraph.cli.main", "simulate", "some.c", "-p", "1,2", "-o", "kept.sgstudy"]
+    process = subprocess.Popen(
+        command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"LC_ALL": "C"}
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "N = 1:" in line:
+            process.send_signal(signal.SIGINT)
+            break
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted; what was finished is kept" in err
+    assert "some on KSR-1" in out
+    with Study.open(place / "kept.sgstudy") as study:
+        assert [record.point.processors for record in study.runs()] == [1]
+
+
+def test_shipped_program_is_found_by_its_name(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (two,) = document(capsys, "ge2", "-p", "2", "--json", "--", "40")["runs"]
+    assert two["stdout"].startswith("n = 40")
