@@ -128,7 +128,7 @@ def _cell(data: StudyData, low: int, high: int) -> list[Part]:
     parts = []
     kinds: tuple[bounds.Bound, ...] = ("efficiency", "time", "memory")
     for bound in kinds:
-        target = _target(data, bound)
+        target = data.bound(bound)[0]
         target = bounds.usual_target(data.scaling, bound) if target is None else target
         if target is None:
             continue
@@ -138,11 +138,6 @@ def _cell(data: StudyData, low: int, high: int) -> list[Part]:
     if not parts:
         return [Part(f"Cell {low} → {high}", (), "No bound could be held with the runs of this study.")]
     return parts
-
-
-def _target(data: StudyData, bound: str) -> float | None:
-    value = data.manifest.get({"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[bound])
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _cell_part(made: Any, low: int, high: int) -> Part:

@@ -64,6 +64,9 @@ class Files(QObject):
             elif kind == "request":
                 self._window.go("request")
                 self._window.request.load(path)
+            elif kind == "program":
+                self._window.go("request")
+                self._describe(path, faults)
             elif kind == "machine":
                 self._window.go("request")
                 self._window.request.machine.choose_file(path)
@@ -74,6 +77,12 @@ class Files(QObject):
             self._window.request.program.choose_sources(tuple(path.resolve() for path in sources))
         if faults:
             self._window.say_fault("\n".join(faults))
+
+    def _describe(self, path: Path, faults: list[str]) -> None:
+        try:
+            self._window.request.program.choose_description(path.resolve())
+        except InputError as error:
+            faults.append(str(error))
 
     def ask_open(self) -> None:
         """Ask for files and open them."""

@@ -10,7 +10,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.files import reason
 from scalegraph.base.toml import read_text
 
-Kind: TypeAlias = Literal["study", "request", "machine", "source"]
+Kind: TypeAlias = Literal["study", "request", "program", "machine", "source"]
 
 FILTER = "All that can be opened (*.sgstudy *.toml *.c);;Studies (*.sgstudy);;Requests (*.toml);;C sources (*.c)"
 _SQLITE = b"SQLite format 3\x00"
@@ -44,6 +44,8 @@ def _toml_kind(path: Path) -> Kind:
         return "request"  # reading it as one says where the fault is
     if "program" in data or "processors" in data:
         return "request"
+    if "sources" in data and "title" in data:
+        return "program"
     if "processor" in data or "cache" in data or "coherence" in data:
         return "machine"
     return "request"

@@ -45,6 +45,8 @@ class RequestPanel(QWidget):
         self._started: RequestForm | None = None
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
+        self._describer = Latest(jobs, "reading the machine", self)
+        self._machine = ""
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._timer.timeout.connect(self._check)
         self.banner = Banner()
@@ -64,6 +66,7 @@ class RequestPanel(QWidget):
         )
         self.side = RequestSide(theme)
         self._lay()
+        self.program.described.connect(self.set_catalog)
         self.program.preview_wanted.connect(self.preview_wanted)
         self.side.run_clicked.connect(self.start)
         self.side.load_clicked.connect(self._ask_load)
@@ -142,6 +145,7 @@ class RequestPanel(QWidget):
         """Drop checks under way: the window closes."""
         self._timer.stop()
         self._checker.stop()
+        self._describer.stop()
 
     def _ask_load(self) -> None:
         path, _kind = QFileDialog.getOpenFileName(self, "Load request", "", "Request (*.toml);;All files (*)")
@@ -180,6 +184,21 @@ class RequestPanel(QWidget):
             self.side.suggest_study(self._settings.free_study_path(self._stem(form)))
         self.side.show_waiting()
         self._timer.start()
+        self._describe(form.machine_path or form.machine)
+
+    def _describe(self, machine: str) -> None:
+        """Have the values of the chosen machine ready for who wants to change one."""
+        if machine == self._machine:
+            return
+        self._machine, session = machine, self._session
+
+        def look(_reporter: Reporter) -> Any:
+            from scalegraph.machine import describe
+
+            return describe(session.machine(machine))
+
+        # a machine that cannot be read is told by the check, beside its field
+        self._describer.ask(look, self.machine.set_values, lambda _error: self.machine.set_values(()))
 
     def _check(self) -> None:
         form = self.model.form

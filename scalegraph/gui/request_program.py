@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from scalegraph.gui.request_model import RequestModel
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_widgets import Choice, PairsEditor
 from scalegraph.gui.widgets import Field, button, label
+from scalegraph.request import programs
 from scalegraph.request.programs import Parameter, Program
 
 _OWN: Final = "\0own"  # no program is called that
@@ -22,6 +24,7 @@ class ProgramSection(Section):
     """Program, sources, arguments, compiler flags."""
 
     preview_wanted = Signal(str)  # path of the source whose instrumentation is to be shown
+    described = Signal(object)  # Catalog with a program more
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Program")
@@ -35,7 +38,7 @@ class ProgramSection(Section):
         self._own = self.add("C files", self._source_row(), ("program.sources",))
         self._args_entry = self.entry("args", "for instance {n} -v, where {n} stands for the parameter n")
         self._args = self.add("Arguments", self._args_entry, ("program.args",), "Arguments of the program")
-        self._more_button = button("More: compiler flags, environment, input", kind="link")
+        self._more_button = button("More: title, compiler flags, environment, input", kind="link")
         self._more_button.setCheckable(True)
         self._more_button.toggled.connect(self._show_more)
         self._build_more()
@@ -63,6 +66,14 @@ class ProgramSection(Section):
             if found is not None:
                 form = for_program(name, found.program, self.model.form)
                 self.model.set(form, f"choice of {found.program.title}")
+
+    def choose_description(self, path: Path) -> None:
+        """Start from the program described by the TOML file at *path*. Raises `InputError` with its faults."""
+        found = programs.load(str(path))
+        name = str(path)
+        self._catalog = replace(self._catalog, programs={**self._catalog.programs, name: found})
+        self.described.emit(self._catalog)
+        self.choose(name)
 
     def choose_sources(self, paths: tuple[Path, ...]) -> None:
         """Start from C files of the user's own."""
@@ -111,6 +122,7 @@ class ProgramSection(Section):
         column.setSpacing(6)
         self._entries = {}
         for attribute, name, hint, tip in (
+            ("title", "Title", "made of program and machine", "Name of the request and its study, for people"),
             ("cflags", "Compiler flags", "-O3 -DSIZE=100", "Given to the compiler after ScaleGraph's own flags"),
             ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
             ("include", "Header directories", "include", "Directories searched for headers"),
@@ -119,7 +131,7 @@ class ProgramSection(Section):
         ):
             editor = self.entry(attribute, hint)
             self._entries[attribute] = editor
-            made = Field(name, editor, (f"program.{attribute}",), tip)
+            made = Field(name, editor, ("title",) if attribute == "title" else (f"program.{attribute}",), tip)
             self.fields.append(made)
             column.addWidget(made)
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
@@ -132,7 +144,7 @@ class ProgramSection(Section):
 
     def _show_more(self, shown: bool) -> None:
         self._more.setVisible(shown)
-        self._more_button.setText("Less" if shown else "More: compiler flags, environment, input")
+        self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
 
     def _add_sources(self) -> None:
         files, _kind = QFileDialog.getOpenFileNames(self, "C files of the program", "", "C source (*.c);;All files (*)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from scalegraph.gui.request_model import RequestModel
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_widgets import Choice, PairsEditor
 from scalegraph.gui.widgets import label
+from scalegraph.machine import FieldRow
 
 _FILE: Final = "\0file"
 
@@ -39,9 +41,10 @@ class MachineSection(Section):
         self._catalog = catalog
         self.show_form(self.model.form)
 
-    def set_keys(self, keys: tuple[str, ...]) -> None:
-        """Take the keys of the chosen machine, to complete what is typed."""
-        self.overrides.set_names(fixed=False, known=keys)
+    def set_values(self, rows: Sequence[FieldRow]) -> None:
+        """Take the values of the chosen machine: their keys complete what is typed, they themselves are shown."""
+        self.overrides.set_names(fixed=False, known=[row.key for row in rows])
+        self.overrides.set_hints({row.key: (f"{row.value} {row.unit}".strip(), _about(row)) for row in rows})
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
@@ -74,6 +77,11 @@ class MachineSection(Section):
 
     def _typed(self, pairs: Pairs, typing: str) -> None:
         self.model.edit("change of the machine", typing=f"machine {typing}" if typing else "", overrides=pairs)
+
+
+def _about(row: FieldRow) -> str:
+    unit = f" ({row.unit})" if row.unit else ""
+    return "\n".join(part for part in (f"{row.description}{unit}", f"now {row.value}", row.origin) if part)
 
 
 class RunSection(Section):

@@ -106,6 +106,7 @@ class PairsEditor(QWidget):
         self._what, self._changed = what, changed
         self._hints = (name_hint, value_hint)
         self._rows: list[_Row] = []
+        self._by_name: dict[str, tuple[str, str]] = {}
         self._fixed = False
         self._notes: Mapping[str, str] = {}
         self._known: tuple[str, ...] = ()
@@ -129,6 +130,16 @@ class PairsEditor(QWidget):
             self._build(pairs)
         self._add.setVisible(not fixed)
 
+    def set_hints(self, hints: Mapping[str, tuple[str, str]]) -> None:
+        """Take, by name, what a value looks like (shown while it is empty) and what it means (its tooltip)."""
+        self._by_name = dict(hints)
+        for row in self._rows:
+            row.show_hint(*self.hint_of(row.name_text()))
+
+    def hint_of(self, name: str) -> tuple[str, str]:
+        """Return placeholder and tooltip for the value of *name*."""
+        return self._by_name.get(name.strip(), (self._hints[1], ""))
+
     def pairs(self) -> Pairs:
         """Return what is typed."""
         return tuple((row.name_text(), row.value.text()) for row in self._rows)
@@ -142,6 +153,7 @@ class PairsEditor(QWidget):
             self._build(pairs)
         for row, (name, value) in zip(self._rows, pairs, strict=True):
             row.show(name, value)
+            row.show_hint(*self.hint_of(name))
 
     def show_faults(self, faults: Mapping[str, str]) -> None:
         """Show the sentence of *faults* (by name) below its row."""
@@ -229,6 +241,10 @@ class _Row:
         if isinstance(self.name, Entry):
             self.name.show_text(name)
         self.value.show_text(value)
+
+    def show_hint(self, placeholder: str, tip: str) -> None:
+        self.value.setPlaceholderText(placeholder)
+        self.value.setToolTip(tip)
 
     def show_fault(self, text: str) -> None:
         self.fault.setText(text)

@@ -78,10 +78,19 @@ class StudyHandle(QObject):
 
 def _sentence(data: StudyData) -> str:
     from scalegraph.analyze import series, verdict
+    from scalegraph.analyze.bounds import Bound
+    from scalegraph.request.data import matrix
 
     if data.table.empty:
         return "No run has ended yet."
-    return verdict.header(data.scaling, series.main_series(data.scaling), data.manifest)
+    scaling = data.scaling
+    kinds = [bound["kind"] for bound in (data.manifest.get("request") or {}).get("bound") or ()]
+    order: tuple[Bound, ...] = ("efficiency", "time", "memory")
+    held = next((kind for kind in order if kind in kinds), None)
+    # What was asked for is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
+    if held is not None and "problem_size" not in kinds:
+        return verdict.header(scaling, None, data.manifest, matrix(data, bound=held))
+    return verdict.header(scaling, series.main_series(scaling), data.manifest)
 
 
 class Studies(QObject):

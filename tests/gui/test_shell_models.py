@@ -278,3 +278,9 @@ def test_only_jobs_starts_threads(root: Path) -> None:
         assert "processEvents" not in attributes, path
         if path.name != "jobs.py":
             assert not {"QThread", "QThreadPool", "QRunnable", "Thread"} & (names | attributes), path
+
+
+def test_a_program_description_of_ones_own_is_told_from_a_request(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "Mine"\nsources = ["mine.c"]\n')
+    assert kind_of(path) == "program"

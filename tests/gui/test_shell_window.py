@@ -183,6 +183,30 @@ def test_own_c_files_take_arguments_and_parameters(window: MainWindow, qtbot: An
     assert 'args = ["{n}", "-v"]' in window.request.side.toml.toPlainText()
 
 
+def test_a_program_description_brings_its_parameters(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int main(void) { return 0; }\n")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'title = "Mine"\nsources = ["mine.c"]\nargs = ["{n}"]\n[[parameter]]\nname = "n"\ntitle = "size"\ndefault = 7\n'
+    )
+    window.open_files([path])
+    assert window.request.model.form.parameters == (("n", "7"),)
+    assert window.request.program.choice.currentText() == "Mine"
+    qtbot.waitUntil(lambda: window.request.can_run)
+
+
+def test_overriding_a_machine_shows_the_value_it_has(window: MainWindow, qtbot: Any, choose: Choose) -> None:
+    choose()
+    section = window.request.machine.overrides
+    qtbot.waitUntil(lambda: section.hint_of("processor.clock_mhz")[0] == "20.0 MHz")
+    section.add_row()
+    qtbot.keyClicks(section._rows[0].name, "processor.clock_mhz")
+    assert section._rows[0].value.placeholderText() == "20.0 MHz"
+    qtbot.keyClicks(section._rows[0].value, "40")
+    qtbot.waitUntil(lambda: window.request.can_run)
+    assert "processor.clock_mhz" in window.request.side.toml.toPlainText()
+
+
 def test_a_request_is_saved_and_loaded_again(window: MainWindow, qtbot: Any, choose: Choose, tmp_path: Path) -> None:
     choose("ge2", repetitions="3")
     form = window.request.model.form
