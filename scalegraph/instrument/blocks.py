@@ -77,10 +77,11 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
             operands = operands.replace("[rbp", "[rsp")
         has_frame_pointer |= mnemonic == "mov" and operands == "rbp, rsp"
         operation = decode(mnemonic, _without_constant(image, mnemonic, operands, address + size))
-        hook = ""
-        if operation.target is not None and (operation.is_call or operation.is_jump):
+        hook = callee = ""
+        if operation.target is not None:
             hook = image.hooks.get(operation.target, "")
-        yield Instruction(address, size, operation, hook)
+            callee = image.imports.get(operation.target, "")
+        yield Instruction(address, size, operation, hook, callee)
 
 
 def _without_constant(image: Image, mnemonic: str, operands: str, following: int) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 
 from scalegraph.instrument.flow import WIDTH, Counts, Instruction
+from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.instrument.operations import CALL, STORE
 
 # Registers that carry arguments of the instrumentation's functions, by prefix of their names.
@@ -45,6 +46,8 @@ def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) 
             for kind in operation.frame:
                 counts[kind] += 1
         counts[-1] += operation.flops
+        if instruction.callee in MATH_COSTS:
+            counts += MATH_COSTS[instruction.callee]
     return counts
 
 

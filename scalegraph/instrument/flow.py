@@ -35,12 +35,16 @@ _BACKWARD_CHANCE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An instruction at its place; *hook* is the name of the instrumentation function it calls."""
+    """An instruction at its place.
+
+    *hook* is the name of the instrumentation function it calls, *callee* that of the shared library's function.
+    """
 
     address: int
     size: int
     operation: Operation
     hook: str = ""
+    callee: str = ""
 
 
 @dataclass(slots=True)

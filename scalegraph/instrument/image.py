@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
@@ -20,6 +21,8 @@ PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
 _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
 _CALL_OPCODE: Final = 0xE8
+_JUMP_THROUGH_SLOT: Final = b"\xff\x25"  # jmp *slot(%rip)
+_STUB_SIZE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class Image:
                 for symbol in table.iter_symbols()
                 if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_value"]
             ]
+            self.imports = _imports(elf)
         self.hooks = {address: name for address, _, name, _ in symbols if name.startswith(_HOOK_PREFIXES)}
         self.names = {address: name for address, _, name, kind in symbols if kind == "STT_FUNC"}
         self.functions = _functions(symbols)
@@ -104,6 +108,30 @@ class Image:
             if code.address <= function.start < code.address + len(code.data):
                 return code.data[function.start - code.address : function.end - code.address]
         return b""
+
+
+def _imports(elf: ELFFile) -> dict[int, str]:
+    """Return the functions of shared libraries by the address of their stub in the procedure linkage table."""
+    slots: dict[int, str] = {}
+    for table in elf.iter_sections():
+        if isinstance(table, RelocationSection):
+            symbols = elf.get_section(table["sh_link"])
+            if isinstance(symbols, SymbolTableSection):
+                for entry in table.iter_relocations():
+                    slots[entry["r_offset"]] = symbols.get_symbol(entry["r_info_sym"]).name
+    stubs: dict[int, str] = {}
+    for section in elf.iter_sections():
+        if not section.name.startswith(".plt"):
+            continue
+        data, start = section.data(), section["sh_addr"]
+        at = data.find(_JUMP_THROUGH_SLOT)
+        while at >= 0:
+            following = at + len(_JUMP_THROUGH_SLOT) + 4
+            slot = start + following + int.from_bytes(data[following - 4 : following], "little", signed=True)
+            if slot in slots:
+                stubs[start + at // _STUB_SIZE * _STUB_SIZE] = slots[slot]
+            at = data.find(_JUMP_THROUGH_SLOT, following)
+    return stubs
 
 
 def _calls(code: Code, targets: NDArray[np.int64]) -> NDArray[np.int64]:

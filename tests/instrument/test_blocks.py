@@ -9,6 +9,7 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.instrument.blocks import block_table, lines, probe_report
+from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, OP_CLASS_NAMES, SECTION, VERSION
 
 pytestmark = pytest.mark.compiler
@@ -209,3 +210,15 @@ def test_what_is_no_fixed_address_executable_is_refused(gcc: Any) -> None:
         block_table(gcc.place / "p")
     with pytest.raises(InputError, match="ELF"):
         block_table(gcc.place / "p.c")
+
+
+def test_calls_of_the_mathematics_library_pay_for_its_work(gcc: Any) -> None:
+    text = "#include <math.h>\ndouble f(double x) { return exp(x) + 1; }\nint main(int n, char **v) { return f(n); }\n"
+    (gcc.place / "p.c").write_text(text)
+    gcc("-O2", "-w", "-c", gcc.here / "hooks.c")
+    gcc("-O2", *HOOKS, "-fno-inline", "-c", "p.c")
+    gcc("-no-pie", "p.o", "hooks.o", "-lm", "-o", "p")
+    records = parse(block_table(gcc.place / "p"))
+    known = lines(gcc.place / "p")
+    flops = {known.function(int(r["address"]) - 1): int(r["flops"]) for r in records}
+    assert flops["f"] == MATH_COSTS["exp"][-1] + 1
