@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from scalegraph import machine
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.output import print_json, print_rows
+
+_PROSE = ("title", "summary")  # said around the table
 
 
 @click.group("machines", invoke_without_command=True)
@@ -49,8 +52,9 @@ def show(name: str, *, as_toml: bool, as_json: bool) -> None:
         ]
         print_json({"name": found.name, "title": found.title, "values": rows})
         return
-    cells = [[f.key, str(f.value), f.unit, f.description, f.origin] for f in fields]
+    cells = [[f.key, str(f.value), f.unit, f.description, f.origin] for f in fields if f.key not in _PROSE]
     print_rows(("key", "value", "unit", "meaning", "origin"), cells, title=found.title, left=(0, 2, 3, 4))
+    click.echo("\n" + textwrap.fill(found.summary, 100))
 
 
 @machines.command("check")

@@ -4,6 +4,7 @@
  *   hit P r|w ADDRESS            -> hit=0|1, by the filter
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
+ *   calendar SEED COUNT          -> ok, or where a calendar differs from a table of busy times
  *   resident                     -> mib=.. of host memory in use
  *   walk P COUNT STRIDE          -> nanoseconds of one access (for the eye, never asserted)
  */
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "sg_calendar.h"
 #include "sg_config.h"
 #include "sg_mem.h"
 
@@ -97,6 +99,31 @@ static int fuzz(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count,
     return 0;
 }
 
+/* Reserves at random and compares with a table that has one mark for each unit of time. */
+static void calendar(uint64_t seed, uint64_t count)
+{
+    static unsigned char busy[100000];
+    sg_calendar c = {0};
+    uint64_t state = seed | 1, base = 0;
+    memset(busy, 0, sizeof busy);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t random = next_random(&state), from = base + random % 60, length = 1 + (random >> 32) % 5;
+        uint64_t wanted = from, got = sg_calendar_reserve(&c, from, length);
+        for (uint64_t k = 0; k < length; k++)
+            if (busy[wanted + k]) {
+                wanted += k + 1;
+                k = UINT64_MAX;
+            }
+        if (got != wanted) {
+            printf("reservation %" PRIu64 ": got %" PRIu64 ", expected %" PRIu64 "\n", i, got, wanted);
+            return;
+        }
+        memset(busy + got, 1, length);
+        base += (random >> 16) % 8; /* time goes on a little faster than the resource fills */
+    }
+    puts("ok");
+}
+
 static void walk(sg_mem *mem, uint32_t p, uint64_t count, uint64_t stride)
 {
     sg_outcome sum = {0};
@@ -152,6 +179,8 @@ int main(int argc, char **argv)
                 return 1;
         } else if (sscanf(line, "walk %u %" SCNu64 " %" SCNu64, &p, &a, &b) == 3) {
             walk(mem, p, a, b);
+        } else if (sscanf(line, "calendar %" SCNu64 " %" SCNu64, &a, &b) == 2) {
+            calendar(a, b);
         } else if (strncmp(line, "resident", 8) == 0) {
             struct rusage usage;
             getrusage(RUSAGE_SELF, &usage);

@@ -45,3 +45,8 @@ def test_a_thousand_processors_with_large_caches_use_memory_only_where_they_touc
     for processor in range(0, processors, 3):
         system.write(processor, 0x100000 + processor * 65536, 0)
     assert counts(system.ask("resident"))["mib"] < 300
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 12345])
+def test_a_resource_is_given_out_as_early_as_possible_and_never_twice(memory, seed) -> None:
+    assert memory("ksr1", 1).ask(f"calendar {seed} 10000") == "ok"
