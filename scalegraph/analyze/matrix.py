@@ -138,7 +138,8 @@ def scalability(
     (scale-graph.txt eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is
     psi(N, N') = N' W/(N W') (isospeed.txt eq. 1). *target* defaults to `bounds.usual_target`; *tolerance* and
     *latency* as in `bounds.anchors`. *failures* (N -> sentence) is said beside the reasons of counts with
-    failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting the bound, which know better than the table why.
+    failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting
+    the bound, which know better than the table why.
     """
     if target is None:
         target = bounds.usual_target(scaling, bound)

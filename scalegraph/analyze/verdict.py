@@ -70,7 +70,9 @@ def held(matrix: Matrix) -> str:
     value = matrix.value(first, last)
     if value is None:
         return f"{words}: from {first} to {last} processors not known"
-    return f"{words}: from {first} to {last} processors the {_scaled(matrix, first, last)}, scale {significant(value)}"
+    text = f"{words}: from {first} to {last} processors the {_scaled(matrix, first, last)}, scale {significant(value)}"
+    beyond = [n for n in matrix.processors if n > last]
+    return text + (f"; not reached at {beyond[0]}" if beyond and matrix.bound == "efficiency" else "")
 
 
 def _scaled(matrix: Matrix, first: int, last: int) -> str:

@@ -56,17 +56,24 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     span = f"From {first['label']} to {last['label']}"
     if series.label == f"{name} grows":
         span = f"From {name} = {sizes[0]:g} to {sizes[-1]:g}"
+    missed, which = _miss_rate(series)
     others = [other.label for other in found if other is not series]
     return Figure(
         "sequential",
         f"{_TITLE}: {common.study_title(data)}, when {series.label}",
         f"{span} on {verdict.span((processors,))} CPU utilisation goes from"
         f" {verdict.percent(float(first['cpu_utilisation']))} to {verdict.percent(float(last['cpu_utilisation']))},"
-        f" the miss rate from {verdict.percent(float(first['miss_rate']))}"
-        f" to {verdict.percent(float(last['miss_rate']))}.",
+        f" {which} from {verdict.percent(float(first[missed]))} to {verdict.percent(float(last[missed]))}.",
         tuple(panels),
         notes=(f"Also in this study: {'; '.join(dict.fromkeys(others))}.",) if others else (),
     )
+
+
+def _miss_rate(series: Series) -> tuple[str, str]:
+    """Return the column and words of the miss rate that tells something: where all fits, that of the first level."""
+    if (numbers(series.rows, "miss_rate") > 0).any() or not (numbers(series.rows, "l1_miss_rate") > 0).any():
+        return "miss_rate", "the miss rate"
+    return "l1_miss_rate", "the first level's miss rate"
 
 
 def _chosen(found: list[Series], grow: object) -> Series:

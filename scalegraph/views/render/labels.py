@@ -102,7 +102,7 @@ def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
     extent = axes.get_window_extent()
     frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
     ink = _ink(axes, plot, x, y, pixel)
-    taken: list[Box] = []
+    taken: list[Box] = _rings(axes, plot, x, y, pixel)
     for mark in plot.marks:
         width, height = measure(mark.text, _SIZE) + 2, _SIZE * 1.25
         at = [
@@ -121,6 +121,15 @@ def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
             va="center", zorder=5, bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75},
             clip_on=False,
         )  # fmt: skip
+
+
+def _rings(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> list[Box]:
+    places = [(mark.x, mark.y) for mark in plot.marks if mark.x is not None and mark.y is not None]
+    if not places:
+        return []
+    at = np.column_stack([x.of([place[0] for place in places]), y.of([place[1] for place in places])])
+    screen = np.asarray(axes.transData.transform(at)) * pixel
+    return [(float(px) - 5, float(py) - 5, float(px) + 5, float(py) + 5) for px, py in screen]
 
 
 def _candidates(

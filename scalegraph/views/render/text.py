@@ -13,7 +13,6 @@ _SYMBOL = re.compile(r"\b([TLp])_(para|seq|x|max)\b")
 
 def measure(text: str, size: float, weight: str = "normal", family: str = "DejaVu Sans") -> float:
     """Return the width of *text* in points at font *size* (points)."""
-    # hinting at low resolutions makes letters a little wider than their outlines
     return 1.015 * sum(_advance(character, weight, family) for character in text) * size
 
 
