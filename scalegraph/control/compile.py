@@ -58,18 +58,18 @@ class Compilation:
     def options(self) -> list[str]:
         """Options of every compilation: ours, overridden by the user's, and last those that must hold."""
         include = [f"-I{directory}" for directory in self.flags.include]
-        probe = str(self.runtime.include / "sg_probe.h")
-        return ["-O2", "-g", *self.flags.compile, *include, *HOOKS, "-Wno-tsan", "-include", probe]
+        return ["-O2", "-g", *self.flags.compile, *include, *HOOKS, "-Wno-tsan"]
 
     def preprocessed(self, source: Source) -> bytes:
         """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""
-        result = self.compiler.run(["-E", *self.options, source.file], cwd=self.cwd)
+        result = self.compiler.run(["-E", *self.options, source.file], cwd=self.cwd, cancel=self.cancel)
         return result.stdout.encode("utf-8", "surrogateescape") if result.returncode == 0 else b""
 
     def compile(self, path: str, target: Path, *more: str) -> subprocess.CompletedProcess[str]:
         """Compile the file at *path* to the object *target*."""
-        self.cancel.check()
-        return self.compiler.run([*self.options, *more, "-c", path, "-o", str(target)], cwd=self.cwd)
+        return self.compiler.run(
+            [*self.options, *more, "-c", path, "-o", str(target)], cwd=self.cwd, cancel=self.cancel
+        )
 
 
 def compile_program(
@@ -110,7 +110,8 @@ def _compile_source(
         copy = target.with_suffix(".c")
         copy.write_bytes(made.text.encode("utf-8", "surrogateescape"))
         beside = str((compilation.cwd / source.file).parent)
-        result = compilation.compile(str(copy), target, "-iquote", beside, "-Wno-error")
+        probe = str(compilation.runtime.include / "sg_probe.h")
+        result = compilation.compile(str(copy), target, "-include", probe, "-iquote", beside, "-Wno-error")
         copy.unlink()
         if result.returncode == 0 and not result.stderr.strip():
             return made.text, made.regions
@@ -132,7 +133,6 @@ def _compile_source(
 
 
 def _link(compilation: Compilation, objects: Mapping[Path, Source], target: Path, remarks: list[str]) -> None:
-    compilation.cancel.check()
     runtime = compilation.runtime
     arguments = [
         "-no-pie",
@@ -143,7 +143,7 @@ def _link(compilation: Compilation, objects: Mapping[Path, Source], target: Path
         "-o",
         str(target),
     ]
-    result = compilation.compiler.run(arguments, cwd=compilation.cwd)
+    result = compilation.compiler.run(arguments, cwd=compilation.cwd, cancel=compilation.cancel)
     output = result.stderr
     for item, source in objects.items():
         output = output.replace(str(item), source.file)

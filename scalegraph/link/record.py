@@ -43,6 +43,8 @@ def make_record(context: RunContext, outcome: Outcome, result: Result | None, re
         broken = identity_fault(result, int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
         if broken:
             status, message = "internal", broken
+    if status not in ("ok", "failed"):  # how far a stopped run came is no time of the program
+        fields |= {"time_cycles": None, "time_s": None}
     return RunRecord(
         source="simulated",
         program=context.program,

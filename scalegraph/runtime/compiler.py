@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import MissingTool
 
 MINIMUM_VERSION = 10
+_POLL_S = 0.1
 INSTALL = "install one with: apt-get install gcc libc6-dev"
 
 
@@ -31,19 +35,44 @@ class Compiler:
         return "\n".join([str(Path(path).resolve()), *self.command[1:], self.version, self.target])
 
     def run(
-        self, arguments: Sequence[str], *, cwd: Path | None = None, stdin: str | None = None
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        stdin: str = "",
+        cancel: CancelToken | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Call the compiler; messages come untranslated, so that they can be recognised."""
-        return subprocess.run(
-            [*self.command, *arguments],
+        """Call the compiler; messages come untranslated, so that they can be recognised.
+
+        Raises `Cancelled` when *cancel* asks for it; the compiler and what it started are then ended.
+        """
+        command = [*self.command, *arguments]
+        process = subprocess.Popen(
+            command,
             cwd=cwd,
-            input=stdin if stdin is not None else "",
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
             env={**os.environ, "LC_ALL": "C"},
-            check=False,
+            start_new_session=True,
         )
+        given: str | None = stdin
+        try:
+            while True:
+                try:
+                    out, err = process.communicate(given, timeout=_POLL_S)
+                    return subprocess.CompletedProcess(command, process.returncode, out, err)
+                except subprocess.TimeoutExpired:
+                    given = None  # communicate goes on where it was
+                    if cancel is not None:
+                        cancel.check()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise
 
 
 def find_compiler() -> Compiler:

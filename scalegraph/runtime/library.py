@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ def _build(compiler: Compiler, where: Path) -> None:
     if ar is None:
         raise MissingTool("the archiver 'ar' was not found; install it with: apt-get install binutils")
     sources = [path for path in _files() if path.suffix in (".c", ".S")]
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(lambda source: _compile(compiler, source, where), sources))
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])

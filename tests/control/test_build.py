@@ -1,6 +1,7 @@
 """From sources to a program: cache, messages, fallbacks."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from scalegraph.base.errors import BuildError, Cancelled, InputError
 from scalegraph.base.events import Building, Event
 from scalegraph.control import build
 from scalegraph.link import Simulated
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import library
 
 pytestmark = pytest.mark.compiler
 
@@ -51,10 +54,12 @@ def test_same_build_comes_from_the_cache_and_any_change_makes_another(place: Pat
     assert len(others) == 4
 
 
-def test_two_that_start_at_once_share_one_build(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_two_that_start_at_once_share_one_build(place: Path, own_cache: Path) -> None:
+    library(find_compiler())
+    shutil.copytree(own_cache / "runtime", place / "cache" / "runtime")
     write(place, a_c=HELLO)
     script = "from scalegraph.control import build; print(build(['a.c']).executable)"
-    env = {**os.environ, "SCALEGRAPH_CACHE": str(tmp_path_factory.mktemp("shared"))}
+    env = {**os.environ, "SCALEGRAPH_CACHE": str(place / "cache")}
     command = [sys.executable, "-c", script]
     both = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {process.communicate()[0] for process in both}
@@ -188,3 +193,14 @@ def test_what_is_built_is_told(place: Path) -> None:
     events: list[Event] = []
     build(["a.c"], emit=events.append)
     assert events == [Building("a")]
+
+
+@pytest.mark.parametrize(
+    "standard", ["-std=c89", "-ansi -pedantic-errors", "-std=c99", "-std=c11 -Wall -Wextra", "-std=gnu2x"]
+)
+def test_every_standard_of_the_language_gets_its_probes(place: Path, standard: str) -> None:
+    write(place, a_c="int f(int n) { int i, s = 0; for (i = 0; i < n; i++) s += i; return s; }\n"
+          "int main(void) { int x = f(3); int y; y = x; return y != 3; }\n")  # fmt: skip
+    made = build(["a.c"], cflags=standard)
+    assert made.remarks == ()
+    assert len(made.regions) > 2

@@ -2,14 +2,16 @@
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from scalegraph.base.errors import BuildError, MissingTool, WorkError
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, Cancelled, MissingTool, WorkError
 from scalegraph.runtime import library as building
 from scalegraph.runtime.cache import get_or_make, trim
-from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.compiler import Compiler, find_compiler
 
 
 def fake(path: Path, script: str) -> str:
@@ -44,6 +46,16 @@ def test_broken_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("CC", fake(tmp_path / "cc", "echo oh no >&2; exit 1"))
     with pytest.raises(MissingTool, match=r"does not work.*oh no"):
         find_compiler()
+
+
+def test_long_compilation_can_be_cancelled(tmp_path: Path) -> None:
+    compiler = Compiler((fake(tmp_path / "cc", "sleep 1000"),), "12", "x86_64")
+    token = CancelToken()
+    timer = threading.Timer(0.2, token.cancel)
+    timer.start()
+    with pytest.raises(Cancelled):
+        compiler.run([], cancel=token)
+    timer.join()
 
 
 @pytest.mark.compiler

@@ -16,13 +16,13 @@ void __scalegraph_enter(unsigned id) __attribute__((nothrow));
 void __scalegraph_leave(unsigned id) __attribute__((nothrow));
 
 /* Inlined before the compiler's own instrumentation runs, so that the variable needs no memory. */
-static inline __attribute__((always_inline, unused)) unsigned __scalegraph_begin(unsigned id)
+static __inline__ __attribute__((always_inline, unused)) unsigned __scalegraph_begin(unsigned id)
 {
     __scalegraph_enter(id);
     return id;
 }
 
-static inline __attribute__((always_inline, unused)) void __scalegraph_end(const unsigned *id)
+static __inline__ __attribute__((always_inline, unused)) void __scalegraph_end(const unsigned *id)
 {
     __scalegraph_leave(*id);
 }

@@ -23,6 +23,11 @@ int main(int count, char **argument)
         return 127; /* the parent died before we could ask */
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    FILE *victim = fopen("/proc/self/oom_score_adj", "w"); /* rather this run than the user's window */
+    if (victim != NULL) {
+        fputs("1000", victim);
+        fclose(victim);
+    }
     int now = personality(0xffffffff);
     if (now != -1)
         personality((unsigned long)now | ADDR_NO_RANDOMIZE); /* where it is forbidden, the runtime copes */
