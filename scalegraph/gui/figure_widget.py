@@ -8,6 +8,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import (
+    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -134,6 +135,16 @@ class FigureWidget(QWidget):
     def state_text(self) -> str:
         """Return the sentence of the empty, loading or failed state, or an empty string when a picture is shown."""
         return self._state.text() if self._stack.currentWidget() is self._state else ""
+
+    @property
+    def retry_button(self) -> QPushButton:
+        """The button of the failed state."""
+        return self._state.retry
+
+    @property
+    def notes(self) -> NotesArea:
+        """What stands below the picture."""
+        return self._notes
 
     def fit(self) -> None:
         """Reset every zoom."""
@@ -268,7 +279,11 @@ class _State(QWidget):
         self.retry.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
         layout.addStretch(1)
-        layout.addWidget(self._text, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(self._text, 1000)  # up to its largest width; what is left stands on both sides
+        middle.addStretch(1)
+        layout.addLayout(middle)
         layout.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(1)
 
@@ -277,12 +292,7 @@ class _State(QWidget):
         self._text.setText(text)
         self._text.setProperty("role", "fault" if fault else "muted")
         self._text.style().polish(self._text)
-        self._text.setMinimumWidth(min(520, max(200, self.width() - 40)))
         self.retry.setVisible(retry)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._text.setMinimumWidth(min(520, max(200, self.width() - 40)))
 
     def text(self) -> str:
         """Return what is said."""

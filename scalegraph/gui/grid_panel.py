@@ -72,7 +72,7 @@ class GridPanel(QWidget):
         controls.setSpacing(6)
         for box in (self.colour_by, self.show_what, self.colour_map):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(6)
+            box.setMinimumContentsLength(3)
             box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         controls.addWidget(self._by)
         controls.addWidget(self.colour_by, 3)

@@ -30,8 +30,8 @@ class LegendStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entries: list[LegendEntry] = []
-        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setSizePolicy(policy)
+        self._most_rows = 100
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
@@ -45,6 +45,14 @@ class LegendStrip(QWidget):
     def texts(self) -> list[str]:
         """Return what is written."""
         return [entry.text for entry in self._entries]
+
+    def allow(self, height: int) -> None:
+        """Take at most *height* pixels: what does not fit is counted, and named in the tooltip."""
+        rows = max(1, height // self._row())
+        if rows != self._most_rows:
+            self._most_rows = rows
+            self._settle()
+            self.update()
 
     def wanted_width(self, entries: Sequence[LegendEntry]) -> int:
         """Return the width in pixels that *entries* take in one row."""
@@ -64,7 +72,12 @@ class LegendStrip(QWidget):
         """Draw signs and texts."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for entry, place in zip(self._entries, self._places(self.width()), strict=True):
+        places = self._places(self.width())
+        for entry, place in zip(self._entries, places, strict=False):
+            if len(places) < len(self._entries) and place is places[-1]:
+                painter.setPen(self.palette().windowText().color())
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), self._rest(places))
+                break
             _draw_sign(painter, entry, QRectF(place.x(), place.y(), _SWATCH, place.height()))
             painter.setPen(self.palette().windowText().color())
             room = place.adjusted(_SWATCH + 5, 0, 0, 0)
@@ -74,20 +87,30 @@ class LegendStrip(QWidget):
     def _settle(self) -> None:
         if self.height() != self._height():
             self.setFixedHeight(self._height())
+        left_out = len(self._places(max(self.width(), 120))) < len(self._entries)
+        self.setToolTip("\n".join(self.texts()) if left_out else "")
 
     def _height(self) -> int:
         places = self._places(max(self.width(), 120))
         return places[-1].bottom() + 3 if places else 0
 
+    def _row(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def _rest(self, places: Sequence[QRect]) -> str:
+        return f"… {len(self._entries) - len(places) + 1} more"
+
     def _places(self, width: int) -> list[QRect]:
         metrics = self.fontMetrics()
-        row = metrics.height() + 4
+        row = self._row()
         x, y = 4, 1
         places: list[QRect] = []
         for entry in self._entries:
             need = min(_SWATCH + 5 + metrics.horizontalAdvance(entry.text), max(60, width - 8))
             if x > 4 and x + need > width - 4:
                 x, y = 4, y + row
+                if y > (self._most_rows - 1) * row + 1:
+                    break
             places.append(QRect(x, y, need, row))
             x += need + _SPACE
         return places

@@ -55,6 +55,10 @@ class NotesArea(QWidget):
         """Return all notes."""
         return "\n".join(self._notes)
 
+    def text_visible(self) -> bool:
+        """Return whether the notes themselves are in sight."""
+        return self._scroll.isVisible()
+
     def _settle(self) -> None:
         self.setVisible(bool(self._notes))
         if not self._notes:

@@ -145,6 +145,19 @@ class PlotPanel(QWidget):
         """Show everything."""
         self._box.fit()
 
+    def zoom(self, factor: float) -> None:
+        """Show *factor* of what is shown, around its middle."""
+        self._box.scaleBy((factor, factor))
+
+    def shown_range(self) -> tuple[float, float, float, float]:
+        """Return the drawn coordinates in sight: left, right, bottom, top."""
+        (left, right), (bottom, top) = self._box.viewRange()
+        return (float(left), float(right), float(bottom), float(top))
+
+    def direct_names(self) -> list[str]:
+        """Return the names that stand at the curves themselves."""
+        return self._labels.texts()
+
     def values(self) -> list[int]:
         """Return the numbers of processors that can be selected here, in order."""
         return sorted({t.processors for t in self._targets if t.processors is not None})
@@ -194,6 +207,7 @@ class PlotPanel(QWidget):
         # beside the axis title there is room that nothing else uses
         corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < 0.36 * self.width()
         above = [] if direct else entries
+        self._legend.allow(int(0.3 * self.height()))
         self._legend.show_entries(above if corner else [*above, *aside])
         self._corner.show_entries(aside if corner else [])
         width = self._corner.wanted_width(aside)
@@ -223,7 +237,7 @@ class PlotPanel(QWidget):
         elif key == Qt.Key.Key_F and not event.modifiers():
             self.fit()
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Minus):
-            self._box.scaleBy((0.8, 0.8) if key == Qt.Key.Key_Plus else (1.25, 1.25))
+            self.zoom(0.8 if key == Qt.Key.Key_Plus else 1.25)
         elif key == Qt.Key.Key_Escape:
             self.escaped.emit()
         else:

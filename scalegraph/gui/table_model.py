@@ -164,6 +164,13 @@ class RowFilter(QSortFilterProxyModel):
         self.setSortRole(SORT_ROLE)
         self.setRecursiveFilteringEnabled(True)
         self._words: list[str] = []
+        self._natural = True
+
+    def sort_by(self, column: int, order: Qt.SortOrder) -> None:
+        """Sort by *column*; -1 restores the order of the table (Qt leaves the rows as they are then)."""
+        self._natural = column < 0
+        self.sort(max(0, column), Qt.SortOrder.AscendingOrder if column < 0 else order)
+        self.invalidate()
 
     def search(self, text: str) -> None:
         """Keep rows that have every word of *text*."""
@@ -179,6 +186,8 @@ class RowFilter(QSortFilterProxyModel):
 
     def lessThan(self, left: Index, right: Index) -> bool:
         """Compare by value; text after numbers, missing last."""
+        if self._natural:
+            return left.row() < right.row()
         a, b = left.data(SORT_ROLE), right.data(SORT_ROLE)
         return bool(a < b)
 

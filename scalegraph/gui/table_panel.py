@@ -116,7 +116,7 @@ class TablePanel(QWidget):
         tree, header = self.tree, self.tree.header()
         tree.setRootIsDecorated(self._model.is_tree())
         tree.expandAll()
-        self._rows.sort(-1)
+        self._rows.sort_by(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         header.setStretchLastSection(False)
         for column in range(self._model.columnCount()):
@@ -227,4 +227,4 @@ class _Tree(QTreeView):
         where, order = steps[(now + 1) % 3]
         self._order = (where, order) if where >= 0 else None
         self.header().setSortIndicator(where, order)
-        model.sort(where, order)
+        model.sort_by(where, order)
