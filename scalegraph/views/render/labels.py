@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.transforms import blended_transform_factory
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from scalegraph.views.figure import Line, Plot
 from scalegraph.views.palette import colour
@@ -21,57 +19,69 @@ if TYPE_CHECKING:
     from scalegraph.views.render.plot import Scale
 
 _SIZE = 7.0
+_ASIDE = 9.0  # points from the axes to the names beside them
 Box: TypeAlias = tuple[float, float, float, float]  # x0, y0, x1, y1 in points
 _End: TypeAlias = tuple[Any, float, float, Line]  # the label, x and y of the end, the curve
 
 
-def end_labels(brush: Brush, axes: Axes, lines: Sequence[Line], x: Scale, y: Scale) -> None:
+def end_labels(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
     """Name every curve at its right end; later move the names apart and join them to their ends.
 
-    Names of curves that end at the right stand beside the axes, others inside, right of their last point.
+    A name stands right of the curve's last point if that covers nothing, and otherwise beside the axes.
     """
-    if len(lines) < 2:
+    if len(plot.lines) < 2:
         return
-    ends = []
-    for line in lines:
+    found: list[_End] = []
+    aside = ScaledTranslation(_ASIDE / 72, 0.0, brush.sheet.dpi_scale_trans)
+    for line in plot.lines:
         xs, ys = x.of(line.x), y.of(line.y)
         known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
         if len(known):
-            ends.append((line, float(xs[known[-1]]), float(ys[known[-1]])))
-    furthest = max((end for _, end, _ in ends), default=0.0)
-    groups: dict[float, list[_End]] = {}
-    for line, end_x, end_y in ends:
-        # laid out beside the axes, so that there is room for it; those inside are moved later
-        text = axes.text(
-            1.025,
-            end_y,
-            text_of(line.name),
-            transform=blended_transform_factory(axes.transAxes, axes.transData),
-            parse_math=True,
-            size=_SIZE,
-            color=colour(line.role, brush.theme),
-            va="center",
-            clip_on=False,
-            in_layout=end_x == furthest,
-        )
-        groups.setdefault(end_x, []).append((text, end_x, end_y, line))
-    for end_x, group in groups.items():
-        brush.later.append(partial(_apart, brush, axes, group, inside=end_x != furthest))
+            end_x, end_y = float(xs[known[-1]]), float(ys[known[-1]])
+            text = axes.text(
+                1.0,
+                end_y,
+                text_of(line.name),
+                transform=blended_transform_factory(axes.transAxes, axes.transData) + aside,
+                parse_math=True,
+                size=_SIZE,
+                color=colour(line.role, brush.theme),
+                va="center",
+                clip_on=False,
+            )
+            found.append((text, end_x, end_y, line))
+    brush.later.append(lambda: _arrange(brush, axes, plot, found, x, y))
 
 
-def _apart(brush: Brush, axes: Axes, found: list[_End], *, inside: bool) -> None:
+def _arrange(brush: Brush, axes: Axes, plot: Plot, found: list[_End], x: Scale, y: Scale) -> None:
+    pixel = 72 / brush.sheet.dpi
+    extent = axes.get_window_extent()
+    frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
+    ink = _ink(axes, plot, x, y, pixel)
+    taken: list[Box] = []
+    beside: list[_End] = []
+    for text, end_x, end_y, line in found:
+        place = np.array(axes.transData.transform((end_x, end_y))) * pixel
+        left, bottom = float(place[0]) + 7, float(place[1]) - _SIZE * 0.6
+        box = (left, bottom, left + measure(line.name, _SIZE), bottom + _SIZE * 1.2)
+        if box[2] < frame[2] and _cost(box, ink, taken, frame) == 0:
+            taken.append(box)
+            text.set_transform(axes.transData)
+            text.set_x(float(axes.transData.inverted().transform((left / pixel, 0.0))[0]))
+        else:
+            beside.append((text, end_x, end_y, line))
+    _apart(brush, axes, beside)
+
+
+def _apart(brush: Brush, axes: Axes, found: list[_End]) -> None:
     pixel = 72 / brush.sheet.dpi
     extent = axes.get_window_extent()
     wanted = [float(axes.transData.transform((x, y))[1]) * pixel for _, x, y, _ in found]
     placed = spread(wanted, _SIZE * 1.2, extent.y0 * pixel, extent.y1 * pixel)
+    label = extent.x1 * pixel + _ASIDE
     for (text, x, y, line), place in zip(found, placed, strict=True):
         end = np.array(axes.transData.transform((x, y))) * pixel
-        label = end[0] + 8 if inside else extent.x1 * pixel + 0.022 * (extent.x1 - extent.x0) * pixel
-        at_x, at_y = axes.transData.inverted().transform((label / pixel, place / pixel))
-        text.set_y(float(at_y))
-        if inside:
-            text.set_transform(axes.transData)
-            text.set_x(float(at_x))
+        text.set_y(float(axes.transData.inverted().transform((0.0, place / pixel))[1]))
         if abs(end[1] - place) > 2 or label - end[0] > 14:
             bends = np.array([[end[0] + 3, end[1]], [label - 1, place]]) / pixel
             at = axes.transData.inverted().transform(bends)

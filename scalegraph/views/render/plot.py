@@ -40,7 +40,7 @@ def draw(brush: Brush, axes: Axes, plot: Plot) -> None:
     if not sideways:
         _limits(axes, plot, x, y)
     if plot.bars is None:
-        end_labels(brush, axes, plot.lines, x, y)
+        end_labels(brush, axes, plot, x, y)
     if plot.marks:
         place_marks(brush, axes, plot, x, y)
     brush.later.append(lambda: x.thin(axes, "x"))
