@@ -43,9 +43,11 @@ def print_rows(
 
 
 def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: Sequence[int]) -> None:
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        title=title or None, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
+    )
     for i, name in enumerate(headers):
-        table.add_column(name, justify="left" if i in left else "right", overflow="fold")
+        table.add_column(name, justify="left" if i in left else "right", overflow="fold", no_wrap=i not in left)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)

@@ -91,7 +91,7 @@ def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
         si(values.get("latency_s"), "s"),
-        *(f"{100 * (share or 0.0) / total:.1f} %" if total else "–" for share in shares),
+        *(f"{100 * (share or 0.0) / total:.1f}%" if total else "–" for share in shares),
         si(record.misses, ""),
         f"{record.host_s:.2f} s" if record.host_s is not None else "–",
     ]

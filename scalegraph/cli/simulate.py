@@ -190,12 +190,9 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     is_path = given.machine.endswith(".toml") or "/" in given.machine
     request = Request(
         program=ProgramChoice(
-            **_which(given),
-            include=given.include,
+            **_which(given, cflags, ldflags),
             env=env,
             stdin=str(given.stdin or ""),
-            cflags=cflags,
-            ldflags=ldflags,
         ),
         machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
         processors=tuple({1, *counts}),
@@ -206,13 +203,27 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     return request, tuple(counts)
 
 
-def _which(given: _Given) -> dict[str, Any]:
-    """Return the program as a request names it: sources, or a shipped program by its name, with the arguments."""
+def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
+    """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
+    plain = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
     arguments = tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments)
     first = given.sources[0]
     if len(given.sources) == 1 and not Path(first).exists() and first in programs.names():
-        return {"name": first, "args": arguments or None}
-    return {"sources": given.sources, "args": arguments}
+        if not arguments:
+            return plain | {"name": first}
+        # with arguments of the user's own, the description's parameters would say something that is not so
+        described = programs.load(first)
+        program = described.program
+        include = tuple(str(described.path.parent / directory) for directory in program.include)
+        sources = tuple(map(str, described.sources()))
+        return {
+            "sources": sources,
+            "args": arguments,
+            "include": (*include, *given.include),
+            "cflags": (*program.cflags, *cflags),
+            "ldflags": (*program.ldflags, *ldflags),
+        }
+    return plain | {"sources": given.sources, "args": arguments}
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:
