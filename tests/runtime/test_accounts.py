@@ -75,3 +75,9 @@ def test_busy_cycles_of_the_sites_are_those_of_the_accounts(run: Runner) -> None
     outcome = run("counts", 4)
     busy = [i for i, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
     assert int(outcome.result.sites["cycles"][:, 0].sum()) == int(outcome.result.costs["leaves"][:, busy].sum())
+
+
+def test_mathematical_functions_cost_operations(run: Runner) -> None:
+    outcome = run("mathematics", 4)
+    assert outcome.total("flops") >= 100 * 17  # a call of exp stands for 17
+    assert outcome.total("busy_fp") >= outcome.total("flops")

@@ -13,7 +13,7 @@ MACHINES = ("ksr1", "cerberus", "server-2x32")
 
 @pytest.mark.parametrize("on", MACHINES)
 @pytest.mark.parametrize("processors", [1, 2, 7, 32])
-@pytest.mark.parametrize("program", ["loops", "sharing", "tasks", "memory"])
+@pytest.mark.parametrize("program", ["loops", "sharing", "tasks", "memory", "mathematics"])
 def test_prints_what_the_native_program_prints(
     run: Runner, simulator: Any, program: str, processors: int, on: str
 ) -> None:
