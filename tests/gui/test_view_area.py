@@ -1,0 +1,489 @@
+"""What a user sees and does with views as windows: open, follow, arrange, compare, maximise, remember, export."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from scalegraph import views
+from scalegraph.base.errors import WorkError
+from scalegraph.gui.export_dialog import ExportDialog
+from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.plot_panel import PlotPanel
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.settings import Settings
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_area import ViewArea
+from scalegraph.gui.view_dock import ViewDock
+from scalegraph.views import SourceText, StudyData, View
+from tests.analyze import synthetic
+from tests.gui import view_figures as figures
+
+
+class Handle(QObject):
+    """An open study as views see it, without a file."""
+
+    changed = Signal()
+    failed = Signal(str)
+
+    def __init__(self, key: str, data: StudyData | None) -> None:
+        super().__init__()
+        self.key = self.title = key
+        self.error = ""
+        self._data = data
+
+    def data(self) -> StudyData | None:
+        return self._data
+
+    def land(self, data: StudyData) -> None:
+        self._data = data
+        self.changed.emit()
+
+
+@pytest.fixture(scope="module")
+def data() -> StudyData:
+    return StudyData.from_runs(
+        synthetic.grid((1, 2, 4, 8), (256, 1024)),
+        manifest={"title": "model", "bound": "efficiency", "efficiency": 0.5},
+        sources=(SourceText("model.c", synthetic.SOURCE, synthetic.SOURCE),),
+        regions=synthetic.REGIONS,
+    )
+
+
+@pytest.fixture
+def selection() -> SelectionModel:
+    return SelectionModel()
+
+
+@pytest.fixture
+def jobs(qapp: Any) -> Iterator[Jobs]:
+    made = Jobs()
+    yield made
+    made.cancel_all()
+    assert made.join(5000)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, qapp: Any) -> Settings:
+    return Settings(tmp_path / "window.ini")
+
+
+@pytest.fixture
+def make_area(
+    qtbot: Any, selection: SelectionModel, jobs: Jobs, settings: Settings
+) -> Iterator[Callable[[], ViewArea]]:
+    made: list[ViewArea] = []
+
+    def act() -> ViewArea:
+        area = ViewArea(selection, Theme("light"), jobs, settings)
+        area.resize(1280, 720)
+        area.show()
+        qtbot.waitExposed(area)
+        made.append(area)
+        return area
+
+    yield act
+    qtbot.waitUntil(lambda: not jobs.running)
+    for area in made:
+        area.close()
+        area.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def area(make_area: Callable[[], ViewArea]) -> ViewArea:
+    return make_area()
+
+
+@pytest.fixture
+def study(data: StudyData) -> Any:
+    return Handle("billiard", data)
+
+
+@pytest.fixture
+def settle(qtbot: Any, jobs: Jobs) -> Callable[[], None]:
+    """Wait until every view in sight has been drawn."""
+
+    def act() -> None:
+        qtbot.waitUntil(lambda: not jobs.running, timeout=20_000)
+
+    return act
+
+
+def names(area: ViewArea) -> list[str]:
+    return [dock.view.name for dock in area.docks]
+
+
+def dock_of(area: ViewArea, name: str) -> ViewDock:
+    return next(dock for dock in area.docks if dock.view.name == name)
+
+
+def test_a_study_opens_with_the_overview_drawn(area: ViewArea, study: Any, settle: Any) -> None:
+    area.show_study(study)
+    settle()
+    assert names(area)[0] == "matrix"
+    figure = dock_of(area, "matrix").figure()
+    assert figure is not None
+    assert figure.panels
+
+
+@pytest.mark.parametrize("name", list(views.registry()))
+def test_every_view_can_be_opened_and_says_something(name: str, area: ViewArea, study: Any, settle: Any) -> None:
+    dock = area.show_view(study, name)
+    settle()
+    figure = dock.figure()
+    assert figure is not None
+    assert figure.panels or dock.picture.state_text() == figure.empty != ""
+
+
+def test_a_view_that_is_open_comes_to_the_front_instead_of_a_second_one(area: ViewArea, study: Any) -> None:
+    first = area.show_view(study, "time")
+    area.show_view(study, "speedup")
+    assert area.show_view(study, "time") is first
+    assert names(area) == ["time", "speedup"]
+
+
+def test_a_click_in_one_view_is_followed_by_all_views_of_the_study(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, selection: SelectionModel
+) -> None:
+    area.show_study(study)
+    area.apply_arrangement("Where it is lost")
+    settle()
+    overheads = dock_of(area, "overheads").picture.panels[0]
+    assert isinstance(overheads, PlotPanel)
+    place = overheads.place_of(4)
+    assert place is not None
+    pos = overheads.canvas().mapFrom(overheads, place)
+    qtbot.mouseClick(overheads.canvas(), Qt.MouseButton.LeftButton, pos=pos)
+    assert (selection.current.processors, selection.current.study) == (4, "billiard")
+    settle()
+    sentence = dock_of(area, "processors").figure()
+    assert sentence is not None
+    assert "4 processors" in sentence.sentence  # a view whose N was left open shows the selected one
+
+
+def test_an_option_changes_what_the_view_shows_and_a_wrong_value_is_marked(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any
+) -> None:
+    dock = area.show_view(study, "processors")
+    settle()
+    editor = dock.options.editor("processors")
+    assert [editor.editor.itemText(i) for i in range(editor.editor.count())] == ["as selected", "1", "2", "4", "8"]
+    editor.editor.setCurrentIndex(2)
+    settle()
+    assert dock.chosen == {"processors": 2}
+    assert "2 processors" in dock.figure().sentence
+    matrix = area.show_view(study, "matrix")
+    settle()
+    field = matrix.options.editor("efficiency").editor
+    field.setText("very good")
+    field.editingFinished.emit()
+    assert field.property("fault")
+    assert "expected a number" in field.toolTip()
+    assert matrix.chosen == {}
+
+
+def test_views_follow_when_a_run_lands_and_keep_the_old_picture_meanwhile(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, data: StudyData
+) -> None:
+    dock = area.show_view(study, "runs")
+    settle()
+    before = dock.figure()
+    assert len(before.panels[0].rows) == 8
+    with qtbot.waitSignal(dock.drawn):
+        study.land(StudyData.from_runs(synthetic.grid((1, 2, 4, 8, 16), (256, 1024))))
+        assert dock.figure() is before
+        assert dock.picture.state_text() == ""
+    assert len(dock.figure().panels[0].rows) == 10
+
+
+def test_a_study_that_is_still_read_says_so_and_one_that_cannot_be_read_says_why(area: ViewArea, qtbot: Any) -> None:
+    handle: Any = Handle("slow", None)
+    dock = area.show_view(handle, "time")
+    assert dock.picture.state_text() == "Reading the study …"
+    handle.error = "slow.sgstudy: is not a study"
+    handle.failed.emit(handle.error)
+    assert dock.picture.state_text() == "slow.sgstudy: is not a study"
+
+
+@pytest.fixture
+def made_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the view ``time`` be made by a function of the test."""
+
+    def act(make: Callable[..., Any]) -> None:
+        view = View("time", "Time", "Scalability", "", make)
+        monkeypatch.setattr(views, "get", lambda name: view)
+
+    return act
+
+
+def test_a_view_that_fails_says_so_and_is_drawn_on_a_second_try(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, made_view: Any
+) -> None:
+    answers = [WorkError("the runs have no time"), figures.time_over_n()]
+
+    def make(_data: StudyData) -> Any:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    made_view(make)
+    dock = area.show_view(study, "time")
+    settle()
+    assert dock.picture.state_text() == "the runs have no time"
+    qtbot.mouseClick(dock.picture.retry_button, Qt.MouseButton.LeftButton)
+    settle()
+    assert dock.picture.state_text() == ""
+    assert dock.figure().title == "Execution time over N"
+
+
+def test_views_are_built_outside_of_the_windows_thread_and_old_answers_are_dropped(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, made_view: Any
+) -> None:
+    gate, threads, count = threading.Event(), [], 0
+
+    def make(_data: StudyData) -> Any:
+        nonlocal count
+        count += 1
+        mine = count
+        threads.append(threading.get_ident())
+        gate.wait(10)
+        return replace(figures.time_over_n(), sentence=f"answer {mine}")
+
+    made_view(make)
+    dock = area.show_view(study, "time")
+    shown: list[str] = []
+    dock.picture.shown.connect(lambda figure: shown.append(figure.sentence))
+    qtbot.waitUntil(lambda: count == 1)
+    dock.refresh()
+    dock.refresh()
+    gate.set()
+    settle()
+    assert shown == ["answer 2"]
+    assert threading.get_ident() not in threads
+
+
+def test_closing_a_view_while_it_is_drawn_leaves_nothing_behind(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, made_view: Any
+) -> None:
+    gate, started = threading.Event(), threading.Event()
+
+    def make(_data: StudyData) -> Any:
+        started.set()
+        gate.wait(10)
+        return figures.time_over_n()
+
+    made_view(make)
+    dock = area.show_view(study, "time")
+    qtbot.waitUntil(started.is_set)
+    dock.close()
+    gate.set()
+    settle()
+    assert area.docks == []
+
+
+@pytest.mark.parametrize("name", ["Overview", "Scalability", "Where it is lost"])
+def test_arrangements_place_their_views_in_sight(name: str, area: ViewArea, study: Any, settle: Any) -> None:
+    area.show_study(study)
+    area.apply_arrangement(name)
+    settle()
+    assert len(area.docks) >= 4
+    tops = [dock for dock in area.docks if not dock.visibleRegion().isEmpty()]
+    assert len(tops) >= 3
+    for dock in tops:
+        assert dock.width() >= 300
+        assert dock.height() >= 180
+    assert area.width() == 1280
+
+
+def test_number_keys_arrange(area: ViewArea, study: Any, qtbot: Any) -> None:
+    area.show_study(study)
+    qtbot.keyClick(area, Qt.Key.Key_3)
+    assert "source" in names(area)
+
+
+def test_compare_shows_the_same_views_of_two_studies_side_by_side(
+    area: ViewArea, study: Any, data: StudyData, settle: Any
+) -> None:
+    area.show_study(study)
+    assert "needs a second study" in area.apply_arrangement("Compare")
+    other: Any = Handle("gauss", data)
+    area.show_study(other)
+    assert area.apply_arrangement("Compare") == ""
+    settle()
+    by_study = {key: [d for d in area.docks if d.handle.key == key] for key in ("gauss", "billiard")}
+    assert [d.view.name for d in by_study["gauss"]] == [d.view.name for d in by_study["billiard"]]
+    left, right = by_study["gauss"][0], by_study["billiard"][0]
+    assert left.x() < right.x()
+    assert left.y() == right.y()
+    assert right.windowTitle().endswith("— billiard")
+
+
+def test_a_double_click_on_the_title_maximises_and_another_shows_all_again(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any
+) -> None:
+    area.show_study(study)
+    settle()
+    dock = dock_of(area, "matrix")
+    width = dock.width()
+    qtbot.mouseDClick(dock.title, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dock.width() > 1200)
+    assert not dock_of(area, "overheads").isVisible()
+    qtbot.mouseDClick(dock.title, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dock.width() == width)
+    assert dock_of(area, "overheads").isVisible()
+
+
+def test_tiling_gives_every_view_a_place_of_its_own(area: ViewArea, study: Any, settle: Any, qtbot: Any) -> None:
+    for name in ("time", "speedup", "latency", "runs"):
+        area.show_view(study, name)
+    qtbot.mouseClick(area.tile, Qt.MouseButton.LeftButton)
+    settle()
+    qtbot.waitUntil(lambda: all(not dock.visibleRegion().isEmpty() for dock in area.docks))
+    assert len({(dock.x(), dock.y()) for dock in area.docks}) == 4
+
+
+def test_a_view_can_be_floated_and_brought_back(area: ViewArea, study: Any, settle: Any, qtbot: Any) -> None:
+    dock = area.show_view(study, "time")
+    settle()
+    qtbot.mouseClick(dock.title.float, Qt.MouseButton.LeftButton)
+    assert dock.isFloating()
+    assert dock.windowTitle() == "Execution time — billiard"
+    qtbot.mouseClick(dock.title.float, Qt.MouseButton.LeftButton)
+    assert not dock.isFloating()
+
+
+def test_places_and_options_are_remembered_per_study(
+    make_area: Callable[[], ViewArea], study: Any, settle: Any, settings: Settings
+) -> None:
+    area = make_area()
+    area.show_study(study)
+    area.apply_arrangement("Scalability")
+    dock_of(area, "matrix").set_options({"bound": "time"})
+    settle()
+    widths = {dock.view.name: dock.width() for dock in area.docks if not dock.visibleRegion().isEmpty()}
+    settings.set_bytes(f"places/{study.key}", area.save_state())
+    again = make_area()
+    again.show_study(study)
+    settle()
+    assert sorted(names(again)) == sorted(names(area))
+    assert dock_of(again, "matrix").chosen == {"bound": "time"}
+    assert {n: dock_of(again, n).width() for n in widths} == pytest.approx(widths, abs=12)
+
+
+@pytest.mark.parametrize(
+    "state", [b"", b"not json", b'{"version": 99, "docks": [1]}', b'{"version": 1, "docks": [{}]}']
+)
+def test_remembered_places_that_cannot_be_read_give_the_overview(
+    state: bytes, area: ViewArea, study: Any, settings: Settings
+) -> None:
+    settings.set_bytes(f"places/{study.key}", QByteArray(state))
+    area.show_study(study)
+    assert "matrix" in names(area)
+
+
+def test_each_study_has_its_own_desk(area: ViewArea, study: Any, data: StudyData, settle: Any) -> None:
+    area.show_study(study)
+    area.apply_arrangement("Where it is lost")
+    mine = names(area)
+    other: Any = Handle("gauss", data)
+    area.show_study(other)
+    assert {dock.handle for dock in area.docks} == {other}
+    area.show_study(study)
+    settle()
+    assert names(area) == mine
+    area.forget("gauss")
+    assert names(area) == mine
+
+
+def test_closing_the_study_in_view_leaves_an_empty_area_that_says_what_to_do(area: ViewArea, study: Any) -> None:
+    area.show_study(study)
+    area.forget(study.key)
+    assert area.docks == []
+    assert area.apply_arrangement("Overview") == "No study is open."
+
+
+@pytest.fixture
+def dialog(area: ViewArea, jobs: Jobs, qtbot: Any) -> Iterator[ExportDialog]:
+    made = ExportDialog(figures.time_over_n(), "billiard time", jobs)
+    with qtbot.waitSignal(made.previewed):
+        made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", None), ("tex", None), ("json", b"{")],
+)
+def test_export_writes_the_chosen_format_to_the_chosen_file(
+    ending: str, start: bytes | None, dialog: ExportDialog, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    proposed: list[str] = []
+
+    def choose(_parent: Any, _title: str, path: str, _filter: str) -> tuple[str, str]:
+        proposed.append(Path(path).name)
+        return str(tmp_path / "out"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    with qtbot.waitSignal(dialog.previewed):
+        dialog.format.setCurrentIndex(-1)
+        dialog.format.setCurrentIndex(dialog.format.findData(ending))
+    with qtbot.waitSignal(dialog.saved):
+        qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    written = tmp_path / f"out.{ending}"
+    assert proposed == [f"billiard-time.{ending}"]
+    assert written.read_bytes().startswith(start or b"")
+    assert written.stat().st_size > 50
+    assert str(written) in dialog.said()
+
+
+def test_the_preview_shows_what_is_written(dialog: ExportDialog, qtbot: Any) -> None:
+    with qtbot.waitSignal(dialog.previewed):
+        dialog.natural.setChecked(False)
+        dialog.width_cm.setValue(20.0)
+        dialog.height_cm.setValue(8.0)
+    assert dialog.preview_size().width() / dialog.preview_size().height() == pytest.approx(2.5, rel=0.02)
+    with qtbot.waitSignal(dialog.previewed):
+        dialog.format.setCurrentIndex(dialog.format.findData("csv"))
+    assert "simulated on KSR-1" in dialog.preview_text()
+
+
+def test_an_export_that_cannot_be_written_says_why_where_the_user_is(
+    dialog: ExportDialog, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    path = tmp_path / "no such folder" / "a.png"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "no such folder" in dialog.said())
+    assert dialog.save_button.isEnabled()
+
+
+def test_copying_puts_picture_numbers_or_latex_on_the_clipboard(area: ViewArea, study: Any, settle: Any) -> None:
+    dock = area.show_view(study, "matrix")
+    settle()
+    clipboard = QGuiApplication.clipboard()
+    dock.copy_picture.trigger()
+    assert clipboard.image().width() > 200
+    dock.copy_text.trigger()
+    assert "," in clipboard.text()
+    dock.copy_latex.trigger()
+    assert "\\begin{tabular}" in clipboard.text()
+
+
+def test_an_empty_view_cannot_be_exported(area: ViewArea, settle: Any) -> None:
+    handle: Any = Handle("one", StudyData.from_runs([synthetic.run(1)]))
+    dock = area.show_view(handle, "matrix")
+    settle()
+    assert dock.picture.state_text() != ""
+    assert not dock.export.isEnabled()
