@@ -87,11 +87,14 @@ def run(files: Sequence[Path | str], demo: bool = False) -> int:
     Raises `MissingTool` when there is no display or Qt cannot be loaded.
     """
     check_display()
+    from scalegraph.gui.interrupt import Interrupt
+
     _start_log()
     application = make_application()
     window = make_window()
     previous = sys.excepthook
     sys.excepthook = _hook(window)
+    interrupt = Interrupt(window.close, window)
     try:
         window.show()
         window.open_files([Path(file) for file in files])
@@ -102,6 +105,7 @@ def run(files: Sequence[Path | str], demo: bool = False) -> int:
         window.jobs.join(_JOIN_MS)
         return code
     finally:
+        interrupt.end()
         sys.excepthook = previous
 
 

@@ -278,7 +278,8 @@ class MainWindow(QMainWindow):
             self.say_fault(entry.message)
         if not self.runner.busy and not self.runner.has_failures and not self.queue.isAncestorOf(self.focusWidget()):
             self.panels.use("queue", False)  # nothing to wait for: the room goes to the views
-        self.statusBar().showMessage(f"{entry.title}: {entry.said()}", _SHORT_MESSAGE_MS)
+        said = entry.said() or entry.phase
+        self.statusBar().showMessage(f"{entry.title}: {said}", _SHORT_MESSAGE_MS)
 
     def _show_instrumentation(self, path: str) -> None:
         self.instrument.show_source(path)
@@ -320,6 +321,8 @@ class MainWindow(QMainWindow):
         self.request.set_catalog(catalog)
         self.start.show_catalog(catalog)
         self.files.ready()
+        # numpy, pandas and the views take a second to load: while the user looks around
+        self.jobs.start("loading views", lambda _reporter: self.session.views())
 
     def _no_catalog(self, error: Exception) -> None:
         self.say_fault(str(error))

@@ -146,6 +146,7 @@ class Navigator(QWidget):
         if item is not None and self.studies_tree.currentItem() is not item:
             blocked = self.studies_tree.blockSignals(True)
             self.studies_tree.setCurrentItem(item)
+            self.studies_tree.collapseAll()
             item.setExpanded(True)
             self.studies_tree.blockSignals(blocked)
         self._show_regions(self._studies.get(selection.study))
@@ -157,8 +158,9 @@ class Navigator(QWidget):
         if losses == self._losses and self.regions_tree.topLevelItemCount():
             return
         self._losses = losses
-        self.regions_note.setText(f"Share of what N = {n} loses" if losses else "")
-        self.regions_note.setVisible(bool(losses))
+        missing = "Regions appear once the same problem has run on one and on more processors." if data else ""
+        self.regions_note.setText(f"Share of what N = {n} loses" if losses else missing)
+        self.regions_note.setVisible(bool(self.regions_note.text()))
         blocked = self.regions_tree.blockSignals(True)
         self.regions_tree.clear()
         made: dict[int, QTreeWidgetItem] = {}

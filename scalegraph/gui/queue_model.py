@@ -156,13 +156,14 @@ class QueueModel(QAbstractItemModel):
 
 def _entry_data(entry: QueueEntry, column: int, role: int) -> Any:
     if role == PhaseRole:
-        return entry.phase
+        return "failed" if entry.ended and entry.failed else entry.phase
     if role == ShareRole and column == PROGRESS:
-        return entry.finished / entry.total if entry.total else (1.0 if entry.ended else 0.0)
+        return entry.finished / entry.total if entry.total else None
     if role == Qt.ItemDataRole.ToolTipRole:
         return "\n".join(filter(None, (str(entry.path), entry.message, *entry.notes[-3:])))
     if role == _DISPLAY:
-        return (entry.title, _WORDS[entry.phase], entry.said(), "", "")[column]
+        some = entry.phase == "done" and entry.failed
+        return (entry.title, f"{entry.failed} failed" if some else _WORDS[entry.phase], entry.said(), "", "")[column]
     return None
 
 

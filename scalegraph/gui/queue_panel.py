@@ -73,8 +73,9 @@ class QueuePanel(QWidget):
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         tree.setItemDelegate(_PhaseDelegate(theme, tree))
         tree.header().setStretchLastSection(False)
-        tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((STATE, 96), (PROGRESS, 210), (3, 124), (4, 92)):
+        tree.header().setSectionResizeMode(PROGRESS, QHeaderView.ResizeMode.Stretch)
+        tree.header().setMinimumSectionSize(80)
+        for column, width in ((0, 250), (STATE, 96), (3, 124), (4, 92)):
             tree.header().resizeSection(column, width)
         return tree
 

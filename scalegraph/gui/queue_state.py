@@ -144,8 +144,6 @@ class QueueEntry:
         words = {"waiting": "waiting", "building": "compiling", "stopping": "stopping", "cancelled": "cancelled"}
         if self.phase in words:
             parts.append(words[self.phase])
-        elif self.phase == "failed" and not self.total:
-            parts.append("failed")
         left = self.left_s()
         if left is not None and left >= _WORTH_SAYING_S and self.phase == "running":
             parts.append(f"{seconds(left)} left")

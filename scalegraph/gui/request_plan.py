@@ -17,7 +17,8 @@ from scalegraph.gui.theme import Theme
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 14.0, 40.0
 _DOT: Final = 4.5
-_REACH: Final = 22.0  # how far up and down the line of a search is drawn, pixels
+_TICK_APART, _LINE_APART = 24.0, 16.0  # pixels between labels
+_REACH: Final = 16.0  # how far up and down the line of a search is drawn, pixels
 _WRITTEN_OUT: Final = 1e5  # sizes below this are written with all their digits
 
 
@@ -134,8 +135,12 @@ class PlanView(QWidget):
     def _area(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_LEFT, _TOP, -_RIGHT, -_BOTTOM)
 
+    def _inner(self) -> QRectF:
+        """Return where the dots are: searches need room above and below."""
+        return self._area().adjusted(_DOT, _REACH, -_DOT, -_REACH)
+
     def _places(self) -> list[QPointF]:
-        area = self._area()
+        area = self._inner()
         return [
             QPointF(
                 area.left() + area.width() * _share(x, self._dots.x),
@@ -145,19 +150,25 @@ class PlanView(QWidget):
         ]
 
     def _axes(self, painter: QPainter) -> None:
-        area, paper = self._area(), self._theme.paper
+        area, inner, paper = self._area(), self._inner(), self._theme.paper
         font = painter.font()
         font.setPointSizeF(8.5)
         painter.setFont(font)
-        for n in _thin(sorted(set(self._dots.x)), max(2, int(area.width() / 36))):
-            x = area.left() + area.width() * _share(n, self._dots.x)
+        counts = sorted(set(self._dots.x))
+        places = [inner.left() + inner.width() * _share(n, self._dots.x) for n in counts]
+        shown = _apart(places, _TICK_APART)
+        for n, x, labelled in zip(counts, places, shown, strict=True):
             painter.setPen(QPen(QColor(paper.line), 1))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 3))
             painter.setPen(QColor(paper.muted))
-            painter.drawText(QRectF(x - 30, area.bottom() + 4, 60, 14), Qt.AlignmentFlag.AlignHCenter, str(n))
+            if labelled:
+                painter.drawText(QRectF(x - 30, area.bottom() + 4, 60, 14), Qt.AlignmentFlag.AlignHCenter, str(n))
         if self._dots.size_name:
-            for value in _thin(sorted(set(self._dots.y)), max(2, int(area.height() / 22))):
-                y = area.bottom() - area.height() * _share(value, self._dots.y)
+            sizes = sorted(set(self._dots.y))
+            heights = [inner.bottom() - inner.height() * _share(value, self._dots.y) for value in sizes]
+            for value, y, labelled in zip(sizes, heights, _apart(heights, _LINE_APART), strict=True):
+                if not labelled:
+                    continue
                 right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
                 painter.setPen(QPen(QColor(paper.line), 1))
                 painter.drawLine(QPointF(area.left() - 3, y), QPointF(area.right(), y))
@@ -187,9 +198,14 @@ def _share(value: float, among: Sequence[float]) -> float:
     return math.log(value / low) / math.log(high / low)
 
 
-def _thin(values: Sequence[float], most: int) -> list[float]:
-    """Return at most *most* of *values*, the first and the last among them."""
-    if len(values) <= most:
-        return list(values)
-    step = math.ceil((len(values) - 1) / (most - 1))
-    return [*list(values)[:-1][::step][: most - 1], values[-1]]
+def _apart(places: Sequence[float], least: float) -> list[bool]:
+    """Return which of the ordered *places* can be labelled *least* pixels apart; the first and the last always are."""
+    if not places:
+        return []
+    shown, last = [False] * len(places), places[-1]
+    before: float | None = None
+    for index, place in enumerate(places[:-1]):
+        if (before is None or abs(place - before) >= least) and (index == 0 or abs(last - place) >= least):
+            shown[index], before = True, place
+    shown[-1] = len(places) == 1 or abs(last - places[0]) >= least or not any(shown)
+    return shown

@@ -113,7 +113,7 @@ class RequestSide(QWidget):
         done = f" ({plan.done} are there already)" if plan.done else ""
         self.count.setText(f"{count} run{'' if count == '1' else 's'}{done}{estimate}")
         unknown = [] if plan.estimate_s is not None else ["The time will be known after the first runs."]
-        self._say("\n".join([*plan.notes, *unknown, *(fault.message for fault in remarks)]), "")
+        self._say("\n".join([*map(_sentence, plan.notes), *unknown, *(fault.message for fault in remarks)]), "")
         self._show_toml(toml)
         self.run.setEnabled(True)
         self.save.setEnabled(True)
@@ -162,3 +162,7 @@ class RequestSide(QWidget):
         if path:
             self.study.setText(path)
             self._study_typed = True
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -89,8 +89,11 @@ def _sentence(data: StudyData) -> str:
     held = next((kind for kind in order if kind in kinds), None)
     # What was asked for is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
     if held is not None and "problem_size" not in kinds:
-        return verdict.header(scaling, None, data.manifest, matrix(data, bound=held))
-    return verdict.header(scaling, series.main_series(scaling), data.manifest)
+        sentence = verdict.header(scaling, None, data.manifest, matrix(data, bound=held))
+    else:
+        sentence = verdict.header(scaling, series.main_series(scaling), data.manifest)
+    failed = len(data.failed)
+    return f"{sentence} {failed} of {len(data.table)} runs failed." if failed else sentence
 
 
 class Studies(QObject):

@@ -129,6 +129,7 @@ QStatusBar { background: $window; color: $muted; border-top: 1px solid $line; }
 QStatusBar::item { border: none; }
 QSplitter::handle { background: $window; }
 QCheckBox, QRadioButton { spacing: 6px; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
 QScrollBar::handle { background: $line; border-radius: 4px; min-height: 28px; min-width: 28px; margin: 2px; }

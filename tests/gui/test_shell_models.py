@@ -49,6 +49,17 @@ def test_another_study_keeps_n_but_neither_region_nor_cell() -> None:
     assert state.current == Selection(study="b", processors=8)
 
 
+def test_a_cell_and_an_n_are_not_selected_at_once_unless_both_are_named() -> None:
+    state = SelectionState()
+    state.select(processors=8)
+    state.select(cell=(2, 4))
+    assert state.current == Selection(cell=(2, 4))
+    state.select(processors=4)
+    assert state.current == Selection(processors=4)
+    state.select(processors=4, cell=(2, 4))
+    assert state.current == Selection(processors=4, cell=(2, 4))
+
+
 def test_no_way_leads_back_to_a_closed_study() -> None:
     state = SelectionState()
     for study in "abab":

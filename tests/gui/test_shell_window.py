@@ -1,5 +1,6 @@
 """What people do in the window, with real clicks and keys; the runs are made up."""
 
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -491,3 +492,14 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
     assert len(window.study.handle.data().table) == 3  # type: ignore[union-attr]
     window.close()
     qtbot.waitUntil(lambda: not window.jobs.running)
+
+
+def test_an_interrupt_from_the_terminal_closes_the_window(window: MainWindow, qtbot: Any) -> None:
+    from scalegraph.gui.interrupt import Interrupt
+
+    interrupt = Interrupt(window.close, window)
+    try:
+        signal.raise_signal(signal.SIGINT)
+        qtbot.waitUntil(lambda: not window.isVisible())
+    finally:
+        interrupt.end()

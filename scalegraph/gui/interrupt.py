@@ -1,0 +1,43 @@
+"""Ctrl+C in the terminal, and SIGTERM: the window closes as if the user had closed it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, QSocketNotifier
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupt(QObject):
+    """Qt's loop does not run Python's signal handlers; a byte in a socket wakes it, and then they run."""
+
+    def __init__(self, act: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self._act = act
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+        self._before_fd = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        self._before: dict[int, Any] = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._drain)
+
+    def end(self) -> None:
+        """Put back what was there before."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._before_fd)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._read.close()
+        self._write.close()
+
+    def _drain(self) -> None:
+        self._read.recv(64)
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._act()
