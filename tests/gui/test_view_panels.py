@@ -379,7 +379,7 @@ def test_text_that_is_not_in_the_source_is_marked_as_not_found(show: Any, qtbot:
 
 @pytest.mark.parametrize(
     ("before", "after", "inserted"),
-    [("for (;;) {", "for (;;) { P(1);", " P(1);"), ("x;", "P(2); x;", "P(2); "), ("same", "same", ""), ("", "P", "P")],
+    [
         ("for (;;) {", "for (;;) { P(1);", " P(1);"),
         ("x;", "P(2); x;", "P(2); "),
         ("same", "same", ""),
