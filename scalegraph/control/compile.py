@@ -17,7 +17,14 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.library import Library
 
 # What makes the compiler plant the hooks of the simulated target (design of the target: see docs/ARCHITECTURE.md).
-HOOKS = ("-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie")
+# Large frames are touched page by page, so that none jumps over the guard page of a simulated processor's stack.
+HOOKS = (
+    "-fopenmp",
+    "-fsanitize=thread",
+    "-fsanitize-coverage=trace-pc",
+    "-fno-pie",
+    "-fstack-clash-protection",
+)
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+): undefined reference to [`'](?P<name>[^`']+)'")
 

@@ -82,3 +82,15 @@ def test_cancelled_run_says_so(run: Run) -> None:
     record = run("loops", 1, cancel=token)
     timer.join()
     assert (record.status, record.message) == ("cancelled", "stopped by the user")
+
+
+def test_stack_overflow_is_explained(run: Run) -> None:
+    record = run("recurses", 2)
+    assert record.status == "stack_overflow"
+    assert "recurses.c:" in record.message
+    assert "OMP_STACKSIZE" in record.message
+
+
+def test_stack_can_be_made_larger(run: Run) -> None:
+    assert run("recurses", 2, "1000").status == "stack_overflow"
+    assert run("recurses", 2, "1000", env={"OMP_STACKSIZE": "64M"}).ok
