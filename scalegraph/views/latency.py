@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
-from scalegraph.base.units import si
+from scalegraph.base.units import si, significant
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Mark, Plot
@@ -47,7 +47,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     notes = list(common.failure_notes(data))
     if np.isfinite(difference).any():
         worst = float(np.nanmax(np.abs(difference)))
-        apart = f"differ by at most {100 * worst:.2g} %" if worst >= 1e-6 else "agree to one part in a million"
+        apart = f"differ by at most {significant(100 * worst, 2)} %" if worst >= 1e-6 else "agree to one part in a million"
         notes.insert(
             0,
             f"The two ways {apart} of T_para; what differs is the extra busy time of parallel code, less what the"
