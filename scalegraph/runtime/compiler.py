@@ -8,12 +8,14 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import MissingTool
+from scalegraph.base.errors import MissingTool, WorkError
+from scalegraph.runtime.cache import cache_root
 
 MINIMUM_VERSION = 10
 _POLL_S = 0.1
@@ -44,7 +46,8 @@ class Compiler:
     ) -> subprocess.CompletedProcess[str]:
         """Call the compiler; messages come untranslated, so that they can be recognised.
 
-        Raises `Cancelled` when *cancel* asks for it; the compiler and what it started are then ended.
+        Raises `Cancelled` when *cancel* asks for it (the compiler and what it started are then ended), `WorkError` when
+        the disk is full.
         """
         command = [*self.command, *arguments]
         process = subprocess.Popen(
@@ -63,6 +66,9 @@ class Compiler:
             while True:
                 try:
                     out, err = process.communicate(given, timeout=_POLL_S)
+                    if process.returncode and "No space left on device" in err:
+                        where = f"the cache in {cache_root()}, temporary files in {tempfile.gettempdir()}"
+                        raise WorkError(f"the compiler cannot write its output: the disk is full ({where})")
                     return subprocess.CompletedProcess(command, process.returncode, out, err)
                 except subprocess.TimeoutExpired:
                     given = None  # communicate goes on where it was

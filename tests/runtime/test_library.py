@@ -48,6 +48,12 @@ def test_broken_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         find_compiler()
 
 
+def test_full_disk_is_not_taken_for_a_fault_of_the_source(tmp_path: Path) -> None:
+    script = "echo 'a.s: Fatal error: a.o: No space left on device' >&2; exit 1"
+    with pytest.raises(WorkError, match="the disk is full"):
+        Compiler((fake(tmp_path / "cc", script),), "12", "x86_64").run([])
+
+
 def test_long_compilation_can_be_cancelled(tmp_path: Path) -> None:
     compiler = Compiler((fake(tmp_path / "cc", "sleep 1000"),), "12", "x86_64")
     token = CancelToken()
