@@ -47,7 +47,9 @@ def _make(data: StudyData, size: object = None) -> Figure:
     notes = list(common.failure_notes(data))
     if np.isfinite(difference).any():
         worst = float(np.nanmax(np.abs(difference)))
-        apart = f"differ by at most {significant(100 * worst, 2)} %" if worst >= 1e-6 else "agree to one part in a million"
+        apart = "agree to one part in a million"
+        if worst >= 1e-6:
+            apart = f"differ by at most {significant(100 * worst, 2)} %"
         notes.insert(
             0,
             f"The two ways {apart} of T_para; what differs is the extra busy time of parallel code, less what the"

@@ -140,7 +140,8 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             continue
         text = f"{made.bound.capitalize()} bound: value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}"
         if work is not None and made.metric == "latency" and made.bound == "efficiency":
-            text += f"; values depart from N' W/(N W') by at most {significant(100 * work, 2)} % (latency-metric eq. 3.13)"
+            apart = significant(100 * work, 2)
+            text += f"; values depart from N' W/(N W') by at most {apart} % (latency-metric eq. 3.13)"
         notes.append(text + ".")
         between = [n for n, anchor in made.anchors.items() if anchor.way == "computed"]
         if between:
