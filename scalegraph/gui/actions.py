@@ -45,6 +45,7 @@ SPECS: Final = (
     Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
     Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
     Spec("start_request", "&Start the request", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
+    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+E",)),
     Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
     Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
     Spec("clear_finished", "Clear &finished requests", "Run"),

@@ -19,6 +19,7 @@ from scalegraph.gui.instrument_page import InstrumentPage
 from scalegraph.gui.jobs import Jobs, Reporter
 from scalegraph.gui.navigator import Navigator, reveal_path
 from scalegraph.gui.panels import Panels
+from scalegraph.gui.progress_note import ProgressNote
 from scalegraph.gui.queue_panel import QueuePanel
 from scalegraph.gui.queue_runner import QueueRunner
 from scalegraph.gui.queue_state import QueueEntry
@@ -73,6 +74,8 @@ class MainWindow(QMainWindow):
         self.palette_ = CommandPalette(self)
         self.sheet = ShortcutSheet(self)
         self._closing = False
+        self._progress = ProgressNote(self.runner, lambda: self.panels.want("queue", True))
+        self.statusBar().addPermanentWidget(self._progress)
         self._wire()
         self._wire_actions()
         self._restore()
@@ -179,6 +182,7 @@ class MainWindow(QMainWindow):
             "redo": lambda: self._walk(undo.redo),
             "clear_selection": self.selection.clear,
             "start_request": self.request.start,
+            "edit_request": self._edit_request,
             "instrumentation": self.request.program.show_preview,
             "cancel_all": self.runner.cancel_all,
             "clear_finished": self.runner.clear_ended,
@@ -226,6 +230,7 @@ class MainWindow(QMainWindow):
             "start_request": self.page == REQUEST and self.request.can_run,
             "save_request": self.request.model.form.chosen,
             "instrumentation": self.request.model.form.chosen,
+            "edit_request": handle is not None and handle.data() is not None,
             "save_study": handle is not None,
             "reveal_study": handle is not None,
             "close_study": handle is not None,
@@ -284,6 +289,18 @@ class MainWindow(QMainWindow):
     def _show_instrumentation(self, path: str) -> None:
         self.instrument.show_source(path)
         self.go(INSTRUMENT)
+
+    def _edit_request(self) -> None:
+        """Show the request that the study in view came from; started again, it completes that study."""
+        handle = self.study.handle
+        data = handle.data() if handle is not None else None
+        if handle is None or data is None:
+            return
+        fault = self.request.show_request(data.manifest.get("request") or {}, handle.title, handle.path)
+        if fault:
+            self.say_fault(fault)
+        else:
+            self.go(REQUEST)
 
     def _reveal(self) -> None:
         if self.study.handle is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError
 from scalegraph.base.files import write_atomic
 from scalegraph.gui.banner import Banner
@@ -122,6 +123,17 @@ class RequestPanel(QWidget):
         found = self._catalog.programs.get(request.program.name)
         self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
         self._settings.add_recent(path)
+
+    def show_request(self, data: Mapping[str, Any], name: str, study: Path) -> str:
+        """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read."""
+        try:
+            request = toml.validate(Request, data, name)
+        except InputError as error:
+            return f"The request of this study cannot be shown: {error}"
+        found = self._catalog.programs.get(request.program.name)
+        self.model.set(of_request(request, found.program if found is not None else None), f"request of {name}")
+        self.side.set_study(study)
+        return ""
 
     def save(self, path: Path) -> None:
         """Write the request to *path*."""

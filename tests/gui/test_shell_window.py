@@ -63,6 +63,26 @@ def test_a_request_runs_and_its_study_comes_into_view(
     assert session.threads.isdisjoint({threading.main_thread().ident})
 
 
+def test_the_request_of_a_study_is_edited_and_completes_it(
+    window: MainWindow, session: Any, qtbot: Any, choose: Choose
+) -> None:
+    choose()
+    window.request.start()
+    entry = window.runner.entries[0]
+    qtbot.waitUntil(lambda: entry.ended and window.page == "study" and not window.jobs.running)
+    window.request.program.choose("ge1")
+    window.actions_["edit_request"].trigger()
+    assert window.page == "request"
+    assert (window.request.model.form.program, window.request.model.form.processors) == ("billiard", "1, 2, 4")
+    window.request.model.edit("more", processors="1, 2, 4, 8")
+    qtbot.waitUntil(lambda: window.request.can_run)
+    window.request.start()
+    again = window.runner.entries[1]
+    qtbot.waitUntil(lambda: again.ended)
+    assert again.path == entry.path
+    assert [run.phase for run in again.runs.values()] == ["kept", "kept", "kept", "done"]
+
+
 def test_one_of_two_requests_is_cancelled_and_the_other_goes_on(
     window: MainWindow, session: Any, qtbot: Any, choose: Choose
 ) -> None:
