@@ -43,7 +43,8 @@ class GridPanel(QWidget):
         self.table.setModel(self._model)
         self._painter = CellPainter(self.table)
         self.table.setItemDelegate(self._painter)
-        self.table.selectionModel().currentChanged.connect(self._chosen)
+        # not the current cell: that changes when the focus merely comes here
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
         self.table.escaped.connect(self.escaped)
         self.setFocusProxy(self.table)
         self._lay_out()
@@ -238,7 +239,7 @@ class GridPanel(QWidget):
             super().keyPressEvent(event)
 
     def _chosen(self) -> None:
-        place = self.table.chosen()
+        place = self.table.chosen() if self.table.selectionModel().hasSelection() else None
         if not self._following and place is not None and self._model.cell(*place) is not None:
             self.cell_chosen.emit(self._model.processors(*place))
 

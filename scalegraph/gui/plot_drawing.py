@@ -21,6 +21,7 @@ from scalegraph.views.figure import Bars, Line, Plot
 
 _SYMBOL = {"simulated": "o", "measured": "o", "imported": "d", "predicted": "o", "computed": "+"}
 _MARKER = 7.5
+_EDGED = 40  # bars up to which each piece has an edge; edges of thin bars would hide them
 _BAR_SHARE = 0.72  # of the room between two bars
 
 
@@ -100,7 +101,7 @@ class Drawing:
 
     def _bars(self, bars: Bars) -> None:
         floor = 0.0 if not self._value_scale.logarithmic else self._value_scale.extent()[0]
-        edge = pg.mkPen(paper(self.theme), width=1)
+        edge = pg.mkPen(paper(self.theme), width=1) if len(bars.x) <= _EDGED else pg.mkPen(None)
         for s, (_, role, _) in enumerate(bars.series):
             pieces = [(base, i, height) for base, number, i, height in stack(bars) if number == s]
             if not pieces:

@@ -200,7 +200,7 @@ class PlotPanel(QWidget):
             return
         labels = drawing.end_labels()
         entries = drawing.legend()
-        fits = len(labels) * self._labels.gap <= 0.8 * max(self.height() - 70, 60)
+        fits = len(labels) * self._labels.gap <= 0.95 * max(self.height() - 48, 60)
         direct = bool(labels) and len(labels) == len(entries) and fits and self.width() >= _DIRECT_FROM
         self._labels.show_labels(labels if direct else [], ink(self._theme))
         aside = [*drawing.origins(), *drawing.missing()]

@@ -21,6 +21,7 @@ class Measure:
     divisor: float
     unit: str
     places: int
+    each: str | None = None  # numbers that cannot share a prefix: every one has its own, and this unit
 
     def number(self, value: float | None) -> str:
         """Return *value* (in base units) as the digits that stand in the column; missing is an en dash."""
@@ -28,10 +29,12 @@ class Measure:
             return "–"
         if math.isinf(value):
             return "-∞" if value < 0 else "∞"
+        if self.each is not None:
+            return si(value, self.each) if value else "0"
         scaled = value / self.divisor
         smallest = 10.0**-self.places
         if scaled != 0 and abs(scaled) < smallest / 2:
-            return f"< {smallest:.{self.places}f}" if scaled > 0 else f"> -{smallest:.{self.places}f}"
+            return f"< {smallest:.{self.places}f}" if scaled > 0 else "≈ 0"
         return f"{scaled:,.{self.places}f}".replace(",", "\u202f")
 
     def heading(self, name: str) -> str:
@@ -57,7 +60,13 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
     if whole and power == 0:
         return Measure(divisor, shown, 0)
     digits = math.floor(math.log10(largest / divisor)) if largest else 0
-    return Measure(divisor, shown, min(6, max(0, 3 - digits)))
+    places = min(6, max(0, 3 - digits))
+    there = [abs(v) for v in finite if v]
+    lost = sum(v / divisor < 0.5 * 10.0**-places for v in there)
+    if 3 * lost > len(there) and unit != "%":
+        # values over many decades: with one prefix for all, most would say "less than"
+        return Measure(1.0, "" if unit in _SI_UNITS else unit, 0, unit if unit in _SI_UNITS else "")
+    return Measure(divisor, shown, places)
 
 
 _WORDS = {"k": "thousand", "M": "million", "G": "billion", "T": "10¹²", "P": "10¹⁵", "E": "10¹⁸"}

@@ -95,7 +95,7 @@ class Scale:
             return self._powers(low, high, room, 2) or self._inside(low, high, room)
         if self.axis.scale == "log10":
             ticks = self._powers(low, high, room, 10)
-            return ticks if len(ticks) >= 2 else self._inside(low, high, room)
+            return ticks if len(ticks) >= 4 else self._inside(low, high, room)
         return self._linear(low, high, room)
 
     def _given(self, low: float, high: float, room: int) -> list[Tick]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QResizeEvent,
+    QShowEvent,
     QTextCursor,
     QTextFormat,
 )
@@ -56,6 +57,7 @@ class SourcePanel(QWidget):
         self._source = source
         self._region: int | None = None
         self._line: int | None = None
+        self._shown = False  # whether the dearest line of this file was brought into sight once
         self.inserted = QComboBox()
         self.inserted.setAccessibleName("Inserted code")
         for how in Inserted:
@@ -123,8 +125,9 @@ class SourcePanel(QWidget):
         self._head.setVisible(bool(source.columns))
         self._head.updateGeometry()
         self._fill()
-        if same:
+        if same and self._shown:
             self.editor.verticalScrollBar().setValue(scroll)
+        self._shown = same and self._shown
         self.setAccessibleName(f"Source of {source.file}")
 
     def set_theme(self, theme: str) -> None:
@@ -160,6 +163,23 @@ class SourcePanel(QWidget):
     def marked_lines(self) -> list[int]:
         """Return the numbers of the lines that are marked as the selected region."""
         return [line.number for line in self._source.lines if line.region == self._region is not None]
+
+    def _show_dearest(self) -> None:
+        """Bring the line that costs most into sight, unless something is selected."""
+        self._shown = True
+        if self._region is not None or self._line is not None:
+            return
+        costs = [line.values[0] if line.values else None for line in self._source.lines]
+        there = [(cost, i) for i, cost in enumerate(costs) if cost is not None and cost > 0]
+        if there:
+            self.editor.show_line(max(there)[1])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Start at the dearest line."""
+        super().showEvent(event)
+        if not self._shown:
+            # the text has its height only after this event
+            QTimer.singleShot(0, self, self._show_dearest)
 
     def _how(self) -> Inserted:
         how: Inserted = self.inserted.currentData()

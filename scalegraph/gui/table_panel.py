@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -48,7 +48,8 @@ class TablePanel(QWidget):
         self._delegate = BarDelegate(self.tree)
         self._delegate.theme = theme
         self.tree.setItemDelegate(self._delegate)
-        self.tree.selectionModel().currentRowChanged.connect(self._chosen)
+        # not the current row: that changes when the focus merely comes here
+        self.tree.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
         self.tree.resized.connect(self._share_width)
         self.setFocusProxy(self.tree)
         KeyClaim(self.tree, {"/": self._to_filter, "Ctrl+F": self._to_filter})
@@ -162,9 +163,10 @@ class TablePanel(QWidget):
         self.filter.clear()
         self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _chosen(self, index: QModelIndex) -> None:
-        if not self._following and index.isValid():
-            key = index.data(KEY_ROLE)
+    def _chosen(self) -> None:
+        rows = self.tree.selectionModel().selectedRows()
+        if not self._following and rows:
+            key = rows[0].data(KEY_ROLE)
             self._key = key or ""
             if key:
                 self.row_chosen.emit(key)
