@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -31,11 +32,16 @@ def open_window(files: tuple[Path, ...], *, demo: bool = False) -> int:
     Raises `MissingTool` saying what to install when there is no display or a library of Qt is missing.
     """
     check_display()
+    app = check_qt()
+    return int(app.run([str(file) for file in files], demo=demo))
+
+
+def check_qt() -> Any:
+    """Return the window's module; raise `MissingTool` saying what to install when Qt does not work here."""
     try:
-        app = importlib.import_module("scalegraph.gui.app")
+        return importlib.import_module("scalegraph.gui.app")
     except ImportError as error:
         raise MissingTool(_no_qt(error)) from error
-    return int(app.run([str(file) for file in files], demo=demo))
 
 
 def check_display() -> None:

@@ -27,8 +27,9 @@
     [[bound]]                                    # any number of them; one may be written [bound]
     kind = "efficiency"                          # problem_size | growth | memory | time | efficiency
     value = 0.5                                  # E; seconds; bytes per processor
-    tolerance = 0.05                             # of the value: 0.475 to 0.525 is near enough
+    tolerance = 0.03                             # of the value: 0.485 to 0.515 is near enough
     max_runs = 10                                # sizes tried for one N before the search gives up
+    # processors = [2, 4, 8]                     # counts for this bound, if not those of the request
 
     [collect]
     regions = true
@@ -134,8 +135,16 @@ class Bound(Strict):
 
     kind: BoundKind = Field(default="problem_size", description="what is held constant")
     value: float | None = Field(default=None, description="E (0 to 1), seconds, or bytes per processor")
-    tolerance: float = Field(default=0.05, gt=0, le=0.5, description="how near is near enough, as a share of the value")
+    tolerance: float = Field(default=0.03, gt=0, le=0.5, description="how near is near enough, as a share of the value")
     max_runs: int = Field(default=10, ge=2, le=100, description="sizes tried for one N before the search gives up")
+    processors: tuple[Processors, ...] = Field(
+        default=(), max_length=1024, description="counts for this bound; those of the request if empty"
+    )
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
 
     @model_validator(mode="after")
     def _value_fits(self) -> Bound:
@@ -236,6 +245,14 @@ class RequestBody(Strict):
             if item == ():
                 raise ValueError(f"the list of '{name}' is empty; one value at least was expected")
         return value
+
+    def counts(self, bound: Bound) -> tuple[int, ...]:
+        """Return the processor counts of *bound*."""
+        return bound.processors or self.processors
+
+    def every_count(self) -> tuple[int, ...]:
+        """Return every processor count that the request names, rising."""
+        return tuple(sorted({*self.processors, *(count for bound in self.bound for count in bound.processors)}))
 
     def base(self) -> dict[str, Value]:
         """Return the base parameters: the first value where a list sweeps."""

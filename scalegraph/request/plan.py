@@ -68,8 +68,8 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
 def planned_points(found: Resolved) -> list[RunPoint]:
     """Return the points known beforehand, each once, the one-processor run of every size first."""
     wanted: dict[str, RunPoint] = {}
-    counts = found.request.processors
     for bound in found.request.bound:
+        counts = found.request.counts(bound)
         if bound.kind == "problem_size":
             for size in found.sweep:
                 _add(wanted, found, size, (1, *counts))
@@ -107,7 +107,7 @@ def planned_searches(found: Resolved) -> list[PlannedSearch]:
         PlannedSearch(bound, count, found.family.at(start_knob(found, count)))
         for bound in found.request.bound
         if bound.kind in SEARCHED
-        for count in found.request.processors
+        for count in found.request.counts(bound)
         if count > 1 or bound.kind == "time"
     ]
 
@@ -141,7 +141,7 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
 
 
 def _memory_notes(found: Resolved, bound: Bound) -> Iterable[str]:
-    for count in found.request.processors:
+    for count in found.request.counts(bound):
         wanted = (bound.value or 0.0) * count
         got = found.family.memory_of(memory_size(found, bound, count))
         if got is not None and abs(got / wanted - 1) > bound.tolerance:

@@ -212,7 +212,7 @@ class _Work:
         """Return the growth rule if it is above 0 and never falls over the request's processor counts."""
         try:
             rule = expression.parse(text, frozenset({"N"}))
-            counts = sorted({1, *self.request.processors})
+            counts = sorted({1, *self.request.every_count()})
             values = [rule({"N": float(count)}) for count in counts]
         except ValueError as error:
             self.fault(key, str(error))
@@ -251,11 +251,12 @@ class _Work:
                 self.faults.append(fault if fault.file else Fault(fault.message, key=place))
             return None
         most = machine.max_processors
-        above = [count for count in self.request.processors if count > most]
-        if above:
-            self.fault(
-                "processors", f"{', '.join(map(str, above))}: machine '{machine.name}' has 1 to {most} processors"
-            )
+        places = {"processors": self.request.processors}
+        places |= {f"bound.{index}.processors": bound.processors for index, bound in enumerate(self.request.bound)}
+        for key, counts in places.items():
+            above = ", ".join(str(count) for count in counts if count > most)
+            if above:
+                self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
         return machine
 
     def _sweep(self, base: dict[str, Value]) -> tuple[dict[str, Value], ...]:

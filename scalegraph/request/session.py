@@ -211,9 +211,20 @@ class Session:
         **options: Any,
     ) -> None:
         """Write the view *name* of a study to *path*, in the format of its ending."""
+        self.write(self.view(study, name, **options), path, size_cm=size_cm, theme=theme)
+
+    def write(
+        self,
+        figure: Figure,
+        path: Path | str,
+        *,
+        size_cm: tuple[float, float] | None = None,
+        theme: str | None = None,
+    ) -> None:
+        """Write a view that was built to *path*, in the format of its ending."""
         from scalegraph.request.data import export
 
-        export(self.view(study, name, **options), Path(path), size_cm, theme)
+        export(figure, Path(path), size_cm, theme)
 
     def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
         """Return the scalability matrix of a study, see `views.matrices.matrix`; None when nothing can be held."""
