@@ -63,7 +63,7 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
     places = min(6, max(0, 3 - digits))
     there = [abs(v) for v in finite if v]
     lost = sum(v / divisor < 0.5 * 10.0**-places for v in there)
-    if 3 * lost > len(there) and unit != "%":
+    if 8 * lost > len(there) and unit != "%":
         # values over many decades: with one prefix for all, most would say "less than"
         return Measure(1.0, "" if unit in _SI_UNITS else unit, 0, unit if unit in _SI_UNITS else "")
     return Measure(divisor, shown, places)

@@ -1,0 +1,116 @@
+"""Numbers, ticks and places that pictures are made of: free of windows."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalegraph.gui.arrangements import tiles, views_of
+from scalegraph.gui.plot_labels import spread
+from scalegraph.gui.plot_targets import nearest, targets
+from scalegraph.gui.quantities import exact, measure
+from scalegraph.gui.scales import Scale
+from scalegraph.gui.tints import heat, legible_on
+from scalegraph.views.figure import Axis, Line, Plot
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "heading", "texts"),
+    [
+        ([0.31, 0.155, None], "s", "t (ms)", ["310.0", "155.0", "–"]),
+        ([25.0, 3.5, 0.5], "s", "t (s)", ["25.00", "3.50", "0.50"]),
+        ([25.0, 0.0001, 0.0], "s", "t", ["25.0 s", "100 µs", "0"]),
+        ([1, 20, 300], "", "t", ["1", "20", "300"]),
+        ([1_234_567, 800_000], "cycles", "t (million cycles)", ["1.235", "0.800"]),
+        ([12.34, 0.01], "%", "t (%)", ["12.3", "< 0.1"]),
+        ([math.nan, math.inf], "s", "t (s)", ["–", "∞"]),
+        ([], "s", "t (s)", []),
+    ],
+)
+def test_a_column_has_one_unit_unless_its_values_span_too_many_decades(
+    values: list[float | None], unit: str, heading: str, texts: list[str]
+) -> None:
+    how = measure(values, unit)
+    assert how.heading("t") == heading
+    assert [how.number(value) for value in values] == texts
+
+
+def test_a_unit_that_the_name_says_already_is_not_repeated() -> None:
+    assert measure([2e6], "cycles").heading("Cycles") == "Cycles (million)"
+
+
+def test_a_tooltip_gives_whole_numbers_in_full_and_others_with_their_unit() -> None:
+    assert exact(1234567) == "1\u202f234\u202f567"
+    assert exact(0.001234, "s") == "1.234 ms"
+    assert exact(None, "s") == "–"
+
+
+def test_the_processor_axis_has_the_real_counts_as_ticks_powers_of_two_first() -> None:
+    counts = (1.0, 2.0, 3.0, 4.0, 8.0, 12.0, 16.0)
+    scale = Scale(Axis("N", scale="log2", ticks=counts), counts)
+    assert [tick.text for tick in scale.ticks(0, 4, 20)] == ["1", "2", "3", "4", "8", "12", "16"]
+    assert {"1", "4", "16"} <= {tick.text for tick in scale.ticks(0, 4, 5)}
+
+
+@given(
+    st.sampled_from(["linear", "log2", "log10"]),
+    st.floats(1e-9, 1e9),
+    st.floats(1.01, 1e6),
+    st.integers(2, 12),
+)
+def test_ticks_lie_inside_in_order_and_differ(kind: str, low: float, factor: float, room: int) -> None:
+    scale = Scale(Axis("x", "s", scale=kind), (low, low * factor))  # type: ignore[arg-type]
+    first, last = scale.extent()
+    ticks = scale.ticks(first, last, room)
+    margin = 1e-6 * (last - first)
+    assert all(first - margin <= tick.place <= last + margin for tick in ticks)
+    assert all(a.place < b.place for a, b in pairwise(ticks))
+    if kind == "linear":
+        assert len(ticks) <= room + 2
+        assert len({tick.text for tick in ticks}) == len(ticks)
+
+
+@given(st.lists(st.floats(-50, 550), max_size=30))
+def test_labels_keep_apart_inside_and_in_order(wanted: list[float]) -> None:
+    places = spread(wanted, 16.0, 8.0, 492.0)
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [places[i] for i in order]
+    assert all(b - a >= 16.0 - 1e-6 for a, b in pairwise(placed))
+    assert all(8.0 - 1e-6 <= place <= 492.0 + 1e-6 for place in places)
+
+
+def test_labels_that_do_not_collide_stay_where_their_curves_end() -> None:
+    assert spread([100.0, 200.0, 150.0], 16.0, 8.0, 492.0) == [100.0, 200.0, 150.0]
+
+
+def test_missing_points_cannot_be_hit_and_the_nearest_other_is() -> None:
+    line = Line("t", (1.0, 2.0, 4.0), (1.0, math.nan, 3.0), "time", processors=(1, 2, 4))
+    x, y = Axis("N", scale="log2"), Axis("t", "s")
+    found = targets(Plot(x, y, (line,)), Scale(x, line.x), Scale(y, line.y), 0.0)
+    assert [target.processors for target in found] == [1, 4]
+    hit = nearest(found, 1.95, 3.02, (0.01, 0.01))
+    assert hit is not None
+    assert hit.processors == 4
+    assert nearest(found, 1.0, 2.0, (0.01, 0.01)) is None
+
+
+@given(st.floats(0, 1), st.sampled_from(["viridis", "cividis"]))
+def test_text_on_any_colour_has_a_contrast_of_at_least_4_to_1(fraction: float, name: str) -> None:
+    def luminance(colour: object) -> float:
+        parts = [colour.redF(), colour.greenF(), colour.blueF()]  # type: ignore[attr-defined]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    back = heat(fraction, name)  # type: ignore[arg-type]
+    light, dark = sorted((luminance(back), luminance(legible_on(back))), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.0
+
+
+@pytest.mark.parametrize("count", range(1, 14))
+def test_tiles_hold_every_view_once(count: int) -> None:
+    names = [f"view{i}" for i in range(count)]
+    assert sorted(views_of(tiles(names))) == sorted(names)
