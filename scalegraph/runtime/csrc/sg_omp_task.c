@@ -9,6 +9,16 @@ void sg_tasks_finish(sg_processor *p)
     (void)p;
 }
 
+/* Creates a task: says once that a team does not share the tasks of one member. */
+static void create(const void *site)
+{
+    sg_processor *p = sg_now;
+    p->site = site;
+    if (p->team->size > 1)
+        sg_warn("every explicit task ran on the processor that created it");
+    sg_charge_site(p, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+}
+
 static void run(void (*function)(void *), void *data, void (*copy)(void *, void *), long size, long alignment)
 {
     if (copy != NULL) {
@@ -27,9 +37,7 @@ SG_API void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *,
                       void *detach)
 {
     (void)deferred, (void)flags, (void)depend, (void)priority, (void)detach;
-    sg_processor *p = sg_now;
-    p->site = SG_CALLER;
-    sg_charge_site(p, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    create(SG_CALLER);
     run(function, data, copy, size, alignment);
 }
 
@@ -74,9 +82,7 @@ SG_API void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(voi
                           long end, long step)
 {
     (void)flags, (void)tasks, (void)priority;
-    sg_processor *p = sg_now;
-    p->site = SG_CALLER;
-    sg_charge_site(p, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    create(SG_CALLER);
     if (step > 0 ? start < end : start > end)
         whole_loop(function, data, copy, size, alignment, (uint64_t)start, (uint64_t)end);
 }
@@ -86,9 +92,7 @@ SG_API void GOMP_taskloop_ull(void (*function)(void *), void *data, void (*copy)
                               unsigned long long start, unsigned long long end, unsigned long long step)
 {
     (void)step, (void)tasks, (void)priority;
-    sg_processor *p = sg_now;
-    p->site = SG_CALLER;
-    sg_charge_site(p, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    create(SG_CALLER);
     if (flags & LOOP_UP ? start < end : start > end)
         whole_loop(function, data, copy, size, alignment, start, end);
 }
