@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWi
 from scalegraph.gui.explain import Part, explain
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.studies import Studies, StudyHandle
-from scalegraph.gui.widgets import label
+from scalegraph.gui.widgets import empty, label
 
 
 class Inspector(QScrollArea):
@@ -53,11 +53,7 @@ class Inspector(QScrollArea):
             self._show(parts)
 
     def _show(self, parts: Sequence[Part]) -> None:
-        while (item := self._column.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._column)
         for part in parts:
             self._column.addWidget(_part(part))
         self._column.addStretch(1)

@@ -263,7 +263,7 @@ class MainWindow(QMainWindow):
             return
         handle = self.studies.get(str(entry.path.resolve()))
         if handle is not None:
-            handle.refresh()
+            handle.refresh_soon()
         elif entry.path.exists() and entry.finished == 1:
             # The first run brings its study into view, unless the user is at something else by now.
             if self.page in (START, REQUEST) and not self.request.edited_since_start:

@@ -177,6 +177,8 @@ class PairsEditor(QWidget):
     def _build(self, pairs: Pairs) -> None:
         for row in self._rows:
             row.discard(self._grid)
+        for column, stretch in enumerate((0, 1, 1) if self._fixed else (3, 4, 0)):
+            self._grid.setColumnStretch(column, stretch)
         self._rows = [
             _Row(self, index, name, self._fixed, self._notes.get(name, ""), self._hints, self._known)
             for index, (name, _value) in enumerate(pairs)

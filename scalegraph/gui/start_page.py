@@ -15,7 +15,7 @@ from scalegraph.gui.pictures import Picture
 from scalegraph.gui.request_sections import Catalog
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
-from scalegraph.gui.widgets import button, label
+from scalegraph.gui.widgets import button, empty, label
 
 _COLUMN_WIDTH: Final = 1080
 _CARDS_IN_A_ROW: Final = 3
@@ -121,10 +121,7 @@ class StartPage(QScrollArea):
 
     def show_catalog(self, catalog: Catalog) -> None:
         """Show the shipped programs as examples."""
-        while (item := self._examples.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        empty(self._examples)
         for index, (name, found) in enumerate(catalog.programs.items()):
             card = Card(found.program.title, found.program.summary, "Run this example", Picture(name, self._theme))
             card.clicked.connect(lambda name=name: self.run_example.emit(name))
@@ -134,10 +131,7 @@ class StartPage(QScrollArea):
 
     def show_recent(self) -> None:
         """Show the recent files."""
-        while (item := self._recent.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        empty(self._recent)
         recent: Sequence[Path] = self._settings.recent()
         for path in recent:
             made = button(f"{path.name}    {_short(path.parent)}", str(path), "link")

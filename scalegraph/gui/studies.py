@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 
 if TYPE_CHECKING:
     from scalegraph.views.data import StudyData
+
+
+_PAUSE_MS: Final = 250  # between two readings of a study that grows
 
 
 class StudyHandle(QObject):
@@ -31,6 +34,8 @@ class StudyHandle(QObject):
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.refresh)
         self.error = ""
 
     @property
@@ -51,8 +56,14 @@ class StudyHandle(QObject):
         """Return the sentence that says what the study says."""
         return self._verdict
 
+    def refresh_soon(self) -> None:
+        """Read the study again after a moment: runs that land one after another are read together."""
+        if not self._pause.isActive():
+            self._pause.start()
+
     def refresh(self) -> None:
-        """Read the study again soon; several calls in a row are one reading."""
+        """Read the study again now, or when the reading under way has ended."""
+        self._pause.stop()
         session, path = self.session, self.path
 
         def read(reporter: Reporter) -> tuple[StudyData, str]:
@@ -64,6 +75,7 @@ class StudyHandle(QObject):
 
     def close(self) -> None:
         """Forget the study; a reading under way is dropped."""
+        self._pause.stop()
         self._loader.stop()
 
     def _loaded(self, read: tuple[StudyData, str]) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
+
+_LINE_HEIGHT: Final = 27  # of an entry, pixels
 
 
 def label(text: str, role: str = "", *, wrap: bool = False) -> QLabel:
@@ -33,6 +37,15 @@ def mark(widget: QWidget, name: str, value: object) -> None:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+def empty(layout: QLayout) -> None:
+    """Take every widget out of *layout*; it goes from sight at once, not when Qt gets round to deleting it."""
+    while (item := layout.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
 
 
 class Group(QFrame):
@@ -77,16 +90,13 @@ class Field(QWidget):
         self._lay(title, editor, beside)
 
     def _lay(self, title: QLabel, editor: QWidget, beside: bool) -> None:
-        from PySide6.QtWidgets import QGridLayout
-
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         if beside:
-            grid.addWidget(
-                title, 0, 0, Qt.AlignmentFlag.AlignTop if editor.sizeHint().height() > 60 else Qt.AlignmentFlag(0)
-            )
+            title.setMinimumHeight(_LINE_HEIGHT)  # beside the first line of an editor that grows
+            grid.addWidget(title, 0, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(editor, 0, 1)
             grid.addWidget(self.fault, 1, 1)
         else:
