@@ -72,7 +72,8 @@ def home(plot: Plot, x: Scale, y: Scale, half: float) -> QRectF:
 class Drawing:
     """The items of one plot in one theme. Adds itself to *box*; `clear` takes everything away."""
 
-    def __init__(self, plot: Plot, box: pg.ViewBox, theme: str) -> None:
+    def __init__(self, plot: Plot, box: pg.ViewBox, theme: str, pixel: float = 1.0) -> None:
+        self.pixel = pixel  # device pixels in one of the layout: widths of pens are counted in device pixels
         self.plot = plot
         self.x, self.y = scales(plot)
         self.theme = theme
@@ -92,6 +93,11 @@ class Drawing:
             self._box.removeItem(item)
         self._items.clear()
 
+    def pen(self, colour: QColor, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+        """Return a pen of *width* pixels of the layout, whatever the screen's resolution."""
+        made: QPen = pg.mkPen(colour, width=width * self.pixel, style=style)
+        return made
+
     def add(self, item: Any, level: float = 0.0) -> Any:
         """Add *item* to the picture at *level* (higher is in front)."""
         item.setZValue(level)
@@ -101,7 +107,7 @@ class Drawing:
 
     def _bars(self, bars: Bars) -> None:
         floor = 0.0 if not self._value_scale.logarithmic else self._value_scale.extent()[0]
-        edge = pg.mkPen(paper(self.theme), width=1) if len(bars.x) <= _EDGED else pg.mkPen(None)
+        edge = self.pen(paper(self.theme), 1) if len(bars.x) <= _EDGED else pg.mkPen(None)
         for s, (_, role, _) in enumerate(bars.series):
             pieces = [(base, i, height) for base, number, i, height in stack(bars) if number == s]
             if not pieces:
@@ -131,12 +137,12 @@ class Drawing:
         finite = np.isfinite(xs) & np.isfinite(ys)
         if not finite.any():
             return
-        pen = _pen(line, colour)
+        pen = _pen(line, colour, self.pixel)
         # a single missing point interrupts a curve: nothing is claimed between its neighbours
         self.add(pg.PlotCurveItem(xs, ys, pen=pen, connect="finite", antialias=True, skipFiniteCheck=False), 3)
         lone = int(finite.sum()) == 1
         if line.markers or lone:
-            self.add(_markers(line, xs[finite], ys[finite], colour, self.theme), 4)
+            self.add(_markers(line, xs[finite], ys[finite], colour, self), 4)
 
     def _interval(self, line: Line, xs: NDArray[np.float64], colour: QColor) -> None:
         if len(line.low) != len(line.x) or len(line.high) != len(line.x):
@@ -157,7 +163,7 @@ class Drawing:
         middle = np.where(np.isfinite(middle), middle, (low[good] + high[good]) / 2)
         beam = 0.012 * self.home.width()
         bars = pg.ErrorBarItem(
-            x=xs[good], y=middle, top=high[good] - middle, bottom=middle - low[good], beam=beam, pen=pg.mkPen(colour)
+            x=xs[good], y=middle, top=high[good] - middle, bottom=middle - low[good], beam=beam, pen=self.pen(colour, 1)
         )
         self.add(bars, 2)
 
@@ -244,10 +250,10 @@ class Drawing:
         return [LegendEntry(name, ink(self.theme), shape) for name, shape in shapes.items() if name in found]
 
 
-def _pen(line: Line, colour: QColor) -> QPen:
+def _pen(line: Line, colour: QColor, pixel: float) -> QPen:
     width = 1.0 if line.style == "thin" else 2.0
     dashed = line.style == "dashed" or line.origin == "predicted"
-    pen: QPen = pg.mkPen(colour, width=width)
+    pen: QPen = pg.mkPen(colour, width=width * pixel)
     if dashed:
         pen.setDashPattern([4, 3])
     pen.setCapStyle(Qt.PenCapStyle.RoundCap if not dashed else Qt.PenCapStyle.FlatCap)
@@ -255,7 +261,7 @@ def _pen(line: Line, colour: QColor) -> QPen:
 
 
 def _markers(
-    line: Line, xs: NDArray[np.float64], ys: NDArray[np.float64], colour: QColor, theme: str
+    line: Line, xs: NDArray[np.float64], ys: NDArray[np.float64], colour: QColor, drawing: Drawing
 ) -> pg.ScatterPlotItem:
     filled = line.origin in ("measured", "imported")
     return pg.ScatterPlotItem(
@@ -263,8 +269,8 @@ def _markers(
         ys,
         symbol=_SYMBOL[line.origin],
         size=_MARKER if len(xs) <= 64 else 4,
-        pen=pg.mkPen(colour, width=1.6),
-        brush=pg.mkBrush(colour if filled else paper(theme)),
+        pen=drawing.pen(colour, 1.6),
+        brush=pg.mkBrush(colour if filled else paper(drawing.theme)),
         antialias=True,
         pxMode=True,
     )

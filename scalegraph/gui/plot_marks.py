@@ -6,6 +6,7 @@ import math
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor
 
 from scalegraph.gui.plot_drawing import Drawing
 from scalegraph.gui.plot_targets import Target
@@ -31,10 +32,10 @@ class MarkNames:
         y = drawing.y.at(mark.y) if mark.y is not None else None
         if any(place is not None and not math.isfinite(place) for place in (x, y)) or (x is None and y is None):
             return
-        dashed = pg.mkPen(colour, width=1.2, style=Qt.PenStyle.DashLine)
+        dashed = drawing.pen(colour, 1.2, Qt.PenStyle.DashLine)
         if x is not None and y is not None:
             ring = pg.ScatterPlotItem(
-                [x], [y], symbol="o", size=15, pen=pg.mkPen(colour, width=1.8), brush=pg.mkBrush(None), antialias=True
+                [x], [y], symbol="o", size=15, pen=drawing.pen(colour, 1.8), brush=pg.mkBrush(None), antialias=True
             )
             drawing.add(ring, 5)
         elif x is not None:
@@ -115,6 +116,7 @@ class Highlight:
     def __init__(self, drawing: Drawing, box: pg.ViewBox, found: list[Target], processors: int | None) -> None:
         self._box = box
         self._items: list[pg.GraphicsObject] = []
+        self._drawing = drawing
         mine = [target for target in found if processors is not None and target.processors == processors]
         if not mine:
             return
@@ -139,23 +141,22 @@ class Highlight:
                 [p.y for p in points],
                 symbol="o",
                 size=13,
-                pen=pg.mkPen(colour, width=1.6),
+                pen=drawing.pen(colour, 1.6),
                 brush=pg.mkBrush(None),
                 antialias=True,
             )
             self._add(rings, 6)
-        self._frame([target for target in mine if target.is_bar], along_y, colour)
+        self._frame([target for target in mine if target.is_bar], colour)
 
-    def _frame(self, pieces: list[Target], along_y: bool, colour: object) -> None:
+    def _frame(self, pieces: list[Target], colour: QColor) -> None:
         if not pieces:
             return
         left = min(p.x - p.half_width for p in pieces)
         right = max(p.x + p.half_width for p in pieces)
         bottom = min(p.y - p.half_height for p in pieces)
         top = max(p.y + p.half_height for p in pieces)
-        del along_y
         outline = pg.PlotCurveItem(
-            [left, right, right, left, left], [bottom, bottom, top, top, bottom], pen=pg.mkPen(colour, width=1.8)
+            [left, right, right, left, left], [bottom, bottom, top, top, bottom], pen=self._drawing.pen(colour, 1.8)
         )
         self._add(outline, 6)
 

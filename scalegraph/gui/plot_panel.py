@@ -107,7 +107,7 @@ class PlotPanel(QWidget):
         keep = before is not None and not self._box.at_home and (before.plot.x, before.plot.y) == (plot.x, plot.y)
         shown = self._box.viewRect()
         self._clear()
-        drawing = Drawing(plot, self._box, self._theme)
+        drawing = Drawing(plot, self._box, self._theme, self.devicePixelRatioF())
         self._drawing = drawing
         self._targets = targets(plot, drawing.x, drawing.y, drawing.half_bar)
         for side, scale in (("bottom", drawing.x), ("left", drawing.y)):
@@ -222,6 +222,12 @@ class PlotPanel(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._labels.setFont(self.font())
             self._place_names()
+
+    def event(self, event: QEvent) -> bool:
+        """Draw again when the window comes to a screen of another resolution."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self.set_plot(self.plot)
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows, Home and End move the selected N; F fits; plus and minus zoom; Escape clears."""
