@@ -364,6 +364,8 @@ class MainWindow(QMainWindow):
             self.settings.set_bytes("window/state", self.saveState())
             self.study.keep()
             self.settings.sync()
+            for handle in self.studies:
+                handle.close()
             self.request.stop()
             self.instrument.stop()
             self.runner.cancel_all()

@@ -139,8 +139,8 @@ class QueuePanel(QWidget):
         incomplete = entry is not None and (
             entry.phase in _INCOMPLETE or any(run.phase in _INCOMPLETE for run in entry.runs.values())
         )
-        self.retry_button.setEnabled(entry is not None and entry.ended and incomplete)
-        self.clear_button.setEnabled(any(item.ended for item in self._runner.entries))
+        self.retry_button.setEnabled(entry is not None and self._runner.over(entry) and incomplete)
+        self.clear_button.setEnabled(any(map(self._runner.over, self._runner.entries)))
         run = self.model.run(self.tree.currentIndex())
         text = _run_text(run) if run is not None else _entry_text(entry)
         if self.output.toPlainText() != text:

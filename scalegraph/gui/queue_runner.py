@@ -47,6 +47,10 @@ class QueueRunner(QObject):
         self._begin(entry)
         return entry
 
+    def over(self, entry: QueueEntry) -> bool:
+        """Whether *entry* has ended and its study is closed."""
+        return entry.ended and entry.serial not in self._active
+
     def cancel(self, entry: QueueEntry) -> None:
         """Stop one request; the runs it has are kept."""
         job = self._active.get(entry.serial)
@@ -62,14 +66,14 @@ class QueueRunner(QObject):
 
     def retry(self, entry: QueueEntry) -> QueueEntry | None:
         """Carry the request out again: what failed, was cancelled or never started; finished runs are kept."""
-        if not entry.ended:
+        if not self.over(entry):
             return None
         self.remove(entry)
         return self.submit(entry.request, entry.path, entry.title)
 
     def remove(self, entry: QueueEntry) -> None:
         """Take an ended request from the list; its study stays."""
-        if entry.ended and entry in self.entries:
+        if self.over(entry) and entry in self.entries:
             self.removed.emit(entry)
             self.entries.remove(entry)
 

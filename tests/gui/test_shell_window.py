@@ -115,7 +115,7 @@ def test_what_was_cancelled_can_be_run_again_and_keeps_its_runs(
     window.actions_["cancel_all"].trigger()
     qtbot.waitUntil(lambda: entry.phase == "cancelled")
     session.let(10_000)
-    assert window.queue.retry_button.isEnabled()
+    qtbot.waitUntil(window.queue.retry_button.isEnabled)
     qtbot.mouseClick(window.queue.retry_button, Qt.MouseButton.LeftButton)
     again = window.runner.entries[0]
     qtbot.waitUntil(lambda: again.phase == "done")
