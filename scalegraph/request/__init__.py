@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scalegraph.request.model import Request
-    from scalegraph.request.plan import Plan, plan
+    from scalegraph.request.planning import Plan, plan
     from scalegraph.request.programs import Program
     from scalegraph.request.session import Session
 
 __all__ = ["Plan", "Program", "Request", "Session", "check", "load_request", "plan"]
 
 _HOMES = {
-    "Plan": "plan",
+    "Plan": "planning",
     "Program": "programs",
     "Request": "model",
     "Session": "session",
-    "check": "check",
-    "load_request": "check",
-    "plan": "plan",
+    "check": "checking",
+    "load_request": "checking",
+    "plan": "planning",
 }
 
 

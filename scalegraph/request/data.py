@@ -47,8 +47,9 @@ def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
 
 
 def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
-    """Return the matrix as the matrix view shows it (`views.matrices.matrix`); None when nothing can be held."""
-    return matrices.matrix(data, bound, **options)
+    """Return the matrix as the matrix view shows it (`views.matrices`); None when nothing can be held."""
+    made = matrices.matrix(data, bound, **options)
+    return None if made is None else matrices.trimmed([made])[0][0]
 
 
 def export(figure: Figure, path: Path, size_cm: tuple[float, float] | None, theme: str | None) -> None:

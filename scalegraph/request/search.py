@@ -191,7 +191,8 @@ class Search:
         failed = [t.x for t in self._tried.values() if t.value is None and t.x > x]
         upper = min([self._upper, *failed])
         slope = _slope(points)
-        if slope is not None and slope * _CUT_OFF < -y and points[-1][0] - points[0][0] >= 2 * _STEP:
+        wide = len(points) >= 3 and points[-1][0] - points[0][0] >= 2 * _STEP
+        if self._goal.kind == "efficiency" and wide and slope is not None and slope * _CUT_OFF < -y:
             return self._end("flat", f"it hardly rises with the size: {self._range(points)}")
         step = min(max(-y / (slope or _FIRST_SLOPE) * 1.05, 0.25), _STEP) if slope is None or slope > 0 else _STEP
         if failed:

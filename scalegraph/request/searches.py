@@ -11,7 +11,7 @@ from typing import Any, cast
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import significant
 from scalegraph.request.model import Bound
-from scalegraph.request.plan import PlannedSearch, points_of, start_knob
+from scalegraph.request.planning import PlannedSearch, points_of, start_knob
 from scalegraph.request.resolve import Resolved
 from scalegraph.request.search import Found, Goal, Search
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault
 from scalegraph.base.events import EventSink, ignore
-from scalegraph.request import check as checking
-from scalegraph.request import programs
+from scalegraph.request import checking, programs
 from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits
-from scalegraph.request.plan import Plan, plan
+from scalegraph.request.planning import Plan, plan
 from scalegraph.request.resolve import resolved
 from scalegraph.store import Study
 

@@ -16,7 +16,7 @@ from scalegraph.control.execute import Job, Link, Progress, default_workers, exe
 from scalegraph.link import Build, Limits
 from scalegraph.request import programs
 from scalegraph.request.estimate import HostTime
-from scalegraph.request.plan import Plan, plan, points_of
+from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
 from scalegraph.request.searches import Searches
 from scalegraph.store import Manifest, SourceText, Study

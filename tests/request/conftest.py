@@ -1,0 +1,114 @@
+"""A target that computes its times by a formula, so that requests run in no time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.run import Region, RunPoint, RunRecord
+from scalegraph.link import Build, BuiltSource, Limits
+from scalegraph.machine import Machine
+from scalegraph.request import Request
+
+Times = Callable[[RunPoint], float | None]
+
+
+def efficient(overhead: float = 100.0) -> Times:
+    """T = W/N + overhead * log N with W = n: E rises with n, and falls with N."""
+
+    def time(point: RunPoint) -> float:
+        n = float(point.parameters.get("n", 1000))
+        return n / point.processors + (overhead * (point.processors - 1) ** 0.5 if point.processors > 1 else 0.0)
+
+    return time
+
+
+class FakeLink:
+    """Counts the runs it is asked for; *times* gives T_para in seconds, None is a crash."""
+
+    def __init__(self, times: Times | None = None, cancel_after: int | None = None) -> None:
+        self.times = times or efficient()
+        self.points: list[RunPoint] = []
+        self.args: list[tuple[str, ...]] = []
+        self.cancel_after = cancel_after
+        self.token: CancelToken | None = None
+
+    def run(
+        self,
+        build: Build,
+        machine: Machine,
+        processors: int,
+        args: Sequence[str] = (),
+        *,
+        stdin: Path | bytes | None = None,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        schedule: str = "",
+        cancel: CancelToken | None = None,
+        point: RunPoint | None = None,
+        program: str = "",
+    ) -> RunRecord:
+        assert point is not None
+        self.points.append(point)
+        self.args.append(tuple(args))
+        if self.token is not None and len(self.points) >= (self.cancel_after or 0):
+            self.token.cancel()
+        time_s = self.times(point)
+        common: dict[str, Any] = {"source": "simulated", "program": program, "machine": machine.name, "point": point}
+        if time_s is None:
+            return RunRecord(**common, status="crashed", message="segmentation fault in f at p.c:3", signal=11)
+        n = float(point.parameters.get("n", 1000))
+        return RunRecord(
+            **common,
+            time_s=time_s,
+            host_s=0.01,
+            work_ops=int(1e6 * n),
+            busy_s=n,
+            memory_stall_s=0.0,
+            idle_s=max(0.0, processors * time_s - n),
+            primitive_s=0.0,
+            stdout=f"n = {n}\n",
+        )
+
+
+def fake_build(sources: Sequence[Path | str], **options: Any) -> Build:
+    """Stand in for `control.build`; the digest depends on the names and flags only."""
+    texts = tuple(BuiltSource(str(name), "int main;\n", "int main;\n") for name in sources)
+    return Build(
+        program=Path(str(sources[0])).stem,
+        executable=Path("/nowhere"),
+        launcher=Path("/nowhere"),
+        blocks=Path("/nowhere"),
+        regions=(Region(id=0, kind="program", name="program"),),
+        sources=texts,
+        remarks=(),
+        digest=repr((sources, options.get("cflags"))),
+    )
+
+
+@pytest.fixture
+def link(monkeypatch: pytest.MonkeyPatch) -> type[FakeLink]:
+    """Return the class of fake targets; programs are not compiled either."""
+    monkeypatch.setattr("scalegraph.control.build", fake_build)
+    return FakeLink
+
+
+@pytest.fixture
+def request_of(tmp_path: Path) -> Callable[..., Request]:
+    """Return a maker of requests for a program with one parameter n."""
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+
+    def make(**more: Any) -> Request:
+        values: dict[str, Any] = {
+            "program": {"sources": ["p.c"], "args": ["{n}"], "directory": str(tmp_path)},
+            "parameters": {"n": 1000},
+            "processors": [1, 2, 4, 8],
+        }
+        return Request.model_validate(values | more)
+
+    return make
