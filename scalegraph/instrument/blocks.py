@@ -34,7 +34,8 @@ def block_table(path: Path | str) -> bytes:
     One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address x86-64
     executable; a program without probes gives an empty table.
     """
-    paid = block_costs(path)
+    image = Image(Path(path))
+    paid = _costs(image)
     records = np.zeros(len(paid), dtype=BLOCK)
     if paid:
         addresses = sorted(paid)
@@ -44,6 +45,7 @@ def block_table(path: Path | str) -> bytes:
         records["flops"] = table[:, -1]
     header = np.zeros(1, dtype=HEADER)
     header["magic"], header["version"], header["endian"], header["sections"] = BLOCKS_MAGIC, VERSION, ENDIAN_MARK, 1
+    header["flags"] = image.checksum
     section = np.zeros(1, dtype=SECTION)
     section["id"], section["record_size"], section["count"] = BLOCKS_SECTION, BLOCK.itemsize, len(records)
     section["offset"] = HEADER.itemsize + SECTION.itemsize
@@ -52,9 +54,12 @@ def block_table(path: Path | str) -> bytes:
 
 def block_costs(path: Path | str) -> dict[int, Counts]:
     """Return operations by class, then flops, of each probe of the executable at *path* (before rounding)."""
-    image = Image(Path(path))
+    return _costs(Image(Path(path)))
+
+
+def _costs(image: Image) -> dict[int, Counts]:
     probes = image.calls_to(PROBE.__eq__)
-    is_frame_real = unoptimised(Path(path))
+    is_frame_real = unoptimised(image.path)
     functions = {f.start: f for address in probes if (f := image.function_at(int(address))) is not None}
     paid: dict[int, Counts] = {}
     for function in functions.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 
 import numpy as np
 from elftools.common.exceptions import ELFError
+from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
@@ -59,6 +61,7 @@ class Image:
                 raise InputError(Fault(f"expected x86-64 code, found {elf['e_machine']}", str(path)))
             if elf["e_type"] != "ET_EXEC":
                 raise InputError(Fault("expected an executable at a fixed address (link with -no-pie)", str(path)))
+            self.checksum = _code_checksum(elf)
             self.codes = [
                 Code(section["sh_addr"], section.data())
                 for section in elf.iter_sections()
@@ -108,6 +111,12 @@ class Image:
             if code.address <= function.start < code.address + len(code.data):
                 return code.data[function.start - code.address : function.end - code.address]
         return b""
+
+
+def _code_checksum(elf: ELFFile) -> int:
+    """Return the Adler-32 checksum of the code segment: tells an executable from one compiled otherwise."""
+    segments = (s for s in elf.iter_segments("PT_LOAD") if s["p_flags"] & P_FLAGS.PF_X)
+    return zlib.adler32(next((s.data() for s in segments), b""))
 
 
 def _imports(elf: ELFFile) -> dict[int, str]:

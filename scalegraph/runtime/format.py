@@ -57,11 +57,15 @@ LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
 )
 
 # Event counts kept beside the leaves, for every processor and region.
+# References are those of the program (one for each access, one for each 8-byte word of a bulk operation of the C
+# library, one more for each further line that an access spans; a read-modify-write is a read and a write) and those
+# that the simulated runtime makes for the program's barriers, locks, forks and loop chunks: they miss like any other.
+# So misses <= reads + writes in every account, and references = reads + writes.
 COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("ops", "executed operations of the program (W of the papers)"),
     ("flops", "floating-point operations, lanes of vector operations counted singly"),
-    ("reads", "shared-memory read references"),
-    ("writes", "shared-memory write references"),
+    ("reads", "read references, the simulated runtime's own included"),
+    ("writes", "write references, the simulated runtime's own included"),
     ("l1_misses", "references that miss the first cache level"),
     ("misses", "references that leave the private caches (coherent misses and upgrades)"),
     ("remote_reads", "reads served over the network"),
@@ -112,6 +116,8 @@ COUNTER_NAMES: Final = tuple(name for name, _ in COUNTERS)
 OP_CLASS_NAMES: Final = tuple(name for name, _ in OP_CLASSES)
 STATUS_NAMES: Final = tuple(name for name, _ in STATUSES)
 
+# flags: of a block table the Adler-32 checksum of the executable's code segment, which the runtime compares with its
+# own; of a result 0.
 HEADER: Final = np.dtype(
     [("magic", "S8"), ("version", "<u4"), ("endian", "<u4"), ("flags", "<u4"), ("sections", "<u4")]
 )
@@ -135,7 +141,7 @@ SITE: Final = np.dtype(
     [
         ("address", "<u8"),  # code address (return address of the hook, link-time value)
         ("executions", "<u8"),  # of the basic block that the address stands for, else 0
-        ("references", "<u8"),
+        ("references", "<u8"),  # made here: of a hook, executions of its block; of a runtime call, its own; >= misses
         ("misses", "<u8"),
         ("cycles", "<u8", (4,)),  # by group: busy, memory_stall, idle, primitive
     ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from scalegraph import machine
@@ -144,12 +145,16 @@ Runner = Callable[..., Outcome]
 
 @pytest.fixture
 def run(simulator: Simulator) -> Runner:
-    """Run a program and check what holds for every run that ends by itself: the accounting identity."""
+    """Run a program; check what holds for each that ends by itself: accounting identity, no miss without reference."""
 
     def checked(name: str, processors: int, **options: object) -> Outcome:
         outcome = simulator.run(name, processors, **options)  # type: ignore[arg-type]
         if outcome.status == "ok":
             assert outcome.processor_sums() == [outcome.time] * processors
+            counters = outcome.result.costs["counters"]
+            misses, reads, writes = (counters[:, COUNTER_NAMES.index(name)] for name in ("misses", "reads", "writes"))
+            assert np.all(misses <= reads + writes)
+            assert np.all(outcome.result.sites["misses"] <= outcome.result.sites["references"])
         return outcome
 
     return checked

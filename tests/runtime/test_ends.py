@@ -85,3 +85,12 @@ def test_program_started_by_hand_says_how_to_start_it(simulator: Any, monkeypatc
     done = subprocess.run([str(simulator.build("counts"))], capture_output=True, text=True, check=False)
     assert done.returncode == 99
     assert "scalegraph simulate" in done.stderr
+
+
+def test_block_table_of_another_program_is_refused(simulator: Any) -> None:
+    simulator.build("counts")
+    other = str(simulator.directory / "counts.blocks")
+    process, _ = simulator.start("leaves", 2, settings={"run.blocks_path": other})
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "was made for another executable" in stderr

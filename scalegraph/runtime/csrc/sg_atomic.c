@@ -20,13 +20,13 @@ static void modify(volatile const void *address, const void *site)
     sg_processor *p = sg_now;
     if (p->stack_of_regions == NULL)
         return;
-    p->cost->counters[SG_COUNTER_READS]++;
-    p->cost->counters[SG_COUNTER_WRITES]++;
     p->cost->counters[SG_COUNTER_ATOMICS]++;
     p->site = site;
     sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
-    if (p->write_tag[line & p->mask] != line + 1)
+    if (p->write_tag[line & p->mask] == line + 1)
+        sg_count_references(p, SG_RMW, 1);
+    else
         sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
 }
 

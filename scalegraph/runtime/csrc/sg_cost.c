@@ -1,5 +1,6 @@
 /* Accounts: what a basic block costs, where the costs of a region go, what happened at which
  * code address. */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -64,6 +65,25 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
     split(cost->cycles, weight, cost->busy);
 }
 
+/* Adler-32 checksum of the program's code as it is in the file: nothing in it is relocated. */
+static uint32_t code_checksum(void)
+{
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)__executable_start;
+    const Elf64_Phdr *segment = (const Elf64_Phdr *)(__executable_start + header->e_phoff);
+    while (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+        segment++; /* this function is in one */
+    const uint8_t *code = (const uint8_t *)(uintptr_t)segment->p_vaddr;
+    uint32_t a = 1, b = 0;
+    for (uint64_t left = segment->p_filesz; left > 0;) {
+        uint64_t run = left < 5552 ? left : 5552; /* as long as 32 bits suffice */
+        for (left -= run; run > 0; run--)
+            b += a += *code++;
+        a %= 65521;
+        b %= 65521;
+    }
+    return b << 16 | a;
+}
+
 /* Maps the block table; returns the number of its records. */
 static size_t read_blocks(const char *path, const sg_block **records)
 {
@@ -84,6 +104,8 @@ static size_t read_blocks(const char *path, const sg_block **records)
     if (header->sections < 1 || section->record_size != sizeof(sg_block) || section->offset > size ||
         section->count > (size - section->offset) / sizeof(sg_block))
         sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
+    if (header->flags != code_checksum())
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
     *records = (const sg_block *)(data + section->offset);
     return section->count;
 }

@@ -40,8 +40,8 @@ enum sg_leaf {
 enum sg_counter {
     SG_COUNTER_OPS, /* executed operations of the program (W of the papers) */
     SG_COUNTER_FLOPS, /* floating-point operations, lanes of vector operations counted singly */
-    SG_COUNTER_READS, /* shared-memory read references */
-    SG_COUNTER_WRITES, /* shared-memory write references */
+    SG_COUNTER_READS, /* read references, the simulated runtime's own included */
+    SG_COUNTER_WRITES, /* write references, the simulated runtime's own included */
     SG_COUNTER_L1_MISSES, /* references that miss the first cache level */
     SG_COUNTER_MISSES, /* references that leave the private caches (coherent misses and upgrades) */
     SG_COUNTER_REMOTE_READS, /* reads served over the network */

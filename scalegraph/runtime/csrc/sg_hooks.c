@@ -53,9 +53,30 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
 {
     if (SG_UNLIKELY(p->stack_of_regions == NULL))
         return; /* before the simulation, after it */
+    sg_site_of(site)->hook = true;
     access_line(p, address, kind, site);
     uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line;
-    for (; SG_UNLIKELY(next < address + size); next += line)
+    for (; SG_UNLIKELY(next < address + size); next += line) {
+        p->site = site;
+        sg_count_references(p, kind, 1);
+        access_line(p, next, kind, site);
+    }
+}
+
+/* The 8-byte words of memory that a range of bytes lies in. */
+static uint64_t words_of(uint64_t address, uint64_t size)
+{
+    return ((address + size - 1) >> 3) - (address >> 3) + 1;
+}
+
+/* References to all lines of a range, counted word by word at p->site. */
+static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind)
+{
+    const void *site = p->site;
+    uint64_t line = sg->line_bytes;
+    sg_count_references(p, kind, words_of(address, size));
+    access_line(p, address, kind, site);
+    for (uint64_t next = (address & ~(line - 1)) + line; next < address + size; next += line)
         access_line(p, next, kind, site);
 }
 
@@ -70,6 +91,7 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
         o->stall[stall] = 0;
     }
     sg_charge_site(p, leaf, cycles);
+    sg_count_references(p, kind, 1);
     sg_site_of(p->site)->misses += o->count[SG_COUNTER_MISSES];
     for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
         p->cost->counters[counter] += o->count[counter];
@@ -85,11 +107,10 @@ void sg_reference_range(const void *address, size_t size, enum sg_access kind, c
         return;
     uint64_t words = (size + 7) / 8;
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
-    sg_count(p, kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES, words);
     sg_count(p, SG_COUNTER_OPS, words);
     p->site = site;
     sg_charge_site(p, SG_LEAF_BUSY_MEM, (words * issue + 999) / 1000);
-    sg_reference(p, (uint64_t)(uintptr_t)address, size, kind, site);
+    reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);
     if (p->clock > p->limit)
         sg_yield(p, site);
 }
@@ -145,10 +166,10 @@ ACCESS_VOLATILE(16, 16, true)
 static void hook_range(void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0)
+    if (size == 0 || p->stack_of_regions == NULL)
         return;
-    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES] += (size + 7) / 8;
-    sg_reference(p, (uint64_t)(uintptr_t)address, size, kind, site);
+    p->site = site;
+    reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);
 }
 
 SG_API void __tsan_read_range(void *address, size_t size)

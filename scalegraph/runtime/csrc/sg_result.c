@@ -134,14 +134,14 @@ static uint64_t put_sites(writer *w)
     }
     for (uint32_t i = 1; i < sg->sites_count; i++) {
         const sg_site_count *from = &sg->sites[i];
-        uint64_t sum = from->misses;
+        uint64_t sum = from->misses | from->references;
         for (int group = 0; group < SG_GROUP_COUNT; group++)
             sum |= from->cycles[group];
         if (sum == 0)
             continue;
         count++;
         sg_site site = {.address = from->address, .misses = from->misses};
-        site.references = executions_before(from->address);
+        site.references = from->references + (from->hook ? executions_before(from->address) : 0);
         for (int group = 0; group < SG_GROUP_COUNT; group++)
             site.cycles[group] = from->cycles[group];
         if (w != NULL)
@@ -165,6 +165,8 @@ static void put_waits(writer *w)
     }
 }
 
+/* The time of the run, T_para: the latest clock of all processors. Processor 0 runs main to its end and
+ * joins every team, so it is its clock unless the program ends while others still work. */
 static uint64_t last_clock(void)
 {
     uint64_t last = 0;

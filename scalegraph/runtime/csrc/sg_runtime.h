@@ -48,6 +48,8 @@ typedef struct sg_block_cost {
 typedef struct sg_site_count {
     uint64_t address;
     uint64_t misses;
+    uint64_t references; /* that the runtime counted here itself */
+    bool hook;           /* besides, each execution of the block is one reference */
     uint64_t cycles[SG_GROUP_COUNT];
 } sg_site_count;
 
@@ -245,9 +247,20 @@ void sg_wake_all(sg_queue *queue, uint64_t when);
 /* A reference of the program that the filter did not answer; `size` may span lines. */
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
     __attribute__((noinline)); /* so that the hooks need no frame */
-/* The same, with everything that the access costs charged to `leaf`; waits for its turn first, so
- * that nobody else runs between the access and what the caller does next. */
+/* A reference of the simulated runtime itself, at p->site, with everything that it costs charged to
+ * `leaf`; waits for its turn first, so that nobody else runs between the access and what the caller does
+ * next. */
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf);
+/* Counts references of `p` that are made at p->site by the runtime or by the C library. */
+static inline void sg_count_references(sg_processor *p, enum sg_access kind, uint64_t reads_or_writes)
+{
+    if (kind != SG_WRITE)
+        p->cost->counters[SG_COUNTER_READS] += reads_or_writes;
+    if (kind != SG_READ)
+        p->cost->counters[SG_COUNTER_WRITES] += reads_or_writes;
+    sg_site_of(p->site)->references += kind == SG_RMW ? 2 * reads_or_writes : reads_or_writes;
+}
+
 /* A bulk operation of libc: every line of the range is referenced, every word issued. */
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
 
