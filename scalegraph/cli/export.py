@@ -47,9 +47,9 @@ def export(
     if source is None or name is None or output is None:
         raise InputError(faults)
     check_ending(output)
-    chosen = pairs(options)
+    chosen, size_wanted = pairs(options), size_cm(size)
     with open_input(source) as study:
-        session.export(study, name, output, size_cm=size_cm(size), theme=theme, **chosen)
+        session.export(study, name, output, size_cm=size_wanted, theme=theme, **chosen)
 
 
 def show_views(session: Session) -> None:

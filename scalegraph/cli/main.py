@@ -102,6 +102,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _tell(error)
     except click.exceptions.Exit as error:
         return error.exit_code
+    except SystemExit as error:  # click's own way out when the reader of our output has gone
+        return error.code if isinstance(error.code, int) else 0
     except click.ClickException as error:
         return _usage(error)
     except (click.Abort, KeyboardInterrupt):

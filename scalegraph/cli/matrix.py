@@ -63,12 +63,13 @@ def matrix(
         bound = "speed"
     _check(bound, targets, output, as_json=as_json)
     session = Session()
+    size_wanted = size_cm(size)
     with open_input(source) as study:
         if output is not None:
             options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
             if bound in ("all", "efficiency", "time", "memory"):
                 options["bound"] = bound
-            session.export(study, "matrix", output, size_cm=size_cm(size), metric=metric, latency=latency, **options)
+            session.export(study, "matrix", output, size_cm=size_wanted, metric=metric, latency=latency, **options)
         if bound == "all":
             return
         made = session.matrix(study, bound=bound, metric=metric, target=targets[bound], latency=latency)

@@ -107,8 +107,9 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     failed = sum(not record.ok for record in records)
     if as_json:
         manifest = study.manifest
+        ordered = [record for group in by_size(records).values() for record in group]
         made: dict[str, Any] = run_table.document(
-            manifest.program, manifest.machine, records, [record.point.key for record in records]
+            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered]
         )
         print_json({"study": str(path), **made, "searches": searches})
         return failed

@@ -39,9 +39,13 @@ def open_window(files: tuple[Path, ...], *, demo: bool = False) -> int:
 def check_qt() -> Any:
     """Return the window's module; raise `MissingTool` saying what to install when Qt does not work here."""
     try:
-        return importlib.import_module("scalegraph.gui.app")
+        importlib.import_module("PySide6.QtWidgets")
+        importlib.import_module("pyqtgraph")
+        app = importlib.import_module("scalegraph.gui.app")
     except ImportError as error:
         raise MissingTool(_no_qt(error)) from error
+    app.check_display()  # knows whether the display that is named answers
+    return app
 
 
 def check_display() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
         made = RunPoint(**point, parameters=groups["parameters"])
         return RunRecord(**values, point=made, leaves=groups["leaves"], counters=groups["counters"]), []
     except ValidationError as error:
-        return None, toml.faults_of(error, RunRecord, str(path), {(): (line, 1)})
+        return None, [replace(fault, line=line) for fault in toml.faults_of(error, RunRecord, str(path), {})]
 
 
 def _number(text: str, kind: type[int | float]) -> int | float:
