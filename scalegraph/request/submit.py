@@ -155,8 +155,8 @@ class Submission:
             if not wanted:
                 break
             self._round(study, build, wanted, searches)
-        outcomes = searches.outcomes()
-        if outcomes or study.facts("searches"):
+        outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
+        if outcomes:
             study.set_facts("searches", _merged(study.facts("searches") or [], outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
