@@ -114,8 +114,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         print_json({"study": str(path), **made, "searches": searches})
         return failed
     for title, group in by_size(records).items():
-        ones = [record for record in records if record.point.processors == 1]
-        run_table.print_table(title, [*ones, *group], [record.point.key for record in group])
+        run_table.print_table(title, group, [record.point.key for record in group])
         click.echo()
     for line in findings(session, study):
         click.echo(line)
