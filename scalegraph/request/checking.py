@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
@@ -27,15 +30,51 @@ def load_request(path: Path | str) -> Request:
     """
     path = Path(path)
     data, places = toml.parse(toml.read_text(path), str(path))
-    request = toml.validate(Request, _with_defaults(data, path), str(path), places)
-    directory = (path.parent / request.program.directory).absolute()
-    program = request.program.model_copy(update={"directory": str(directory)})
-    request = request.model_copy(update={"program": program})
-    faults = [_placed(fault, str(path), places) for fault in check(request)]
-    errors = [fault for fault in faults if fault.severity == "error"]
-    if errors:
+    data = _with_defaults(data, path)
+    errors: list[Fault] = []
+    request: Request | None
+    try:
+        request = toml.validate(Request, data, str(path), places)
+    except InputError as error:
+        errors = list(error.faults)
+        request = _without(data, errors)
+    if request is not None:
+        directory = (path.parent / request.program.directory).absolute()
+        program = request.program.model_copy(update={"directory": str(directory)})
+        request = request.model_copy(update={"program": program})
+        said = tuple(fault.key for fault in errors)
+        more = [fault for fault in check(request) if not fault.key or not fault.key.startswith(said)]
+        errors += [_placed(fault, str(path), places) for fault in more if fault.severity == "error"]
+    if errors or request is None:
         raise InputError(sorted(errors, key=lambda fault: (fault.file, fault.line or 0, fault.column or 0)))
     return request
+
+
+# What stands in for a faulty element of a list, so that the others keep their places.
+_HARMLESS: dict[str, Any] = {"processors": 1, "bound": {"kind": "problem_size"}}
+
+
+def _without(data: dict[str, Any], faults: list[Fault]) -> Request | None:
+    """Return the request of *data* without what is at fault, to check the rest; None if nothing is left."""
+    rest = copy.deepcopy(data)
+    for fault in faults:
+        path = _path(fault.key)
+        if len(path) > 1 and path[0] in _HARMLESS and isinstance(path[1], int):
+            rest[str(path[0])][path[1]] = _HARMLESS[str(path[0])]
+            continue
+        here: Any = rest
+        for part in path[:-1]:
+            here = here.get(part) if isinstance(here, dict) else None
+        if isinstance(here, dict) and path:
+            here.pop(path[-1], None)
+    try:
+        return Request.model_validate(rest)
+    except ValidationError:
+        return None
+
+
+def _path(key: str) -> KeyPath:
+    return tuple(int(part) if part.isdigit() else part for part in key.split(".")) if key else ()
 
 
 def _with_defaults(data: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -60,7 +99,7 @@ def _with_defaults(data: dict[str, Any], path: Path) -> dict[str, Any]:
 def _placed(fault: Fault, file: str, places: Positions) -> Fault:
     if fault.file or not fault.key:
         return replace(fault, file=fault.file or file)
-    path: KeyPath = tuple(int(part) if part.isdigit() else part for part in fault.key.split("."))
+    path = _path(fault.key)
     # [bound] written as one table has no index
     for candidate in (path, tuple(part for part in path if not isinstance(part, int))):
         for length in range(len(candidate), 0, -1):

@@ -45,7 +45,7 @@ kind = "speed"
 time_s = -1
 """
     found = dict(said(tmp_path, text))
-    assert set(found) == {2, 3, 4, 6, 8, 11, 13}
+    assert set(found) == {2, 3, 4, 6, 7, 8, 11, 13}  # p.c is not there, either
     assert "did you mean 'processors'" in found[3]
     assert "did you mean 'name'" in found[6]
     assert "needs a value" in found[8]
@@ -228,3 +228,16 @@ assert session.check(request) == []
 session.plan(request)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_faults_of_form_and_of_meaning_are_told_together(tmp_path: Path) -> None:
+    file = tmp_path / "request.toml"
+    file.write_text(
+        'titel = "t"\nprocessors = [1, 0, 4000]\n[program]\nname = "ge3"\n[machine]\nname = "ksr1"\n'
+        '[[bound]]\nkind = "eficiency"\n[[bound]]\nkind = "efficiency"\nvalue = 1.5\n'
+    )
+    with pytest.raises(InputError) as caught:
+        load_request(file)
+    places = [(fault.line, fault.key.split(".")[0]) for fault in caught.value.faults]
+    assert {(1, "titel"), (2, "processors"), (4, "program"), (8, "bound"), (9, "bound")} <= set(places)
+    assert any("4000" in str(fault) and fault.line == 2 for fault in caught.value.faults)
