@@ -83,13 +83,18 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
                 "done": plan.done,
                 "runs_at_most": plan.runs_at_most,
                 "estimate_s": plan.estimate_s,
+                "estimate_rough": plan.estimate_rough,
+                "limit_s": plan.limit_s,
                 "notes": list(plan.notes),
             }
         )
         return
     for point in plan.points:
         click.echo(point.label())
-    about = "known after the first runs" if plan.estimate_s is None else f"about {seconds(plan.estimate_s)}"
+    if plan.estimate_s is None:
+        about = f"known after the first runs, at most {seconds(plan.limit_s)} by the limit of each run"
+    else:
+        about = f"{'roughly' if plan.estimate_rough else 'about'} {seconds(plan.estimate_s)}"
     click.echo(
         f"{len(plan.points)} runs, {plan.done} of them in the study, {plan.runs_at_most} at most with the searches; "
         f"time: {about}"

@@ -109,10 +109,15 @@ class RequestSide(QWidget):
         runs = len(plan.points)
         count = f"{runs} to {plan.runs_at_most}" if runs else f"up to {plan.runs_at_most}"
         count = str(runs) if plan.runs_at_most <= runs else count
-        estimate = f", about {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
+        how = "roughly" if plan.estimate_rough else "about"
+        estimate = f", {how} {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
         done = f" ({plan.done} are there already)" if plan.done else ""
         self.count.setText(f"{count} run{'' if count == '1' else 's'}{done}{estimate}")
-        unknown = [] if plan.estimate_s is not None else ["The time will be known after the first runs."]
+        unknown = (
+            []
+            if plan.estimate_s is not None
+            else [f"The time will be known after the first runs; the limits allow {seconds(plan.limit_s)} at most."]
+        )
         self._say("\n".join([*map(_sentence, plan.notes), *unknown, *(fault.message for fault in remarks)]), "")
         self._show_toml(toml)
         self.run.setEnabled(True)

@@ -1,4 +1,4 @@
-"""How long a run will take on this host, learned from the runs that were."""
+"""How long a run will take on this host: from the program's description at first, then learned from the runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.family import Family
 
 _OVERHEAD_S = 0.05  # of starting any run
+_OPERATIONS_PER_S = 200e6  # simulated before anything is measured; usual hosts do 100 to 1,200 million
 
 
 class HostTime:
-    """Host seconds per unit of estimated work, by processor count; unknown until the first run."""
+    """Host seconds per unit of estimated work, by processor count."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
@@ -27,10 +28,18 @@ class HostTime:
                 work = self._family.work_of(record.point.parameters)
                 self._rates[record.point.processors].append(max(record.host_s - _OVERHEAD_S, 1e-4) / work)
 
+    @property
+    def learned(self) -> bool:
+        """Whether runs were noted; before, times follow from the description and are right within a factor of a few."""
+        return bool(self._rates)
+
     def seconds(self, point: RunPoint) -> float | None:
         """Return the host seconds that *point* will take, or None when nothing is known yet."""
-        if not self._rates or not self._known(point):
+        if not self._known(point):
             return None
+        if not self._rates:
+            described = self._family.work_formula is not None
+            return _OVERHEAD_S + self._family.work_of(point.parameters) / _OPERATIONS_PER_S if described else None
         octave = math.log2(point.processors)
         nearest = min(self._rates, key=lambda count: abs(math.log2(count) - octave))
         return _OVERHEAD_S + median(self._rates[nearest]) * self._family.work_of(point.parameters)

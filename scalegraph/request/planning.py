@@ -28,13 +28,17 @@ class PlannedSearch:
 class Plan:
     """The runs known now, the searches that will add more, and what they may cost.
 
-    *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known.
+    *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known, unless
+    its description says how much work it is: then *estimate_rough* holds, right within a factor of a few.
+    *limit_s*: host seconds if every run went on until its time limit.
     *runs_at_most*: if every search needs all the sizes it may try.
     """
 
     points: tuple[RunPoint, ...]
     searches: tuple[PlannedSearch, ...] = ()
     estimate_s: float | None = None
+    estimate_rough: bool = False
+    limit_s: float = 0.0
     runs_at_most: int = 0
     done: int = 0
     notes: tuple[str, ...] = ()
@@ -55,11 +59,14 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
     host.learn(records)
     expected = [*left, *(point for search in searches for point in _expected(found, search))]
     repetitions = found.request.repetitions
+    at_most = len(points) + sum(2 * repetitions * search.bound.max_runs for search in searches)
     return Plan(
         points=tuple(points),
         searches=tuple(searches),
         estimate_s=host.total(expected, workers),
-        runs_at_most=len(points) + sum(2 * repetitions * search.bound.max_runs for search in searches),
+        estimate_rough=not host.learned,
+        limit_s=(at_most - len(points) + len(left)) * found.request.limits.time_s / max(1, workers),
+        runs_at_most=at_most,
         done=len(points) - len(left),
         notes=tuple(_notes(found, searches)),
     )

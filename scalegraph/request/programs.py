@@ -11,7 +11,7 @@ The format (every key that is not marked optional must be there; unknown keys ar
     ldflags = ["-lm"]                            # optional
     include = []                                 # optional
     memory = "960 * num_balls"                   # optional: bytes, a formula in the parameters (M of eq. 14)
-    work = "num_balls * num_steps"               # optional: proportional to the operations; for estimates only
+    work = "4 * num_balls * num_steps"           # optional: about the operations on one processor; for estimates only
     region = "simulate"                          # optional: the region of interest (a function or phase)
 
     [[parameter]]
