@@ -90,7 +90,7 @@ def test_all_faults_of_a_request_with_their_lines(call: Any, tmp_path: Path) -> 
     path.write_text('processors = [0]\nprocesors = 1\n[program]\nname = "biliard"\n')
     code, _, err = call("run", path)
     assert code == 2
-    assert [line.split(" ")[1] for line in err.splitlines()] == [f"{path}:1:15:", f"{path}:2:1:"]
+    assert [line.split(" ")[1] for line in err.splitlines()] == [f"{path}:1:15:", f"{path}:2:1:", f"{path}:4:1:"]
 
 
 def test_without_a_display_one_sentence_says_what_works() -> None:
