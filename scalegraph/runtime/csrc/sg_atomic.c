@@ -8,11 +8,10 @@ static inline void reference(volatile const void *address, unsigned size, enum s
                              const void *site)
 {
     sg_processor *p = sg_now;
-    uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
+    uint64_t at = (uint64_t)(uintptr_t)address;
     p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
-    if ((kind == SG_READ ? p->read_tag : p->write_tag)[line & p->mask] == line + 1)
-        return;
-    sg_reference(p, at, size, kind, site);
+    if (!sg_filtered(p, at, kind))
+        sg_reference(p, at, size, kind, site);
 }
 
 static void modify(volatile const void *address, const void *site)
@@ -23,8 +22,8 @@ static void modify(volatile const void *address, const void *site)
     p->cost->counters[SG_COUNTER_ATOMICS]++;
     p->site = site;
     sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
-    uint64_t at = (uint64_t)(uintptr_t)address, line = at >> p->shift;
-    if (p->write_tag[line & p->mask] == line + 1)
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    if (sg_filtered(p, at, SG_RMW))
         sg_count_references(p, SG_RMW, 1);
     else
         sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);

@@ -22,7 +22,7 @@ void sg_unmap(void *memory, size_t bytes)
         munmap(memory, bytes);
 }
 
-int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances)
+int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level)
 {
     uint64_t sets = level->size_bytes / level->line_bytes / level->ways;
     cache->ways = level->ways;
@@ -30,17 +30,33 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
     cache->line_shift = (uint32_t)__builtin_ctz(level->line_bytes);
     cache->hit_cycles = level->hit_cycles;
     cache->instances = instances;
-    int apart = level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES;
-    cache->stride = apart ? sets : sets * level->ways;
-    cache->set_stride = apart ? 1 : level->ways;
-    cache->way_stride = apart ? sets * instances : 1;
     cache->bytes = sets * level->ways * instances * sizeof(uint64_t);
-    cache->entries = sg_map(cache->bytes);
-    return cache->entries ? 0 : -1;
+    cache->first = sg_map(cache->bytes);
+    if (!cache->first)
+        return -1;
+    if (level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES) {
+        cache->stride = cache->rest_stride = sets;
+        cache->set_stride = cache->rest_set_stride = 1;
+        cache->way_stride = sets * instances;
+        cache->rest = cache->first + cache->way_stride;
+    } else if (is_first_level) {
+        cache->stride = sets;
+        cache->set_stride = 1;
+        cache->rest = cache->first + sets * instances;
+        cache->rest_stride = sets * (level->ways - 1);
+        cache->rest_set_stride = level->ways - 1;
+        cache->way_stride = 1;
+    } else {
+        cache->stride = cache->rest_stride = sets * level->ways;
+        cache->set_stride = cache->rest_set_stride = level->ways;
+        cache->way_stride = 1;
+        cache->rest = cache->first + 1;
+    }
+    return 0;
 }
 
 void sg_cache_destroy(sg_cache *cache)
 {
-    sg_unmap(cache->entries, cache->bytes);
-    cache->entries = NULL;
+    sg_unmap(cache->first, cache->bytes);
+    cache->first = NULL;
 }

@@ -1,12 +1,15 @@
 /* One level of the cache hierarchy: all its instances (one a processor, or one a group of processors).
  *
  * A set has `ways` entries, most recently used first and empty ones last, so the order is the exact LRU
- * order and a search of a sparse set ends early. An entry is line << 2 | state, 0 = empty.
+ * order and a search of a sparse set ends early. An entry is line | state << 62, 0 = empty.
  *
- * The entries lie in one anonymous mapping: a page of it costs host memory when it is first written. The
- * entries of a set of a small cache lie side by side. A large private cache is seldom full, so there the
- * first ways of all sets and processors lie together, then the second ways, and so on: what a program uses
- * is dense, and what it does not use costs nothing. */
+ * The entries lie in one anonymous mapping: a page of it costs host memory when it is first written. Three
+ * layouts, because host memory is what the simulation waits for:
+ * - of the first level the first ways of all sets of a processor lie together: they are the filter that
+ *   every reference looks into; the other ways of a set lie side by side;
+ * - a large private cache is seldom full, so there the first ways of all sets and processors lie together,
+ *   then the second ways, and so on: what a program uses is dense, and what it does not use costs nothing;
+ * - else all entries of a set lie side by side. */
 #ifndef SG_CACHE_H
 #define SG_CACHE_H
 
@@ -19,10 +22,10 @@
 enum sg_copy { SG_INVALID, SG_SHARED, SG_EXCLUSIVE, SG_MODIFIED };
 
 typedef struct sg_cache {
-    uint64_t *entries;
-    size_t stride;     /* from one instance to the next, in entries */
-    size_t set_stride; /* from one set to the next */
-    size_t way_stride; /* from one way to the next */
+    uint64_t *first, *rest;             /* way 0 and way 1 of set 0 of instance 0 */
+    size_t stride, rest_stride;         /* from one instance to the next, in entries */
+    size_t set_stride, rest_set_stride; /* from one set to the next */
+    size_t way_stride;                  /* from way 1 on: from one way to the next */
     size_t bytes;
     uint64_t set_mask;
     uint32_t ways;
@@ -31,82 +34,104 @@ typedef struct sg_cache {
     uint32_t instances;
 } sg_cache;
 
+/* Where the entries of one set are: way 0 at `first`, way i at rest[(i - 1) * way_stride]. */
+typedef struct sg_set {
+    uint64_t *first, *rest;
+} sg_set;
+
 /* Zeroed memory that costs nothing until it is used; NULL when the host refuses. */
 void *sg_map(size_t bytes);
 void sg_unmap(void *memory, size_t bytes);
 
 /* Returns 0, or -1 when the host has no memory. */
-int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances);
+int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level);
 void sg_cache_destroy(sg_cache *cache);
+
+#define SG_STATE_SHIFT 62
 
 static inline uint64_t sg_entry_line(uint64_t entry)
 {
-    return entry >> 2;
+    return entry & ((1ull << SG_STATE_SHIFT) - 1);
 }
 
 static inline enum sg_copy sg_entry_state(uint64_t entry)
 {
-    return (enum sg_copy)(entry & 3);
+    return (enum sg_copy)(entry >> SG_STATE_SHIFT);
 }
 
 static inline uint64_t sg_entry_make(uint64_t line, enum sg_copy state)
 {
-    return line << 2 | state;
+    return line | (uint64_t)state << SG_STATE_SHIFT;
 }
 
-/* First entry of the set that `line` belongs to; the others follow at way_stride. */
-static inline uint64_t *sg_cache_set(const sg_cache *c, uint32_t instance, uint64_t line)
+/* Is it the entry of `line`, in whatever state? An empty one is that of no line but 0. */
+static inline int sg_entry_is(uint64_t entry, uint64_t line)
 {
-    return c->entries + instance * c->stride + (line & c->set_mask) * c->set_stride;
+    return (entry ^ line) << (64 - SG_STATE_SHIFT) == 0;
 }
 
-static inline uint64_t *sg_set_at(const sg_cache *c, uint64_t *set, int way)
+static inline sg_set sg_cache_set(const sg_cache *c, uint32_t instance, uint64_t line)
 {
-    return set + (size_t)way * c->way_stride;
+    uint64_t set = line & c->set_mask;
+    return (sg_set){c->first + instance * c->stride + set * c->set_stride,
+                    c->rest + instance * c->rest_stride + set * c->rest_set_stride};
+}
+
+static inline uint64_t *sg_set_at(const sg_cache *c, sg_set set, int way)
+{
+    return way == 0 ? set.first : set.rest + (size_t)(way - 1) * c->way_stride;
 }
 
 /* Position of `line` in `set`, or -1. */
-static inline int sg_set_find(const sg_cache *c, const uint64_t *set, uint64_t line)
+static inline int sg_set_find(const sg_cache *c, sg_set set, uint64_t line)
 {
-    uint64_t wanted = line << 2;
-    for (uint32_t i = 0; i < c->ways; i++, set += c->way_stride) {
-        if (*set == 0)
-            return -1;
-        if ((*set ^ wanted) < 4)
+    if (*set.first == 0)
+        return -1;
+    if (sg_entry_is(*set.first, line))
+        return 0;
+    const uint64_t *entry = set.rest;
+    for (uint32_t i = 1; i < c->ways && *entry != 0; i++, entry += c->way_stride)
+        if (sg_entry_is(*entry, line))
             return (int)i;
-    }
     return -1;
 }
 
-static inline void sg_set_front(const sg_cache *c, uint64_t *set, int way)
+/* Makes the entry at `way` the most recently used one and writes it as `entry`. */
+static inline void sg_set_front(const sg_cache *c, sg_set set, int way, uint64_t entry)
 {
-    size_t stride = c->way_stride;
-    uint64_t entry = set[(size_t)way * stride];
-    for (size_t i = (size_t)way * stride; i > 0; i -= stride)
-        set[i] = set[i - stride];
-    set[0] = entry;
+    uint64_t moved = *set.first;
+    *set.first = entry;
+    for (; way > 0; way--, set.rest += c->way_stride) {
+        uint64_t next = *set.rest;
+        *set.rest = moved;
+        moved = next;
+    }
 }
 
 /* Puts `entry` in front; returns the entry that had to leave, or 0. */
-static inline uint64_t sg_set_insert(const sg_cache *c, uint64_t *set, uint64_t entry)
+static inline uint64_t sg_set_insert(const sg_cache *c, sg_set set, uint64_t entry)
 {
-    for (uint32_t i = 0; i < c->ways; i++, set += c->way_stride) {
-        uint64_t old = *set;
-        *set = entry;
-        if (old == 0)
-            return 0;
-        entry = old;
+    uint64_t moved = *set.first;
+    *set.first = entry;
+    for (uint32_t i = 1; i < c->ways && moved != 0; i++, set.rest += c->way_stride) {
+        uint64_t next = *set.rest;
+        *set.rest = moved;
+        moved = next;
     }
-    return entry;
+    return moved;
 }
 
-static inline void sg_set_remove(const sg_cache *c, uint64_t *set, int way)
+static inline void sg_set_remove(const sg_cache *c, sg_set set, int way)
 {
-    size_t stride = c->way_stride;
-    uint32_t i = (uint32_t)way;
-    for (set += i * stride; i + 1 < c->ways && set[stride] != 0; i++, set += stride)
-        *set = set[stride];
-    *set = 0;
+    uint64_t *to = sg_set_at(c, set, way);
+    for (uint32_t i = (uint32_t)way + 1; i < c->ways; i++) {
+        uint64_t *from = sg_set_at(c, set, (int)i);
+        *to = *from;
+        if (*from == 0)
+            return;
+        to = from;
+    }
+    *to = 0;
 }
 
 #endif

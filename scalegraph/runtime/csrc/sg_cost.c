@@ -65,14 +65,30 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
     split(cost->cycles, weight, cost->busy);
 }
 
-/* Adler-32 checksum of the program's code as it is in the file: nothing in it is relocated. */
+/* Maps a whole file; returns NULL when it is empty or cannot be read. */
+static const char *map_file(const char *path, size_t *size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0)
+        return NULL;
+    *size = fstat(file, &status) == 0 ? (size_t)status.st_size : 0;
+    const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    close(file);
+    return data == MAP_FAILED ? NULL : data;
+}
+
+/* Adler-32 checksum of the program's code as it is in the file: in memory a debugger may have changed it. */
 static uint32_t code_checksum(void)
 {
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)__executable_start;
-    const Elf64_Phdr *segment = (const Elf64_Phdr *)(__executable_start + header->e_phoff);
+    size_t size;
+    const char *image = map_file("/proc/self/exe", &size);
+    if (image == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "the program cannot read its own executable");
+    const Elf64_Phdr *segment = (const Elf64_Phdr *)(image + ((const Elf64_Ehdr *)image)->e_phoff);
     while (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
         segment++; /* this function is in one */
-    const uint8_t *code = (const uint8_t *)(uintptr_t)segment->p_vaddr;
+    const uint8_t *code = (const uint8_t *)image + segment->p_offset;
     uint32_t a = 1, b = 0;
     for (uint64_t left = segment->p_filesz; left > 0;) {
         uint64_t run = left < 5552 ? left : 5552; /* as long as 32 bits suffice */
@@ -81,21 +97,17 @@ static uint32_t code_checksum(void)
         a %= 65521;
         b %= 65521;
     }
+    munmap((void *)image, size);
     return b << 16 | a;
 }
 
 /* Maps the block table; returns the number of its records. */
 static size_t read_blocks(const char *path, const sg_block **records)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0)
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s cannot be read", path);
-    size_t size = (size_t)status.st_size;
-    const char *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-    close(file);
-    if (data == MAP_FAILED || size < sizeof(sg_header) + sizeof(sg_section))
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s is cut short", path);
+    size_t size;
+    const char *data = map_file(path, &size);
+    if (data == NULL || size < sizeof(sg_header) + sizeof(sg_section))
+        sg_stop(SG_STATUS_INTERNAL, "the block table %s cannot be read or is cut short", path);
     const sg_header *header = (const sg_header *)data;
     const sg_section *section = (const sg_section *)(data + sizeof(sg_header));
     if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||

@@ -5,12 +5,26 @@
 
 /* ---- the slow path ---- */
 
+/* Counts the events of sg->outcome and clears them; returns the misses. */
+static inline uint32_t absorb_counts(sg_processor *p)
+{
+    sg_outcome *o = &sg->outcome;
+    uint64_t *counters = p->cost->counters;
+    uint32_t misses = o->count[SG_COUNTER_MISSES];
+    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
+        counters[counter] += o->count[counter];
+        o->count[counter] = 0;
+    }
+    o->cycles = 0;
+    return misses;
+}
+
 /* Adds sg->outcome to the accounts and clears it. */
-static void absorb(sg_processor *p, const void *site)
+static void absorb(sg_processor *p)
 {
     sg_outcome *o = &sg->outcome;
     sg_cost *cost = p->cost;
-    sg_site_count *count = sg_site_of(site);
+    sg_site_count *count = sg_site_of(p->site);
     uint64_t cycles = 0;
     for (int leaf = SG_LEAF_STALL_LOCAL; leaf <= SG_LEAF_STALL_CONTENTION; leaf++) {
         cost->leaves[leaf] += o->stall[leaf];
@@ -19,12 +33,47 @@ static void absorb(sg_processor *p, const void *site)
     }
     p->clock += cycles;
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
-    count->misses += o->count[SG_COUNTER_MISSES];
-    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
-        cost->counters[counter] += o->count[counter];
-        o->count[counter] = 0;
+    count->misses += absorb_counts(p);
+}
+
+/* The same with all cycles charged to one leaf. */
+static void absorb_to(sg_processor *p, enum sg_leaf leaf)
+{
+    sg_outcome *o = &sg->outcome;
+    uint64_t cycles = 0;
+    for (int stall = SG_LEAF_STALL_LOCAL; stall <= SG_LEAF_STALL_CONTENTION; stall++) {
+        cycles += o->stall[stall];
+        o->stall[stall] = 0;
     }
-    o->cycles = 0;
+    sg_charge_site(p, leaf, cycles);
+    sg_site_of(p->site)->misses += absorb_counts(p);
+}
+
+static inline void perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
+{
+    sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
+    if (leaf < 0)
+        absorb(p);
+    else
+        absorb_to(p, (enum sg_leaf)leaf);
+}
+
+void sg_perform(sg_processor *p)
+{
+    sg_pending *pending = &p->coroutine->pending;
+    perform(p, pending->address, pending->kind, pending->leaf);
+    pending->address = 0;
+}
+
+/* Makes the reference when it is the turn of `p`. */
+static inline void wait_and_perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
+{
+    if (sg_is_late(p)) {
+        p->coroutine->pending = (sg_pending){address, kind, leaf};
+        sg_turn_slow(p);
+    } else {
+        perform(p, address, kind, leaf);
+    }
 }
 
 static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
@@ -44,14 +93,12 @@ static inline void access_line(sg_processor *p, uint64_t address, enum sg_access
         return;
     }
     p->site = site;
-    sg_turn(p);
-    sg_mem_access(sg->mem, p->id, address, kind, p->clock, o);
-    absorb(p, site);
+    wait_and_perform(p, address, kind, -1);
 }
 
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
-    if (SG_UNLIKELY(p->stack_of_regions == NULL))
+    if (SG_UNLIKELY(p->coroutine == NULL))
         return; /* before the simulation, after it */
     sg_site_of(site)->hook = true;
     access_line(p, address, kind, site);
@@ -82,22 +129,8 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
 
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf)
 {
-    sg_outcome *o = &sg->outcome;
-    sg_turn(p);
-    sg_mem_access(sg->mem, p->id, address, kind, p->clock, o);
-    uint64_t cycles = 0;
-    for (int stall = SG_LEAF_STALL_LOCAL; stall <= SG_LEAF_STALL_CONTENTION; stall++) {
-        cycles += o->stall[stall];
-        o->stall[stall] = 0;
-    }
-    sg_charge_site(p, leaf, cycles);
     sg_count_references(p, kind, 1);
-    sg_site_of(p->site)->misses += o->count[SG_COUNTER_MISSES];
-    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
-        p->cost->counters[counter] += o->count[counter];
-        o->count[counter] = 0;
-    }
-    o->cycles = 0;
+    wait_and_perform(p, address, kind, (int)leaf);
 }
 
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
@@ -117,22 +150,26 @@ void sg_reference_range(const void *address, size_t size, enum sg_access kind, c
 
 /* ---- references ---- */
 
-static inline void hook(void *address, unsigned size, bool may_span, enum sg_access kind, const void *site)
+static inline bool hook(void *address, unsigned size, bool may_span, enum sg_access kind)
 {
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address;
-    uint64_t line = at >> p->shift;
     p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
-    if (SG_LIKELY((kind == SG_READ ? p->read_tag : p->write_tag)[line & p->mask] == line + 1) &&
-        (!may_span || (at + size - 1) >> p->shift == line))
-        return;
-    sg_reference(p, at, size, kind, site);
+    return SG_LIKELY(sg_filtered(p, at, kind)) &&
+           (!may_span || SG_LIKELY((at + size - 1) >> p->shift == at >> p->shift));
 }
 
+/* The hook jumps to its slow half, so that the return address is the program's in both, the hook needs no
+ * frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
+    static __attribute__((noinline, cold)) void slow_##name(void *address)                                   \
+    {                                                                                                        \
+        sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                           \
+    }                                                                                                        \
     SG_API void name(void *address)                                                                          \
     {                                                                                                        \
-        hook(address, size, may_span, kind, SG_CALLER);                                                      \
+        if (SG_UNLIKELY(!hook(address, size, may_span, kind)))                                               \
+            slow_##name(address);                                                                            \
     }
 #define ACCESS_BOTH(suffix, size, may_span)                                                                  \
     ACCESS(__tsan_read##suffix, size, may_span, SG_READ)                                                     \
@@ -185,12 +222,14 @@ SG_API void __tsan_write_range(void *address, size_t size)
 SG_API void __tsan_vptr_update(void **address, void *value)
 {
     (void)value;
-    hook(address, 8, false, SG_WRITE, SG_CALLER);
+    if (!hook(address, 8, false, SG_WRITE))
+        sg_reference(sg_now, (uint64_t)(uintptr_t)address, 8, SG_WRITE, SG_CALLER);
 }
 
 SG_API void __tsan_vptr_read(void **address)
 {
-    hook(address, 8, false, SG_READ, SG_CALLER);
+    if (!hook(address, 8, false, SG_READ))
+        sg_reference(sg_now, (uint64_t)(uintptr_t)address, 8, SG_READ, SG_CALLER);
 }
 
 SG_API void __tsan_init(void)

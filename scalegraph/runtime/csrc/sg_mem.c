@@ -2,7 +2,7 @@
  *
  * Invariants (sg_mem_check.c): private levels are inclusive and agree on the state of a line; the directory
  * knows exactly who holds what; a line with an owner is in no shared cache, which keeps victims of the
- * private ones; a filter entry is the most recently used line of its first-level set. */
+ * private ones. */
 #include "sg_mem.h"
 
 #include <string.h>
@@ -10,15 +10,6 @@
 #include "sg_mem_state.h"
 
 /* ---- private caches ---- */
-
-static inline void refresh_filter(sg_mem *mem, uint32_t p, uint64_t line, const uint64_t *set)
-{
-    sg_filter *f = &mem->filter[p];
-    uint64_t tag = set[0] ? sg_entry_line(set[0]) + 1 : 0;
-    uint64_t at = line & f->mask;
-    f->read_tag[at] = tag;
-    f->write_tag[at] = sg_entry_state(set[0]) == SG_MODIFIED ? tag : 0;
-}
 
 /* Applies `state` to (or with SG_INVALID removes) the copies of coherence line `cline` in levels below
  * `levels`. */
@@ -29,7 +20,7 @@ static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shif
         const sg_cache *c = &mem->level[k];
         uint64_t line = first << shift >> c->line_shift;
         for (uint64_t i = 0; i < 1ull << (shift - c->line_shift); i++, line++) {
-            uint64_t *set = sg_cache_set(c, p, line);
+            sg_set set = sg_cache_set(c, p, line);
             int way = sg_set_find(c, set, line);
             if (way < 0)
                 continue;
@@ -37,8 +28,6 @@ static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shif
                 sg_set_remove(c, set, way);
             else
                 *sg_set_at(c, set, way) = sg_entry_make(line, state);
-            if (k == 0)
-                refresh_filter(mem, p, line, set);
         }
     }
 }
@@ -52,54 +41,85 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     for (int k = from; k >= 0; k--) {
         const sg_cache *c = &mem->level[k];
         uint64_t line = address >> c->line_shift;
-        uint64_t *set = sg_cache_set(c, p, line);
+        sg_set set = sg_cache_set(c, p, line);
         uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, state));
         if (gone && k > 0)
             change_copies(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k, SG_INVALID);
-        if (k == 0)
-            refresh_filter(mem, p, line, set);
         if (gone && k + 1 == (int)mem->private_levels)
             leave(mem, p, gone, now, out);
     }
 }
 
+/* Where a private cache of a processor has a line. */
+typedef struct place {
+    uint32_t level; /* mem->private_levels: nowhere */
+    int way;
+    sg_set set;
+    uint64_t cycles; /* to look into the levels up to this one */
+} place;
+
+static inline place search(const sg_mem *mem, uint32_t processor, uint64_t address)
+{
+    place at = {.level = 0};
+    for (; at.level < mem->private_levels; at.level++) {
+        const sg_cache *c = &mem->level[at.level];
+        uint64_t line = address >> c->line_shift;
+        at.set = sg_cache_set(c, processor, line);
+        at.way = sg_set_find(c, at.set, line);
+        at.cycles += c->hit_cycles;
+        if (at.way >= 0)
+            break;
+    }
+    return at;
+}
+
+/* Serves an access from the copy at `at` if that needs nobody else. */
+static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                        const place *at, sg_outcome *out)
+{
+    if (at->level == mem->private_levels)
+        return 0;
+    const sg_cache *c = &mem->level[at->level];
+    uint64_t entry = *sg_set_at(c, at->set, at->way);
+    enum sg_copy state = sg_entry_state(entry);
+    if (kind != SG_READ && state != SG_MODIFIED) {
+        if (state == SG_SHARED)
+            return 0;
+        state = SG_MODIFIED;
+        entry = sg_entry_make(sg_entry_line(entry), state);
+        change_copies(mem, processor, address >> mem->line_shift, mem->line_shift, mem->private_levels,
+                      state);
+    }
+    if (at->way > 0)
+        sg_set_front(c, at->set, at->way, entry);
+    if (at->level > 0) {
+        out->count[SG_COUNTER_L1_MISSES]++;
+        fill(mem, processor, address, state, (int)at->level - 1, 0, out);
+    }
+    out->stall[SG_LEAF_STALL_LOCAL] += at->cycles;
+    out->cycles += at->cycles;
+    return 1;
+}
+
+void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
+{
+    for (uint32_t k = 0; k < mem->private_levels; k++)
+        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
+                           1);
+    sg_dir_expect(&mem->dir, address);
+    __builtin_prefetch((const void *)(uintptr_t)address);
+}
+
 int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                        sg_outcome *outcome)
 {
-    uint64_t cycles = 0;
     /* Host memory is slow where the processors are many: ask for the next level's set early. */
     for (uint32_t k = 1; k < mem->private_levels; k++)
-        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift), 1);
-    for (uint32_t k = 0; k < mem->private_levels; k++) {
-        const sg_cache *c = &mem->level[k];
-        uint64_t line = address >> c->line_shift;
-        uint64_t *set = sg_cache_set(c, processor, line);
-        int way = sg_set_find(c, set, line);
-        cycles += c->hit_cycles;
-        if (way < 0)
-            continue;
-        enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way));
-        if (kind != SG_READ) {
-            if (state == SG_SHARED)
-                return 0;
-            if (state == SG_EXCLUSIVE) {
-                state = SG_MODIFIED;
-                change_copies(mem, processor, address >> mem->line_shift, mem->line_shift,
-                              mem->private_levels, state);
-            }
-        }
-        if (way > 0)
-            sg_set_front(c, set, way);
-        if (k == 0) {
-            refresh_filter(mem, processor, line, set);
-        } else {
-            outcome->count[SG_COUNTER_L1_MISSES]++;
-            fill(mem, processor, address, state, (int)k - 1, 0, outcome);
-        }
-        outcome->stall[SG_LEAF_STALL_LOCAL] += cycles;
-        outcome->cycles += cycles;
+        __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
+                           1);
+    place at = search(mem, processor, address);
+    if (serve(mem, processor, address, kind, &at, outcome))
         return 1;
-    }
     sg_dir_expect(&mem->dir, address);
     return 0;
 }
@@ -172,7 +192,7 @@ static void drop_from_shared_caches(sg_mem *mem, sg_line *entry, uint64_t line)
 {
     const sg_cache *c = &mem->level[mem->private_levels];
     for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
-        uint64_t *set = sg_cache_set(c, (uint32_t)__builtin_ctzll(left), line);
+        sg_set set = sg_cache_set(c, (uint32_t)__builtin_ctzll(left), line);
         sg_set_remove(c, set, sg_set_find(c, set, line));
     }
     entry->shared_caches = 0;
@@ -219,7 +239,7 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
     r->from = SG_FROM_HOME;
     if (entry->state == SG_LINE_OWNED) {
         const sg_cache *c = &mem->level[mem->private_levels - 1];
-        uint64_t *set = sg_cache_set(c, entry->owner, r->line);
+        sg_set set = sg_cache_set(c, entry->owner, r->line);
         int way = sg_set_find(c, set, r->line);
         r->from = SG_FROM_CACHE;
         r->supplier = entry->owner;
@@ -251,7 +271,7 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
         return SG_INVALID;
     if (entry->busy > r->now)
         stall(out, SG_LEAF_STALL_CONTENTION, entry->busy - r->now, &r->now);
-    uint64_t *set = sg_cache_set(c, group, r->line);
+    sg_set set = sg_cache_set(c, group, r->line);
     int way = sg_set_find(c, set, r->line);
     enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
     if (r->invalidations == 0 && entry->shared_caches == 1ull << group &&
@@ -261,7 +281,7 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
         return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
     }
     if (r->kind == SG_FETCH_READ) {
-        sg_set_front(c, set, way);
+        sg_set_front(c, set, way, *sg_set_at(c, set, way));
         return SG_SHARED;
     }
     r->from = SG_FROM_OWN_GROUP;
@@ -349,22 +369,15 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
-    if (sg_mem_try_private(mem, processor, address, kind, outcome))
+    place at = search(mem, processor, address);
+    if (serve(mem, processor, address, kind, &at, outcome))
         return;
-    uint32_t lookup = 0, level = 0;
-    for (; level < mem->private_levels; level++) {
-        const sg_cache *c = &mem->level[level];
-        uint64_t line = address >> c->line_shift;
-        lookup += c->hit_cycles;
-        if (sg_set_find(c, sg_cache_set(c, processor, line), line) >= 0)
-            break;
-    }
-    int upgrade = level < mem->private_levels;
+    int upgrade = at.level < mem->private_levels;
     sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = processor};
     r.kind = upgrade ? SG_UPGRADE : kind == SG_READ ? SG_FETCH_READ : SG_FETCH_WRITE;
-    if (level > 0)
+    if (at.level > 0)
         outcome->count[SG_COUNTER_L1_MISSES]++;
-    stall(outcome, SG_LEAF_STALL_LOCAL, lookup, &r.now);
+    stall(outcome, SG_LEAF_STALL_LOCAL, at.cycles, &r.now);
 
     char *chunk = sg_dir_chunk(&mem->dir, address);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
@@ -382,7 +395,8 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     hold(entry, processor, state);
     if (upgrade) {
         change_copies(mem, processor, r.line, mem->line_shift, mem->private_levels, state);
-        sg_mem_try_private(mem, processor, address, SG_READ, &(sg_outcome){0}); /* brings it to the front */
+        at = search(mem, processor, address);
+        serve(mem, processor, address, SG_READ, &at, &(sg_outcome){0}); /* brings it to the front */
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
     }

@@ -17,15 +17,27 @@ typedef struct sg_outcome {
     uint32_t count[SG_COUNTER_COUNT]; /* only memory counters are used (not reads/writes) */
 } sg_outcome;
 
-/* Fast-path filter of one processor: for each set of the first level the most recently used line.
- * A reference that hits here changes no state and costs no extra cycle. A tag is line number + 1
- * (0 = empty); write_tag equals the tag only where the processor may write without telling anybody. */
+/* Fast-path filter of one processor: the most recently used entry of each set of the first level
+ * (sg_cache.h). A reference that hits here changes no state and costs no extra cycle: a read when the line
+ * is the same, a write when besides the processor may write without telling anybody. */
 typedef struct sg_filter {
-    uint64_t *read_tag;
-    uint64_t *write_tag;
+    const uint64_t *first;
     uint64_t mask;  /* number of entries - 1 */
     uint32_t shift; /* log2 of the first level's line size */
 } sg_filter;
+
+/* The entry's upper two bits are the state of the copy; those of a write hit, moved down. */
+#define SG_FILTER_STATE_BITS 2
+#define SG_FILTER_MODIFIED   3u
+
+/* Does `entry` answer a reference to `line`? An empty entry (0) answers for line 0, which no program has. */
+static inline int sg_filter_answers(uint64_t entry, uint64_t line, int is_read)
+{
+    uint64_t differs = entry ^ line;
+    if (is_read)
+        return differs << SG_FILTER_STATE_BITS == 0;
+    return (differs << SG_FILTER_STATE_BITS | differs >> (64 - SG_FILTER_STATE_BITS)) == SG_FILTER_MODIFIED;
+}
 
 typedef struct sg_mem sg_mem;
 
@@ -35,10 +47,10 @@ sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor);
 
 static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size, enum sg_access kind)
 {
-    uint64_t line = address >> f->shift;
+    uint64_t line = address >> f->shift, entry = f->first[line & f->mask];
     if (line != (address + size - 1) >> f->shift)
         return 0;
-    return (kind == SG_READ ? f->read_tag : f->write_tag)[line & f->mask] == line + 1;
+    return entry != 0 && sg_filter_answers(entry, line, kind == SG_READ);
 }
 
 /* Second step, after the filter said no: tries to serve the access from the processor's own
@@ -54,6 +66,10 @@ int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum s
  * caller's quantum. */
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome);
+
+/* Asks the host for the memory that an access of `processor` to `address` will look at, also for the
+ * program's own data there. Changes nothing. */
+void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
 
 /* Smallest line size that an access may not span. */
 uint32_t sg_mem_line_bytes(const sg_mem *mem);

@@ -62,22 +62,18 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
         REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
     for (uint32_t k = 0; k < config->levels; k++) {
         uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
-        if (sg_cache_create(&mem->level[k], &config->level[k], instances) != 0)
+        if (sg_cache_create(&mem->level[k], &config->level[k], instances, k == 0) != 0)
             REFUSE("the host has no memory for the caches of %u processors", mem->processors);
         if (k < mem->private_levels)
             mem->private_cycles += config->level[k].hit_cycles;
     }
-    uint64_t sets = mem->level[0].set_mask + 1;
-    mem->tags_bytes = 2 * sets * mem->processors * sizeof(uint64_t);
-    mem->tags = sg_map(mem->tags_bytes);
     mem->filter = calloc(mem->processors, sizeof *mem->filter);
-    if (!mem->tags || !mem->filter ||
-        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
+    if (!mem->filter || sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
         REFUSE("the host has no memory for the directory");
     mem->others = calloc(mem->dir.words, sizeof *mem->others);
     for (uint32_t p = 0; p < mem->processors; p++) {
-        uint64_t *tags = mem->tags + 2 * sets * p;
-        mem->filter[p] = (sg_filter){tags, tags + sets, sets - 1, mem->level[0].line_shift};
+        const sg_cache *c = &mem->level[0];
+        mem->filter[p] = (sg_filter){sg_cache_set(c, p, 0).first, c->set_mask, c->line_shift};
     }
     mem->ops = sg_net_table[config->network];
     mem->net = mem->ops->create(config, error, error_size);
@@ -116,7 +112,6 @@ void sg_mem_destroy(sg_mem *mem)
     if (mem->net)
         mem->ops->destroy(mem->net);
     sg_dir_destroy(&mem->dir);
-    sg_unmap(mem->tags, mem->tags_bytes);
     free(mem->filter);
     free(mem->others);
     free(mem);

@@ -22,8 +22,6 @@ struct sg_mem {
     uint32_t private_cycles; /* looking into all private levels in vain */
     sg_cache level[SG_MAX_LEVELS];
     sg_filter *filter;
-    uint64_t *tags; /* of all filters */
-    size_t tags_bytes;
     sg_dir dir;
     const sg_net_ops *ops;
     void *net;

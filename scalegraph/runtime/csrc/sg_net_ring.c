@@ -33,6 +33,9 @@ typedef struct ring_net {
     sg_calendar *slots; /* of leaf ring r: slots + r * stations; the upper ring's come last */
     sg_calendar *cell;  /* of each processor: supplying a subpage */
     size_t bytes;
+    /* The other rings of the transaction under way and who has a copy there; not on the stack, because that
+     * of a simulated processor is cold. */
+    uint32_t ring[MAX_RINGS], holder_there[MAX_RINGS];
 } ring_net;
 
 static const sg_net_parameter parameters[] = {
@@ -215,7 +218,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     ring_net *net = state;
     uint32_t own = r->processor / net->cells, station = r->processor % net->cells;
-    uint32_t ring[MAX_RINGS], holder[MAX_RINGS];
+    uint32_t *ring = net->ring, *holder = net->holder_there;
     uint64_t wait = 0, time = sg_wait_line(r, r->now + net->interface, &wait);
     track here = leaf_ring(net, own);
     uint64_t start = load(here, station, time, net->revolution, &wait);

@@ -59,28 +59,43 @@ typedef struct sg_queue {
 
 enum sg_state { SG_UNUSED, SG_READY, SG_RUNNING, SG_BLOCKED };
 
+/* A reference that waits until its processor is the earliest. */
+typedef struct sg_pending {
+    uint64_t address; /* 0: none */
+    enum sg_access kind;
+    int32_t leaf; /* to which everything is charged that it costs; -1: each cost to its own */
+} sg_pending;
+
+/* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
+ * early; side by side for all processors, because a processor's own memory is cold by then. */
+typedef struct sg_coroutine {
+    void *stack_pointer;
+    sg_cost *cost;
+    sg_pending pending;
+} sg_coroutine;
+
 struct sg_processor {
-    /* Read by every hook. */
+    /* One cache line of the host, read by every hook. */
     uint64_t clock;
-    uint64_t limit; /* beyond this clock another processor must get its chance */
-    sg_cost *cost;  /* account of the current region */
-    const uint64_t *read_tag;
-    const uint64_t *write_tag;
+    uint64_t limit;         /* beyond this clock another processor must get its chance */
+    sg_cost *cost;          /* account of the current region */
+    const uint64_t *filter; /* sg_filter of the memory system */
     uint64_t mask;
     uint32_t shift;
     uint32_t id;
     const uint32_t *block_of; /* code address -> number of its block (biased: index by the address) */
     sg_block_cost *blocks;
-    /* Coroutine. */
-    void *stack_pointer;
+    /* The next line: for switches and slow references. */
+    const void *site; /* code address of the call that entered the runtime last */
     void *thread_pointer;
+    sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
+    enum sg_state state;
+    enum sg_leaf wait_leaf;
+    /* Coroutine. */
     char *stack_low;
     volatile uint32_t parked;
-    enum sg_state state;
     /* Waiting. */
     sg_processor *next_waiting;
-    enum sg_leaf wait_leaf;
-    const void *site; /* code address of the call that entered the runtime last */
     uint64_t wait_object;
     int32_t wait_holder;
     bool granted;
@@ -102,12 +117,13 @@ struct sg_processor {
     bool in_ordered;        /* such a chunk is running */
     sg_task *task;
     uint64_t variable; /* address of this processor's own line of simulated runtime variables */
-};
+} __attribute__((aligned(64)));
 
 typedef struct sg_context {
     sg_config config;
     sg_mem *mem;
     sg_processor *processor; /* array of config.processors */
+    sg_coroutine *coroutine; /* likewise */
     uint32_t processors;
     uint32_t prepared; /* processors that have a stack and a thread pointer */
     uint64_t *heap;    /* ready processors: clock << SG_KEY_BITS | number, smallest first */
@@ -201,7 +217,8 @@ void sg_sched_prepare(uint32_t count);
 void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
 /* Starts processor `p`, not yet running, in `entry` at the time of its clock. */
 void sg_sched_start(sg_processor *p, void (*entry)(void));
-/* Returns when no ready processor has an earlier clock (ties: smaller number first). */
+/* Returns when no ready processor has an earlier clock (ties: smaller number first), and p's pending
+ * reference, if it has one, is done. */
 void sg_turn_slow(sg_processor *p);
 /* Called when a processor has run its quantum ahead of the others. */
 void sg_yield(sg_processor *p, const void *site);
@@ -216,9 +233,15 @@ static inline uint64_t sg_key(const sg_processor *p)
     return p->clock << SG_KEY_BITS | p->id;
 }
 
+/* Is some ready processor earlier than `p`? */
+static inline bool sg_is_late(const sg_processor *p)
+{
+    return sg->heap_size != 0 && sg->heap[0] < sg_key(p);
+}
+
 static inline void sg_turn(sg_processor *p)
 {
-    if (sg->heap_size != 0 && sg->heap[0] < sg_key(p))
+    if (sg_is_late(p))
         sg_turn_slow(p);
 }
 
@@ -244,6 +267,13 @@ void sg_wake_all(sg_queue *queue, uint64_t when);
 
 /* ---- sg_hooks.c: references ---- */
 
+/* Is a reference within one line answered by the filter? */
+static inline bool sg_filtered(const sg_processor *p, uint64_t address, enum sg_access kind)
+{
+    uint64_t line = address >> p->shift;
+    return sg_filter_answers(p->filter[line & p->mask], line, kind == SG_READ);
+}
+
 /* A reference of the program that the filter did not answer; `size` may span lines. */
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
     __attribute__((noinline)); /* so that the hooks need no frame */
@@ -261,6 +291,8 @@ static inline void sg_count_references(sg_processor *p, enum sg_access kind, uin
     sg_site_of(p->site)->references += kind == SG_RMW ? 2 * reads_or_writes : reads_or_writes;
 }
 
+/* Does the pending reference of `p`, whose turn it is. */
+void sg_perform(sg_processor *p);
 /* A bulk operation of libc: every line of the range is referenced, every word issued. */
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
 

@@ -11,13 +11,12 @@
 #include "sg_runtime.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
-static uint64_t idle_tag[1];
+static uint64_t idle_filter[1];
 static sg_cost idle_cost;
 static sg_processor idle_processor = {
     .limit = UINT64_MAX,
     .cost = &idle_cost,
-    .read_tag = idle_tag,
-    .write_tag = idle_tag,
+    .filter = idle_filter,
     .shift = 6,
 };
 
@@ -81,13 +80,41 @@ void sg_refresh_limit(sg_processor *p)
         p->limit = (sg->heap[0] >> SG_KEY_BITS) + sg->config.quantum_cycles;
 }
 
+/* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
+ * its account, its stack, and what its pending reference will look at. */
+static void expect_next(void)
+{
+    if (sg->heap_size == 0)
+        return;
+    uint32_t id = (uint32_t)(sg->heap[0] & SG_KEY_MASK);
+    const sg_coroutine *next = &sg->coroutine[id];
+    const char *stack = next->stack_pointer, *cost = (const char *)next->cost;
+    const char *processor = (const char *)&sg->processor[id];
+    __builtin_prefetch(processor, 1);
+    __builtin_prefetch(processor + 64, 1);
+    __builtin_prefetch(stack, 1);
+    __builtin_prefetch(stack + 64, 1);
+    __builtin_prefetch(stack + 128, 1);
+    if (next->pending.address == 0)
+        return;
+    sg_mem_expect(sg->mem, id, next->pending.address);
+    __builtin_prefetch(cost, 1);
+    __builtin_prefetch(cost + 64, 1);
+    __builtin_prefetch(cost + offsetof(sg_cost, counters), 1);
+    __builtin_prefetch(cost + offsetof(sg_cost, counters) + 64, 1);
+}
+
 static void resume(sg_processor *from, sg_processor *to)
 {
+    expect_next();
     to->state = SG_RUNNING;
     sg_refresh_limit(to);
+    /* Done here, on this stack, which is warm. */
+    if (to->coroutine->pending.address != 0)
+        sg_perform(to);
     sg_now = to;
     sg_arch_set_thread_pointer(to->thread_pointer, sg->fast_thread_pointer);
-    sg_arch_switch(&from->stack_pointer, to->stack_pointer);
+    sg_arch_switch(&from->coroutine->stack_pointer, to->coroutine->stack_pointer);
 }
 
 /* The running processor goes to the ready ones; the earliest of those runs. */
@@ -101,8 +128,8 @@ static void exchange(sg_processor *p)
 
 void sg_turn_slow(sg_processor *p)
 {
-    while (sg->heap_size != 0 && sg->heap[0] < sg_key(p))
-        exchange(p);
+    p->coroutine->cost = p->cost;
+    exchange(p); /* comes back when p is the earliest */
 }
 
 void sg_yield(sg_processor *p, const void *site)
@@ -154,7 +181,7 @@ static void *park(void *argument)
     sg_processor *p = argument;
     p->thread_pointer = sg_arch_thread_pointer();
     /* The coroutine begins below this frame and below what the frame's calls have used. */
-    p->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
+    p->coroutine->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
     __atomic_store_n(&p->parked, 1, __ATOMIC_RELEASE);
     sg_arch_syscall(SYS_futex, (long)&p->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
     for (;;)
@@ -210,6 +237,7 @@ void sg_sched_open(void)
 {
     uint32_t n = sg->processors;
     sg->processor = sg_new(n * sizeof(sg_processor));
+    sg->coroutine = sg_new(n * sizeof(sg_coroutine));
     sg->heap = sg_new((n + 8) * sizeof(uint64_t));
     for (uint32_t i = 0; i < n + 8; i++)
         sg->heap[i] = UINT64_MAX;
@@ -220,8 +248,8 @@ void sg_sched_open(void)
         sg_processor *p = &sg->processor[i];
         const sg_filter *filter = sg_mem_filter(sg->mem, i);
         p->id = i;
-        p->read_tag = filter->read_tag;
-        p->write_tag = filter->write_tag;
+        p->coroutine = &sg->coroutine[i];
+        p->filter = filter->first;
         p->mask = filter->mask;
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
@@ -236,7 +264,7 @@ void sg_sched_open(void)
 
 void sg_sched_start(sg_processor *p, void (*entry)(void))
 {
-    p->stack_pointer = sg_arch_new_stack(p->stack_pointer, entry);
+    p->coroutine->stack_pointer = sg_arch_new_stack(p->coroutine->stack_pointer, entry);
     p->state = SG_READY;
     heap_push(sg_key(p));
     sg_refresh_limit(sg_now);
@@ -245,12 +273,12 @@ void sg_sched_start(sg_processor *p, void (*entry)(void))
 void sg_sched_enter(void (*entry)(void))
 {
     sg_processor *p = &sg->processor[0];
-    p->stack_pointer = sg_arch_new_stack(p->stack_pointer, entry);
+    p->coroutine->stack_pointer = sg_arch_new_stack(p->coroutine->stack_pointer, entry);
     p->state = SG_RUNNING;
     sg_now = p;
     sg->host_thread = sg_arch_thread_pointer();
     sg_arch_set_thread_pointer(p->thread_pointer, sg->fast_thread_pointer);
-    sg_arch_switch(&sg->host_stack, p->stack_pointer);
+    sg_arch_switch(&sg->host_stack, p->coroutine->stack_pointer);
     __builtin_unreachable();
 }
 
