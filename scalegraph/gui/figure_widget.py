@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedWidget,
+    QTabBar,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +29,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
 
 PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel
+_CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
 _LEAST: dict[type, tuple[int, int]] = {
@@ -79,6 +81,13 @@ class FigureWidget(QWidget):
         self._splitter.setChildrenCollapsible(False)
         self._state = _State()
         self._state.retry.clicked.connect(self.retry_wanted)
+        self._choice = QTabBar()  # where there is room for one panel only
+        self._choice.setDrawBase(False)
+        self._choice.setExpanding(False)
+        self._choice.setStyleSheet("QTabBar::tab { padding: 1px 10px; }")
+        self._choice.setAccessibleName("Part of the picture")
+        self._choice.currentChanged.connect(lambda _index: self._orient())
+        self._choice.hide()
         self._stack = QStackedWidget()
         self._stack.addWidget(self._splitter)
         self._stack.addWidget(self._state)
@@ -87,6 +96,7 @@ class FigureWidget(QWidget):
         layout.setSpacing(4)
         for widget in (self._title, self._sentence):
             layout.addWidget(widget)
+        layout.addWidget(self._choice)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self._notes)
 
@@ -177,6 +187,7 @@ class FigureWidget(QWidget):
             self._splitter.addWidget(widget)
             self._splitter.setStretchFactor(self._splitter.count() - 1, 3 if isinstance(panel, Plot | Grid) else 2)
         self.setFocusProxy(self._panels[0])
+        self._name_parts()
         self._orient()
         self._share()
 
@@ -186,6 +197,7 @@ class FigureWidget(QWidget):
             widget.setParent(None)
             widget.deleteLater()
         self._panels.clear()
+        self._choice.hide()
 
     def _make(self, panel: Panel) -> PanelWidget:
         theme = self._theme.name
@@ -247,15 +259,29 @@ class FigureWidget(QWidget):
 
     def _orient(self) -> None:
         """Stand panels beside or below one another, whichever leaves the tightest of them more room."""
-        if len(self._panels) < 2:
+        if len(self._panels) < 2 or self._choice.count() != len(self._panels):
             return
         width, height = max(1, self.width()), max(1, self.height() - 60)
         beside = min(width / sum(_LEAST[type(panel)][0] for panel in self._panels), height / 200)
         below = min(width / 400, height / sum(_LEAST[type(panel)][1] for panel in self._panels))
+        one = max(beside, below) < _CRAMPED
+        for index, panel in enumerate(self._panels):
+            panel.setVisible(not one or index == self._choice.currentIndex())
+        self._choice.setVisible(one)
         wanted = Qt.Orientation.Horizontal if beside > below else Qt.Orientation.Vertical
         if self._splitter.orientation() != wanted:
             self._splitter.setOrientation(wanted)
             self._share()
+
+    def _name_parts(self) -> None:
+        """Name the panels for the tabs that choose between them; the first is in front."""
+        self._choice.blockSignals(True)
+        while self._choice.count():
+            self._choice.removeTab(0)
+        for panel in self._panels:
+            self._choice.addTab(_PARTS[type(panel)])
+        self._choice.setCurrentIndex(0)
+        self._choice.blockSignals(False)
 
     def _share(self) -> None:
         """Give each panel its share of the room, a plot or matrix more than a table."""
@@ -310,6 +336,7 @@ def _label(role: str) -> QLabel:
     return label
 
 
+_PARTS: dict[type, str] = {PlotPanel: "Plot", GridPanel: "Matrix", TablePanel: "Table", SourcePanel: "Source"}
 _KINDS: dict[type, type] = {Plot: PlotPanel, Grid: GridPanel, Table: TablePanel, Source: SourcePanel}
 
 

@@ -149,7 +149,7 @@ class MainWindow(QMainWindow):
 
     def _wire(self) -> None:
         self.start.new_request.connect(lambda: self.go(REQUEST))
-        self.start.open_measurements.connect(self.files.ask_open)
+        self.start.open_wanted.connect(self.files.ask_open)
         self.start.run_example.connect(self.run_example)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.request.run_wanted.connect(self._submit)

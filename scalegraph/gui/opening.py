@@ -34,6 +34,8 @@ def kind_of(path: Path) -> Kind:
         return "source"
     if path.suffix == ".toml":
         return _toml_kind(path)
+    if path.suffix in (".csv", ".tsv"):
+        raise InputError(f"{path}: 'scalegraph import' makes a study of a table of runs, which can be opened")
     raise InputError(f"{path}: a study (.sgstudy), a request (.toml) or a C source (.c) was expected")
 
 

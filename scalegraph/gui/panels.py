@@ -55,7 +55,7 @@ class Panels(QObject):
         wanted = self._settings.flag(f"panel/{name}", name != "inspector" or self._roomy())
         self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
         action.setChecked(wanted)
-        action.triggered.connect(lambda on: self.want(name, on))
+        action.triggered.connect(lambda _on: self.want(name, self._panels[name].dock.isHidden()))
         dock.visibilityChanged.connect(lambda _on: self._closed_by_user(name))
 
     def size(self, sizes: Mapping[str, int]) -> None:
@@ -93,9 +93,10 @@ class Panels(QObject):
 
     def _show(self) -> None:
         for panel in self._panels.values():
-            panel.action.setChecked(panel.wanted)
+            shown = panel.wanted and panel.useful and self._page in panel.pages
+            panel.action.setChecked(shown)
             panel.action.setEnabled(self._page in panel.pages)
-            panel.dock.setVisible(panel.wanted and panel.useful and self._page in panel.pages)
+            panel.dock.setVisible(shown)
 
     def _closed_by_user(self, name: str) -> None:
         panel = self._panels[name]

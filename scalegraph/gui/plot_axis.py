@@ -13,6 +13,7 @@ from scalegraph.gui.scales import Scale
 from scalegraph.gui.tints import ink, tint
 from scalegraph.views.figure import Axis
 
+_FEWEST_LETTERS = 9  # of an axis title that still say something
 _LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
 
 
@@ -37,14 +38,16 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.update()
 
     def labelString(self) -> str:
-        """Return the axis title as it fits: the words are shortened, the unit stays."""
+        """Return the axis title as it fits: the words are shortened or left out; the unit stays."""
         axis, title = self._value_scale.axis, self._value_scale.title
         length = self.size().height() if self.orientation in ("left", "right") else self.size().width()
         metrics = QFontMetricsF(self.label.font())
         if length > 1 and metrics.horizontalAdvance(title) > length:
             unit = title.removeprefix(axis.label)
             room = max(0.0, length - metrics.horizontalAdvance(unit))
-            title = metrics.elidedText(axis.label, Qt.TextElideMode.ElideRight, room) + unit
+            few = room < _FEWEST_LETTERS * metrics.averageCharWidth()
+            words = "" if few and unit else metrics.elidedText(axis.label, Qt.TextElideMode.ElideRight, room)
+            title = (words + unit).strip()
         style = ";".join(f"{key}: {value}" for key, value in self.labelStyle.items())
         return f"<span style='{style}'>{escape(title)}</span>"
 

@@ -23,6 +23,13 @@ class EndLabel:
     place: float
 
 
+def most_important(labels: Sequence[EndLabel], most: int, colour: QColor) -> list[EndLabel]:
+    """Return the highest of *labels*, and one more in *colour* that counts the rest: *most* in all."""
+    order = sorted(labels, key=lambda label: label.place, reverse=True)
+    kept, rest = order[: most - 1], order[most - 1 :]
+    return [*kept, EndLabel(f"… {len(rest)} more", colour, rest[-1].place)] if rest else kept
+
+
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Return positions near *wanted* that are at least *gap* apart, in the same order, within *low*..*high*.
 
@@ -73,11 +80,11 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         widest = max((metrics.horizontalAdvance(label.text) for label in labels), default=0.0)
         return min(_WIDEST, widest) + _LEADER + 8 if labels else 8.0
 
-    def show_labels(self, labels: Sequence[EndLabel], ink: QColor | None = None) -> None:
-        """Show *labels* with text in *ink*, or nothing."""
+    def show_labels(self, labels: Sequence[EndLabel], ink: QColor | None = None, widest: float = _WIDEST) -> None:
+        """Show *labels* with text in *ink* and at most *widest* pixels wide, or nothing."""
         self._labels = list(labels)
         self._ink = ink or self._ink
-        self.setFixedWidth(self.width_for(labels))
+        self.setFixedWidth(min(self.width_for(labels), max(widest, 80.0)))
         self.update()
 
     def texts(self) -> list[str]:

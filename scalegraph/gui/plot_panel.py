@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QVBoxLayout, QWidget
 
@@ -13,13 +13,14 @@ from scalegraph.gui.legend_strip import LegendStrip
 from scalegraph.gui.plot_axis import ValueAxis
 from scalegraph.gui.plot_box import ZoomBox
 from scalegraph.gui.plot_drawing import Drawing
-from scalegraph.gui.plot_labels import EndLabels
+from scalegraph.gui.plot_labels import EndLabels, most_important
 from scalegraph.gui.plot_marks import Highlight, MarkNames
 from scalegraph.gui.plot_targets import Target, nearest, targets
 from scalegraph.gui.tints import ink, paper
 from scalegraph.views.figure import Plot
 
-_DIRECT_FROM = 460  # pixels of width below which names go above the picture
+_DIRECT_FROM = 400  # pixels of width below which names go above the picture
+_FEWEST_NAMES = 3  # at the curves: with less room than for these, names go above the picture
 _COLUMN_REACH = 24  # pixels beside a column within which a click still means it
 
 
@@ -88,9 +89,14 @@ class PlotPanel(QWidget):
         self._canvas.scene().sigMouseClicked.connect(self._clicked)
         self._box.fit_wanted.connect(self.fit)
         self._box.menu_wanted.connect(self._menu)
-        self._box.sigRangeChanged.connect(lambda *_: self._settle())
-        self._box.sigResized.connect(lambda *_: self._settle())
-        self._canvas.resized.connect(self._place_names)
+        # A window that is laid out resizes many times in a row: names are placed once, when it is done.
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._settle)
+        self._place_later = QTimer(self, singleShot=True, interval=0)
+        self._place_later.timeout.connect(self._place_names)
+        self._box.sigRangeChanged.connect(lambda *_: self._later.start())
+        self._box.sigResized.connect(lambda *_: self._later.start())
+        self._canvas.resized.connect(self._place_later.start)
         self.set_plot(plot)
 
     # what it shows
@@ -198,11 +204,14 @@ class PlotPanel(QWidget):
         drawing = self._drawing
         if drawing is None:
             return
-        labels = drawing.end_labels()
         entries = drawing.legend()
-        fits = len(labels) * self._labels.gap <= 0.95 * max(self.height() - 48, 60)
-        direct = bool(labels) and len(labels) == len(entries) and fits and self.width() >= _DIRECT_FROM
-        self._labels.show_labels(labels if direct else [], ink(self._theme))
+        room = int(0.95 * max(self.height() - 48, 60) / self._labels.gap)
+        labels = drawing.end_labels()
+        wide = self.width() >= _DIRECT_FROM and len(labels) == len(entries)
+        if len(labels) > room and drawing.plot.bars is None and room >= _FEWEST_NAMES:
+            labels = most_important(labels, room, ink(self._theme, 0.5))
+        direct = wide and 0 < len(labels) <= room
+        self._labels.show_labels(labels if direct else [], ink(self._theme), 0.36 * self.width())
         aside = [*drawing.origins(), *drawing.missing()]
         # beside the axis title there is room that nothing else uses
         corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < 0.36 * self.width()

@@ -64,7 +64,7 @@ class StartPage(QScrollArea):
     """The page shown when the window opens without files."""
 
     new_request = Signal()
-    open_measurements = Signal()
+    open_wanted = Signal()
     run_example = Signal(str)  # name of a shipped program
     open_file = Signal(object)  # Path
 
@@ -113,8 +113,8 @@ class StartPage(QScrollArea):
         row.setSpacing(12)
         run = Card("Run a program", "A C program with OpenMP, unmodified, on a simulated machine of any size.", "")
         run.clicked.connect(self.new_request)
-        read = Card("Open measurements", "A study made before: its runs, pictures and numbers.", "")
-        read.clicked.connect(self.open_measurements)
+        read = Card("Open a study", "One that was made before, here or elsewhere: its runs, pictures and numbers.", "")
+        read.clicked.connect(self.open_wanted)
         for card in (run, read):
             row.addWidget(card)
         return row

@@ -351,14 +351,19 @@ class ViewArea(QWidget):
             dock = old.pop((view, handle.key), None)
             if dock is None:
                 dock = self._make(views.get(view), handle, {})
-            dock.setFloating(False)
+            if dock.isFloating():
+                dock.setFloating(False)
             kept.append(dock)
             return dock
 
         self._show_stack(some=True)
-        Placer(self._window, take).place(layout)
-        for dock in old.values():
-            self._remove(desk, dock)
+        self._window.setUpdatesEnabled(False)  # docks are placed one after another: painted once
+        try:
+            Placer(self._window, take).place(layout)
+            for dock in old.values():
+                self._remove(desk, dock)
+        finally:
+            self._window.setUpdatesEnabled(True)
         desk.docks = kept
         self._show_stack()
         self.views_changed.emit()

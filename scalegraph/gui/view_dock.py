@@ -65,6 +65,8 @@ class ViewDock(QDockWidget):
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
         self._later.timeout.connect(self.refresh)
+        self._appears = QTimer(self, singleShot=True, interval=0)
+        self._appears.timeout.connect(self._appear)
         self._make_actions()
         self._lay_out()
         handle.changed.connect(self._study_changed)
@@ -224,7 +226,14 @@ class ViewDock(QDockWidget):
             self.refresh()
 
     def _seen(self, visible: bool) -> None:
-        if visible and self._stale:
+        if visible and self._stale and self.handle.data() is None:
+            self.refresh()
+        elif visible and self._stale:
+            # several docks that appear together would hold up the window if each asked here
+            self._appears.start()
+
+    def _appear(self) -> None:
+        if self._stale and self.isVisible():
             self.refresh()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -236,6 +245,7 @@ class ViewDock(QDockWidget):
     def stop(self) -> None:
         """Drop what is being built; nothing is shown any more."""
         self._later.stop()
+        self._appears.stop()
         self._builds.stop()
 
     def minimumSizeHint(self) -> QSize:

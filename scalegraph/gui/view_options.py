@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -28,6 +29,7 @@ from scalegraph.views.view import OptionValue
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
 _INLINE: Final = 2
+_FIRST: Final = ("efficiency",)  # what one changes most stands in the title
 _MOST_CHOICES: Final = 200
 
 
@@ -40,12 +42,14 @@ class OptionEditor(QWidget):
         super().__init__()
         self.option = option
         self._setting = False
-        self.editor: QComboBox | QCheckBox | QLineEdit
+        self.editor: QComboBox | QCheckBox | QLineEdit | QDoubleSpinBox
         if option.type == "choice":
             self.editor = self._combo([(choice, choice) for choice in option.choices])
         elif option.type == "bool":
             self.editor = QCheckBox(option.title)
             self.editor.toggled.connect(self._emit)
+        elif option.name == "efficiency":
+            self.editor = self._fraction()
         elif option.name in ("processors", "size"):
             self.editor = self._combo([(FOLLOWS if option.name == "processors" else AUTO, None)])
         else:
@@ -71,6 +75,18 @@ class OptionEditor(QWidget):
         combo.currentIndexChanged.connect(self._emit)
         return combo
 
+    def _fraction(self) -> QDoubleSpinBox:
+        """Return a field for a share between 0 and 1; its lowest step means the default."""
+        box = QDoubleSpinBox()
+        box.setRange(0.0, 1.0)
+        box.setSingleStep(0.05)
+        box.setDecimals(2)
+        box.setSpecialValueText(f"{self.option.title}: {AUTO}")
+        box.setPrefix(f"{self.option.title} ")
+        box.setKeyboardTracking(False)  # not at every digit
+        box.valueChanged.connect(self._emit)
+        return box
+
     def offer(self, data: StudyData) -> None:
         """Offer the values that *data* has."""
         if self.option.name not in ("processors", "size") or not isinstance(self.editor, QComboBox):
@@ -91,6 +107,8 @@ class OptionEditor(QWidget):
             return self.editor.isChecked()
         if isinstance(self.editor, QLineEdit):
             return self.editor.text().strip() or None
+        if isinstance(self.editor, QDoubleSpinBox):
+            return round(self.editor.value(), 2) or None
         data: OptionValue = self.editor.currentData()
         return data
 
@@ -101,6 +119,8 @@ class OptionEditor(QWidget):
             self.editor.setChecked(bool(self.option.default if value is None else value))
         elif isinstance(self.editor, QLineEdit):
             self.editor.setText("" if value is None else str(value))
+        elif isinstance(self.editor, QDoubleSpinBox):
+            self.editor.setValue(0.0 if value is None else float(value))
         else:
             wanted = self.option.default if value is None and self.option.type == "choice" else value
             if wanted is not None and self.editor.findData(wanted) < 0:
@@ -132,8 +152,12 @@ class OptionBar(QWidget):
 
     def __init__(self, view: View) -> None:
         super().__init__()
-        self._inline = [OptionEditor(option) for option in view.options[:_INLINE]]
-        self._all = [OptionEditor(option) for option in view.options]
+        first = sorted(view.options, key=lambda option: option.name not in _FIRST)[:_INLINE]
+        self._inline = [OptionEditor(option) for option in first]
+        self._view = view
+        self._below: list[OptionEditor] = []  # made when the button is pressed first
+        self._data: StudyData | None = None
+        self._values: Mapping[str, OptionValue] = {}
         self._titles: list[QLabel] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)
@@ -151,24 +175,34 @@ class OptionBar(QWidget):
         self.more.setToolTip("Everything this view can be asked")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self.more)
-        self.menu.addAction(self._form())
+        self.menu.aboutToShow.connect(lambda: self._all)
         self.more.setMenu(self.menu)
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         row.addWidget(self.more)
         row.addStretch(1)
-        for editor in (*self._inline, *self._all):
+        for editor in self._inline:
             editor.changed.connect(self._tell)
         if not view.options:
             self.hide()  # showing it before it has a parent would make a window of it
 
-    def _form(self) -> QWidgetAction:
-        page = QWidget()
-        form = QFormLayout(page)
-        for editor in self._all:
-            form.addRow(editor.option.title, editor)
-        action = QWidgetAction(self.menu)
-        action.setDefaultWidget(page)
-        return action
+    @property
+    def _all(self) -> list[OptionEditor]:
+        """The editors below the button."""
+        if not self._below:
+            page = QWidget()
+            form = QFormLayout(page)
+            for option in self._view.options:
+                editor = OptionEditor(option)
+                if self._data is not None:
+                    editor.offer(self._data)
+                editor.set_value(self._values.get(option.name))
+                editor.changed.connect(self._tell)
+                form.addRow(option.title, editor)
+                self._below.append(editor)
+            action = QWidgetAction(self.menu)
+            action.setDefaultWidget(page)
+            self.menu.addAction(action)
+        return self._below
 
     def editor(self, name: str) -> OptionEditor:
         """Return the editor of an option, for tests; the one in sight if there is one."""
@@ -176,12 +210,16 @@ class OptionBar(QWidget):
 
     def offer(self, data: StudyData) -> None:
         """Offer the values that *data* has."""
-        for editor in (*self._inline, *self._all):
+        if data is self._data:
+            return
+        self._data = data
+        for editor in (*self._inline, *self._below):
             editor.offer(data)
 
     def show_values(self, values: Mapping[str, OptionValue]) -> None:
         """Show *values*; options that are not in it show their default."""
-        for editor in (*self._inline, *self._all):
+        self._values = dict(values)
+        for editor in (*self._inline, *self._below):
             editor.set_value(values.get(editor.option.name))
 
     def minimumSizeHint(self) -> QSize:
@@ -196,13 +234,15 @@ class OptionBar(QWidget):
         shown = 0
         room = width - self.more.sizeHint().width() - 12
         for title, editor in zip(self._titles, self._inline, strict=True):
-            need = title.sizeHint().width() + max(110, editor.minimumSizeHint().width()) + 14
+            named = isinstance(editor.editor, QDoubleSpinBox)  # says its name itself
+            name = 0 if named else title.sizeHint().width()
+            need = name + max(96, editor.minimumSizeHint().width()) + 14
             fits = shown == self._inline.index(editor) and room >= need
             room -= need
             shown += fits
-            title.setVisible(fits)
+            title.setVisible(fits and not named)
             editor.setVisible(fits)
-        self.more.setVisible(shown < len(self._all))
+        self.more.setVisible(shown < len(self._view.options))
 
 
 def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:

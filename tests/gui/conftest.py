@@ -11,7 +11,7 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
 
-from PySide6.QtCore import QThreadPool
+from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
 from PySide6.QtWidgets import QApplication
 
 from scalegraph.base import events
@@ -170,6 +170,7 @@ def window(qtbot: Any, session: ModelSession, tmp_path: Path) -> Iterator[MainWi
     assert QThreadPool.globalInstance().activeThreadCount() == 0
     with qtbot.waitSignal(made.destroyed):
         made.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     left = [widget for widget in QApplication.topLevelWidgets() if widget not in before and widget.isVisible()]
     assert not left
 

@@ -113,6 +113,7 @@ def settle(qtbot: Any, jobs: Jobs) -> Callable[[], None]:
     """Wait until every view in sight has been drawn."""
 
     def act() -> None:
+        QCoreApplication.processEvents()  # views that have just come into sight ask for their figures
         qtbot.waitUntil(lambda: not jobs.running, timeout=20_000)
 
     return act
@@ -183,12 +184,16 @@ def test_an_option_changes_what_the_view_shows_and_a_wrong_value_is_marked(
     assert "2 processors" in dock.figure().sentence
     matrix = area.show_view(study, "matrix")
     settle()
-    field = matrix.options.editor("efficiency").editor
+    matrix.options.editor("efficiency").editor.setValue(0.25)
+    settle()
+    assert matrix.chosen == {"efficiency": 0.25}
+    assert "efficiency 0.25" in str(matrix.figure())
+    field = matrix.options.editor("time").editor
     field.setText("very good")
     field.editingFinished.emit()
     assert field.property("fault")
     assert "expected a number" in field.toolTip()
-    assert matrix.chosen == {}
+    assert matrix.chosen == {"efficiency": 0.25}
 
 
 def test_views_follow_when_a_run_lands_and_keep_the_old_picture_meanwhile(
