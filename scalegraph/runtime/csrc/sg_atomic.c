@@ -9,7 +9,7 @@ static inline void reference(volatile const void *address, unsigned size, enum s
 {
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address;
-    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
+    *(kind == SG_READ ? &p->account->reads : &p->account->writes) += 1;
     if (!sg_filtered(p, at, kind))
         sg_reference(p, at, size, kind, site);
 }
@@ -19,7 +19,7 @@ static void modify(volatile const void *address, const void *site)
     sg_processor *p = sg_now;
     if (p->stack_of_regions == NULL)
         return;
-    p->cost->counters[SG_COUNTER_ATOMICS]++;
+    sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;
     sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address;

@@ -82,30 +82,36 @@ static inline uint64_t *sg_set_at(const sg_cache *c, sg_set set, int way)
     return way == 0 ? set.first : set.rest + (size_t)(way - 1) * c->way_stride;
 }
 
-/* Position of `line` in `set`, or -1. */
+/* Position of `line` in `set`, or -1; `stride` is the cache's. */
+static inline int sg_set_search(const sg_cache *c, sg_set set, uint64_t line, size_t stride)
+{
+    const uint64_t *entry = set.rest;
+    for (uint32_t i = 1; i < c->ways && *entry != 0; i++, entry += stride)
+        if (sg_entry_is(*entry, line))
+            return (int)i;
+    return -1;
+}
+
 static inline int sg_set_find(const sg_cache *c, sg_set set, uint64_t line)
 {
     if (*set.first == 0)
         return -1;
     if (sg_entry_is(*set.first, line))
         return 0;
-    const uint64_t *entry = set.rest;
-    for (uint32_t i = 1; i < c->ways && *entry != 0; i++, entry += c->way_stride)
-        if (sg_entry_is(*entry, line))
-            return (int)i;
-    return -1;
+    return c->way_stride == 1 ? sg_set_search(c, set, line, 1) : sg_set_search(c, set, line, c->way_stride);
 }
 
-/* Makes the entry at `way` the most recently used one and writes it as `entry`. */
+/* Moves the entries before `way` one place back and writes `entry` in front. */
 static inline void sg_set_front(const sg_cache *c, sg_set set, int way, uint64_t entry)
 {
-    uint64_t moved = *set.first;
-    *set.first = entry;
-    for (; way > 0; way--, set.rest += c->way_stride) {
-        uint64_t next = *set.rest;
-        *set.rest = moved;
-        moved = next;
+    if (way > 0) {
+        size_t stride = c->way_stride;
+        uint64_t *to = set.rest + (size_t)(way - 1) * stride;
+        for (; to != set.rest; to -= stride)
+            *to = *(to - stride);
+        *to = *set.first;
     }
+    *set.first = entry;
 }
 
 /* Puts `entry` in front; returns the entry that had to leave, or 0. */

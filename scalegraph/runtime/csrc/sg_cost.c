@@ -168,25 +168,40 @@ sg_site_count *sg_site_new(uintptr_t address)
 
 /* ---- regions ---- */
 
-sg_cost *sg_account(sg_processor *p, uint32_t region)
+sg_account *sg_account_of(sg_processor *p, uint32_t region)
 {
     if (SG_UNLIKELY(region >= p->accounts_size)) {
         uint32_t size = p->accounts_size ? p->accounts_size : 16;
         while (size <= region)
             size *= 2;
-        sg_cost **accounts = sg_new(size * sizeof(*accounts));
+        sg_account **accounts = sg_new(size * sizeof(*accounts));
         for (uint32_t i = 0; i < p->accounts_size; i++)
             accounts[i] = p->accounts[i];
         p->accounts = accounts;
         p->accounts_size = size;
     }
     if (SG_UNLIKELY(p->accounts[region] == NULL)) {
-        sg_cost *account = sg_new(sizeof(sg_cost));
-        account->processor = p->id;
-        account->region = region;
+        sg_account *account = sg_new(sizeof(sg_account));
+        account->rest.processor = p->id;
+        account->rest.region = region;
         p->accounts[region] = account;
     }
     return p->accounts[region];
+}
+
+void sg_account_total(const sg_account *account, sg_cost *total)
+{
+    *total = account->rest;
+    for (int i = 0; i < 4; i++)
+        total->leaves[SG_LEAF_BUSY_INT + i] += account->busy[i];
+    for (int i = 0; i < SG_STALLS; i++)
+        total->leaves[SG_LEAF_STALL_LOCAL + i] += account->stall[i];
+    for (int i = 0; i < SG_EVENTS; i++)
+        total->counters[SG_COUNTER_L1_MISSES + i] += account->events[i];
+    total->counters[SG_COUNTER_OPS] += account->ops;
+    total->counters[SG_COUNTER_FLOPS] += account->flops;
+    total->counters[SG_COUNTER_READS] += account->reads;
+    total->counters[SG_COUNTER_WRITES] += account->writes;
 }
 
 void sg_regions_open(sg_processor *p)
@@ -199,7 +214,7 @@ void sg_regions_reset(sg_processor *p, uint32_t region)
 {
     p->stack_of_regions[0] = region;
     p->depth = 1;
-    p->cost = sg_account(p, region);
+    p->account = sg_account_of(p, region);
 }
 
 uint32_t sg_region(const sg_processor *p)
@@ -215,11 +230,11 @@ SG_API void __scalegraph_enter(unsigned id)
         return;
     if (SG_LIKELY(p->depth < SG_REGION_DEPTH)) {
         p->stack_of_regions[p->depth] = id;
-        p->cost =
-            SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id] : sg_account(p, id);
+        p->account = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
+                                                                                 : sg_account_of(p, id);
     }
     p->depth++;
-    p->cost->counters[SG_COUNTER_VISITS]++;
+    sg_count(p, SG_COUNTER_VISITS, 1);
 }
 
 SG_API void __scalegraph_leave(unsigned id)
@@ -237,5 +252,5 @@ SG_API void __scalegraph_leave(unsigned id)
         if (depth > 1 || p->stack_of_regions[depth] == id)
             p->depth = depth;
     }
-    p->cost = p->accounts[p->stack_of_regions[p->depth - 1]];
+    p->account = p->accounts[p->stack_of_regions[p->depth - 1]];
 }

@@ -9,11 +9,11 @@
 static inline uint32_t absorb_counts(sg_processor *p)
 {
     sg_outcome *o = &sg->outcome;
-    uint64_t *counters = p->cost->counters;
+    uint64_t *events = p->account->events;
     uint32_t misses = o->count[SG_COUNTER_MISSES];
-    for (int counter = SG_COUNTER_L1_MISSES; counter <= SG_COUNTER_PAGE_MISSES; counter++) {
-        counters[counter] += o->count[counter];
-        o->count[counter] = 0;
+    for (int i = 0; i < SG_EVENTS; i++) {
+        events[i] += o->count[SG_COUNTER_L1_MISSES + i];
+        o->count[SG_COUNTER_L1_MISSES + i] = 0;
     }
     o->cycles = 0;
     return misses;
@@ -23,13 +23,14 @@ static inline uint32_t absorb_counts(sg_processor *p)
 static void absorb(sg_processor *p)
 {
     sg_outcome *o = &sg->outcome;
-    sg_cost *cost = p->cost;
+    sg_account *account = p->account;
     sg_site_count *count = sg_site_of(p->site);
     uint64_t cycles = 0;
-    for (int leaf = SG_LEAF_STALL_LOCAL; leaf <= SG_LEAF_STALL_CONTENTION; leaf++) {
-        cost->leaves[leaf] += o->stall[leaf];
-        cycles += o->stall[leaf];
-        o->stall[leaf] = 0;
+    for (int i = 0; i < SG_STALLS; i++) {
+        uint64_t *stall = &o->stall[SG_LEAF_STALL_LOCAL + i];
+        account->stall[i] += *stall;
+        cycles += *stall;
+        *stall = 0;
     }
     p->clock += cycles;
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -76,20 +77,32 @@ static inline void wait_and_perform(sg_processor *p, uint64_t address, enum sg_a
     }
 }
 
+static inline void charge_local(sg_processor *p, uint64_t cycles, const void *site)
+{
+    sg_site_count *count = sg_site_of(site);
+    p->clock += cycles;
+    p->account->stall[0] += cycles;
+    count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
+}
+
 static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
 {
+    uint64_t line = address >> p->shift, set = line & p->mask;
+    uint64_t *rest = &p->rest[set * p->rest_ways];
+    if (sg_filter_serve(&p->filter[set], rest, p->rest_ways, line, kind == SG_READ)) {
+        if (p->hit_cycles != 0)
+            charge_local(p, p->hit_cycles, site);
+        return;
+    }
     sg_outcome *o = &sg->outcome;
     if (SG_LIKELY(sg_mem_try_private(sg->mem, p->id, address, kind, o))) {
         /* served by a private cache: nothing but cycles of the own node and perhaps a miss of the first level
          */
-        uint64_t cycles = o->stall[SG_LEAF_STALL_LOCAL];
-        p->cost->counters[SG_COUNTER_L1_MISSES] += o->count[SG_COUNTER_L1_MISSES];
+        p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
+        if (o->stall[SG_LEAF_STALL_LOCAL] != 0)
+            charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], site);
         o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
         o->count[SG_COUNTER_L1_MISSES] = 0;
-        if (cycles != 0) {
-            sg_charge(p, SG_LEAF_STALL_LOCAL, cycles);
-            sg_site_of(site)->cycles[SG_GROUP_MEMORY_STALL] += cycles;
-        }
         return;
     }
     p->site = site;
@@ -154,7 +167,7 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
 {
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address;
-    p->cost->counters[kind == SG_READ ? SG_COUNTER_READS : SG_COUNTER_WRITES]++;
+    *(kind == SG_READ ? &p->account->reads : &p->account->writes) += 1;
     return SG_LIKELY(sg_filtered(p, at, kind)) &&
            (!may_span || SG_LIKELY((at + size - 1) >> p->shift == at >> p->shift));
 }
@@ -162,7 +175,7 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
 /* The hook jumps to its slow half, so that the return address is the program's in both, the hook needs no
  * frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
-    static __attribute__((noinline, cold)) void slow_##name(void *address)                                   \
+    static __attribute__((noinline)) void slow_##name(void *address)                                         \
     {                                                                                                        \
         sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                           \
     }                                                                                                        \
@@ -247,21 +260,21 @@ SG_API void __tsan_func_exit(void)
 
 /* ---- basic blocks ---- */
 
-typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint64_t pair __attribute__((vector_size(16), may_alias));
 
 _Static_assert(SG_LEAF_BUSY_INT == 0 && SG_LEAF_BUSY_CONTROL == 3, "the busy leaves come first");
-_Static_assert(SG_COUNTER_OPS == 0 && SG_COUNTER_FLOPS == 1, "ops and flops come first");
+_Static_assert(offsetof(sg_account, ops) == 32 && offsetof(sg_block_cost, ops) == 32, "side by side");
 
 SG_API void __sanitizer_cov_trace_pc(void)
 {
     sg_processor *p = sg_now;
     uintptr_t site = (uintptr_t)SG_CALLER;
     sg_block_cost *block = &p->blocks[p->block_of[site]];
-    sg_cost *cost = p->cost;
-    pair *busy = (pair *)cost->leaves, *counts = (pair *)cost->counters;
-    busy[0] += *(const pair *)&block->busy[0];
-    busy[1] += *(const pair *)&block->busy[2];
-    counts[0] += *(const pair *)&block->ops;
+    pair *sum = (pair *)p->account;
+    const pair *cost = (const pair *)block;
+    sum[0] += cost[0];
+    sum[1] += cost[1];
+    sum[2] += cost[2];
     block->executions++;
     p->clock += block->cycles;
     if (SG_UNLIKELY(p->clock > p->limit))

@@ -21,9 +21,13 @@ typedef struct sg_outcome {
  * (sg_cache.h). A reference that hits here changes no state and costs no extra cycle: a read when the line
  * is the same, a write when besides the processor may write without telling anybody. */
 typedef struct sg_filter {
-    const uint64_t *first;
+    uint64_t *first;
     uint64_t mask;  /* number of entries - 1 */
     uint32_t shift; /* log2 of the first level's line size */
+    /* The other ways of the first level, those of a set side by side. */
+    uint64_t *rest;
+    uint32_t rest_ways;  /* of a set; 0 where they lie otherwise */
+    uint32_t hit_cycles; /* of the first level */
 } sg_filter;
 
 /* The entry's upper two bits are the state of the copy; those of a write hit, moved down. */
@@ -44,6 +48,30 @@ typedef struct sg_mem sg_mem;
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size);
 void sg_mem_destroy(sg_mem *mem);
 sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor);
+
+/* Serves a reference that the filter did not answer from the other ways of the first level, if it changes
+ * nothing there but the order of use: `first` is the most recently used entry of the set, `rest` the others.
+ * Returns 1 when served, at hit_cycles of the first level. */
+static inline int sg_filter_serve(uint64_t *first, uint64_t *rest, uint32_t ways, uint64_t line, int is_read)
+{
+    uint64_t moved = *first, entry;
+    for (uint32_t i = 0; i < ways; i++) {
+        entry = rest[i];
+        if ((entry ^ line) << SG_FILTER_STATE_BITS != 0) {
+            if (entry == 0)
+                return 0;
+            continue;
+        }
+        if (!is_read && !sg_filter_answers(entry, line, 0))
+            return 0;
+        for (; i > 0; i--)
+            rest[i] = rest[i - 1];
+        rest[0] = moved;
+        *first = entry;
+        return 1;
+    }
+    return 0;
+}
 
 static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size, enum sg_access kind)
 {

@@ -73,7 +73,10 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
     mem->others = calloc(mem->dir.words, sizeof *mem->others);
     for (uint32_t p = 0; p < mem->processors; p++) {
         const sg_cache *c = &mem->level[0];
-        mem->filter[p] = (sg_filter){sg_cache_set(c, p, 0).first, c->set_mask, c->line_shift};
+        sg_set set = sg_cache_set(c, p, 0);
+        uint32_t rest_ways = c->way_stride == 1 ? c->ways - 1 : 0;
+        mem->filter[p] =
+            (sg_filter){set.first, c->set_mask, c->line_shift, set.rest, rest_ways, c->hit_cycles};
     }
     mem->ops = sg_net_table[config->network];
     mem->net = mem->ops->create(config, error, error_size);

@@ -95,11 +95,15 @@ static uint64_t put_costs(writer *w)
     for (uint32_t i = 0; i < sg->processors; i++) {
         const sg_processor *p = &sg->processor[i];
         for (uint32_t region = 0; region < p->accounts_size; region++) {
-            if (p->accounts[region] == NULL || !anything_in(p->accounts[region]))
+            sg_cost total;
+            if (p->accounts[region] == NULL)
+                continue;
+            sg_account_total(p->accounts[region], &total);
+            if (!anything_in(&total))
                 continue;
             count++;
             if (w != NULL)
-                put(w, p->accounts[region], sizeof(sg_cost));
+                put(w, &total, sizeof total);
         }
     }
     return count;
@@ -182,8 +186,8 @@ static size_t meta(char *text, size_t size, enum sg_status status, const char *m
     for (uint32_t i = 0; i < sg->processors; i++)
         for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++)
             if (sg->processor[i].accounts[region] != NULL)
-                references += sg->processor[i].accounts[region]->counters[SG_COUNTER_READS] +
-                              sg->processor[i].accounts[region]->counters[SG_COUNTER_WRITES];
+                references +=
+                    sg->processor[i].accounts[region]->reads + sg->processor[i].accounts[region]->writes;
     double seconds = (double)(sg_host_ns() - sg->host_start_ns) * 1e-9;
     int used = snprintf(text, size,
                         "status %s\nmessage %s\ntime_cycles %llu\nclock_hz %.17g\nprocessors %u\n"
@@ -264,12 +268,17 @@ static void close_accounts(char *fault, size_t size)
     uint64_t end = last_clock();
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
-        p->cost = sg_account(p, 0);
+        p->account = sg_account_of(p, 0);
         sg_charge(p, p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED, end - p->clock);
         uint64_t sum = 0;
-        for (uint32_t region = 0; region < p->accounts_size; region++)
-            for (int leaf = 0; p->accounts[region] != NULL && leaf < SG_LEAF_COUNT; leaf++)
-                sum += p->accounts[region]->leaves[leaf];
+        for (uint32_t region = 0; region < p->accounts_size; region++) {
+            sg_cost total;
+            if (p->accounts[region] == NULL)
+                continue;
+            sg_account_total(p->accounts[region], &total);
+            for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++)
+                sum += total.leaves[leaf];
+        }
         if (sum != end && fault[0] == 0)
             snprintf(fault, size, "the account of processor %u adds up to %llu of %llu cycles", i,
                      (unsigned long long)sum, (unsigned long long)end);

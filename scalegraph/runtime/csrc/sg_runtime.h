@@ -30,6 +30,9 @@
 #define SG_REGION_DEPTH   256u
 #define SG_EXIT_STATUS    99 /* of a program that the runtime had to stop */
 
+#define SG_STALLS (SG_LEAF_STALL_CONTENTION - SG_LEAF_STALL_LOCAL + 1)
+#define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)
+
 typedef struct sg_processor sg_processor;
 typedef struct sg_team sg_team;
 typedef struct sg_work sg_work;
@@ -43,6 +46,18 @@ typedef struct sg_block_cost {
     uint64_t cycles;
     uint64_t executions;
 } sg_block_cost;
+
+/* What a processor has spent and done in a region. What changes at every block, and what changes at every
+ * miss, has a cache line of the host of its own, or two; the record of the result file, to which all is
+ * added in the end (sg_account_total), holds the rest until then. */
+typedef struct sg_account {
+    uint64_t busy[4]; /* the busy leaves */
+    uint64_t ops, flops;
+    uint64_t reads, writes;
+    uint64_t stall[SG_STALLS];  /* from SG_LEAF_STALL_LOCAL on */
+    uint64_t events[SG_EVENTS]; /* counters from SG_COUNTER_L1_MISSES on */
+    sg_cost rest;
+} __attribute__((aligned(64))) sg_account;
 
 /* What happened at one code address besides the execution of blocks. */
 typedef struct sg_site_count {
@@ -70,16 +85,16 @@ typedef struct sg_pending {
  * early; side by side for all processors, because a processor's own memory is cold by then. */
 typedef struct sg_coroutine {
     void *stack_pointer;
-    sg_cost *cost;
+    sg_account *account;
     sg_pending pending;
 } sg_coroutine;
 
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
     uint64_t clock;
-    uint64_t limit;         /* beyond this clock another processor must get its chance */
-    sg_cost *cost;          /* account of the current region */
-    const uint64_t *filter; /* sg_filter of the memory system */
+    uint64_t limit;      /* beyond this clock another processor must get its chance */
+    sg_account *account; /* of the current region */
+    uint64_t *filter;    /* sg_filter of the memory system */
     uint64_t mask;
     uint32_t shift;
     uint32_t id;
@@ -89,6 +104,8 @@ struct sg_processor {
     const void *site; /* code address of the call that entered the runtime last */
     void *thread_pointer;
     sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
+    uint64_t *rest;
+    uint32_t rest_ways, hit_cycles;
     enum sg_state state;
     enum sg_leaf wait_leaf;
     /* Coroutine. */
@@ -101,7 +118,7 @@ struct sg_processor {
     bool granted;
     uint32_t ticket;
     /* Regions. */
-    sg_cost **accounts; /* by region */
+    sg_account **accounts; /* by region */
     uint32_t accounts_size;
     uint32_t depth;
     uint32_t *stack_of_regions;
@@ -174,7 +191,9 @@ void sg_cost_open(void);
 void sg_regions_open(sg_processor *p);
 /* Makes `region` the only region of `p` (a worker that joins a team). */
 void sg_regions_reset(sg_processor *p, uint32_t region);
-sg_cost *sg_account(sg_processor *p, uint32_t region);
+sg_account *sg_account_of(sg_processor *p, uint32_t region);
+/* All of an account as a record of the result file. */
+void sg_account_total(const sg_account *account, sg_cost *total);
 uint32_t sg_region(const sg_processor *p);
 sg_site_count *sg_site_new(uintptr_t address);
 
@@ -193,7 +212,7 @@ static inline sg_site_count *sg_site_of(const void *address)
 static inline void sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
 {
     p->clock += cycles;
-    p->cost->leaves[leaf] += cycles;
+    p->account->rest.leaves[leaf] += cycles;
 }
 
 /* The same, recorded also for the code address at which `p` entered the runtime. */
@@ -205,7 +224,7 @@ static inline void sg_charge_site(sg_processor *p, enum sg_leaf leaf, uint64_t c
 
 static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)
 {
-    p->cost->counters[counter] += n;
+    p->account->rest.counters[counter] += n;
 }
 
 /* ---- sg_sched.c: coroutines ---- */
@@ -285,9 +304,9 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
 static inline void sg_count_references(sg_processor *p, enum sg_access kind, uint64_t reads_or_writes)
 {
     if (kind != SG_WRITE)
-        p->cost->counters[SG_COUNTER_READS] += reads_or_writes;
+        p->account->reads += reads_or_writes;
     if (kind != SG_READ)
-        p->cost->counters[SG_COUNTER_WRITES] += reads_or_writes;
+        p->account->writes += reads_or_writes;
     sg_site_of(p->site)->references += kind == SG_RMW ? 2 * reads_or_writes : reads_or_writes;
 }
 

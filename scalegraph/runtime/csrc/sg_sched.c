@@ -12,10 +12,10 @@
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
 static uint64_t idle_filter[1];
-static sg_cost idle_cost;
+static sg_account idle_account;
 static sg_processor idle_processor = {
     .limit = UINT64_MAX,
-    .cost = &idle_cost,
+    .account = &idle_account,
     .filter = idle_filter,
     .shift = 6,
 };
@@ -88,7 +88,7 @@ static void expect_next(void)
         return;
     uint32_t id = (uint32_t)(sg->heap[0] & SG_KEY_MASK);
     const sg_coroutine *next = &sg->coroutine[id];
-    const char *stack = next->stack_pointer, *cost = (const char *)next->cost;
+    const char *stack = next->stack_pointer, *account = (const char *)next->account;
     const char *processor = (const char *)&sg->processor[id];
     __builtin_prefetch(processor, 1);
     __builtin_prefetch(processor + 64, 1);
@@ -98,10 +98,9 @@ static void expect_next(void)
     if (next->pending.address == 0)
         return;
     sg_mem_expect(sg->mem, id, next->pending.address);
-    __builtin_prefetch(cost, 1);
-    __builtin_prefetch(cost + 64, 1);
-    __builtin_prefetch(cost + offsetof(sg_cost, counters), 1);
-    __builtin_prefetch(cost + offsetof(sg_cost, counters) + 64, 1);
+    __builtin_prefetch(account, 1);
+    __builtin_prefetch(account + 64, 1);
+    __builtin_prefetch(account + 128, 1);
 }
 
 static void resume(sg_processor *from, sg_processor *to)
@@ -128,7 +127,7 @@ static void exchange(sg_processor *p)
 
 void sg_turn_slow(sg_processor *p)
 {
-    p->coroutine->cost = p->cost;
+    p->coroutine->account = p->account;
     exchange(p); /* comes back when p is the earliest */
 }
 
@@ -250,6 +249,9 @@ void sg_sched_open(void)
         p->id = i;
         p->coroutine = &sg->coroutine[i];
         p->filter = filter->first;
+        p->rest = filter->rest;
+        p->rest_ways = filter->rest_ways;
+        p->hit_cycles = filter->hit_cycles;
         p->mask = filter->mask;
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
