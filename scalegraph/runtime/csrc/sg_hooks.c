@@ -85,26 +85,38 @@ static inline void charge_local(sg_processor *p, uint64_t cycles, const void *si
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
 }
 
+/* Tries to serve a reference within the private caches of `p`. */
+static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
+{
+    sg_outcome *o = &sg->outcome;
+    if (p->rest_ways != 0) {
+        uint64_t line = address >> p->shift, set = line & p->mask;
+        uint64_t *rest = &p->rest[set * p->rest_ways];
+        int served = sg_filter_serve(&p->filter[set], rest, p->rest_ways, line, kind == SG_READ);
+        if (served > 0) {
+            if (p->hit_cycles != 0)
+                charge_local(p, p->hit_cycles, site);
+            return true;
+        }
+        if (served == 0 ? !sg_mem_try_behind(sg->mem, p->id, address, kind, o)
+                        : !sg_mem_try_private(sg->mem, p->id, address, kind, o))
+            return false;
+    } else if (!sg_mem_try_private(sg->mem, p->id, address, kind, o)) {
+        return false;
+    }
+    /* Nothing but cycles of the own node and perhaps a miss of the first level. */
+    p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
+    if (o->stall[SG_LEAF_STALL_LOCAL] != 0)
+        charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], site);
+    o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
+    o->count[SG_COUNTER_L1_MISSES] = 0;
+    return true;
+}
+
 static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
 {
-    uint64_t line = address >> p->shift, set = line & p->mask;
-    uint64_t *rest = &p->rest[set * p->rest_ways];
-    if (sg_filter_serve(&p->filter[set], rest, p->rest_ways, line, kind == SG_READ)) {
-        if (p->hit_cycles != 0)
-            charge_local(p, p->hit_cycles, site);
+    if (SG_LIKELY(serve_privately(p, address, kind, site)))
         return;
-    }
-    sg_outcome *o = &sg->outcome;
-    if (SG_LIKELY(sg_mem_try_private(sg->mem, p->id, address, kind, o))) {
-        /* served by a private cache: nothing but cycles of the own node and perhaps a miss of the first level
-         */
-        p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
-        if (o->stall[SG_LEAF_STALL_LOCAL] != 0)
-            charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], site);
-        o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
-        o->count[SG_COUNTER_L1_MISSES] = 0;
-        return;
-    }
     p->site = site;
     wait_and_perform(p, address, kind, -1);
 }
@@ -172,12 +184,27 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
            (!may_span || SG_LIKELY((at + size - 1) >> p->shift == at >> p->shift));
 }
 
+/* Two lines of a set in turn are the most frequent reference that the filter does not answer: exchanges the
+ * two most recently used entries of a set of the first level when the second one answers at no cost. */
+static inline bool second_answers(const sg_processor *p, uint64_t address, enum sg_access kind)
+{
+    uint64_t line = address >> p->shift, set = line & p->mask;
+    uint64_t *first = &p->filter[set], *second = &p->rest[set * p->rest_ways], entry;
+    if (p->hit_cycles != 0 || p->rest_ways == 0 ||
+        !sg_filter_answers(entry = *second, line, kind == SG_READ) || entry == 0)
+        return false;
+    *second = *first;
+    *first = entry;
+    return true;
+}
+
 /* The hook jumps to its slow half, so that the return address is the program's in both, the hook needs no
  * frame, and a hit does nothing for the sake of a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
     static __attribute__((noinline)) void slow_##name(void *address)                                         \
     {                                                                                                        \
-        sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                           \
+        if (may_span || !second_answers(sg_now, (uint64_t)(uintptr_t)address, kind))                         \
+            sg_reference(sg_now, (uint64_t)(uintptr_t)address, size, kind, SG_CALLER);                       \
     }                                                                                                        \
     SG_API void name(void *address)                                                                          \
     {                                                                                                        \

@@ -58,9 +58,10 @@ typedef struct place {
     uint64_t cycles; /* to look into the levels up to this one */
 } place;
 
-static inline place search(const sg_mem *mem, uint32_t processor, uint64_t address)
+/* Looks into the levels from `first` on; those before do not have the line. */
+static inline place search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first)
 {
-    place at = {.level = 0};
+    place at = {.level = first, .cycles = first > 0 ? mem->level[0].hit_cycles : 0};
     for (; at.level < mem->private_levels; at.level++) {
         const sg_cache *c = &mem->level[at.level];
         uint64_t line = address >> c->line_shift;
@@ -110,18 +111,30 @@ void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
     __builtin_prefetch((const void *)(uintptr_t)address);
 }
 
-int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
-                       sg_outcome *outcome)
+static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                           uint32_t first, sg_outcome *outcome)
 {
     /* Host memory is slow where the processors are many: ask for the next level's set early. */
-    for (uint32_t k = 1; k < mem->private_levels; k++)
+    for (uint32_t k = first + 1; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
-    place at = search(mem, processor, address);
+    place at = search(mem, processor, address, first);
     if (serve(mem, processor, address, kind, &at, outcome))
         return 1;
     sg_dir_expect(&mem->dir, address);
     return 0;
+}
+
+int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                       sg_outcome *outcome)
+{
+    return try_from(mem, processor, address, kind, 0, outcome);
+}
+
+int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                      sg_outcome *outcome)
+{
+    return try_from(mem, processor, address, kind, 1, outcome);
 }
 
 /* ---- lines that leave ---- */
@@ -369,7 +382,7 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
-    place at = search(mem, processor, address);
+    place at = search(mem, processor, address, 0);
     if (serve(mem, processor, address, kind, &at, outcome))
         return;
     int upgrade = at.level < mem->private_levels;
@@ -395,7 +408,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     hold(entry, processor, state);
     if (upgrade) {
         change_copies(mem, processor, r.line, mem->line_shift, mem->private_levels, state);
-        at = search(mem, processor, address);
+        at = search(mem, processor, address, 0);
         serve(mem, processor, address, SG_READ, &at, &(sg_outcome){0}); /* brings it to the front */
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);

@@ -51,22 +51,27 @@ sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor);
 
 /* Serves a reference that the filter did not answer from the other ways of the first level, if it changes
  * nothing there but the order of use: `first` is the most recently used entry of the set, `rest` the others.
- * Returns 1 when served, at hit_cycles of the first level. */
+ * Returns 1 when served, at hit_cycles of the first level; 0 when the first level does not have the line;
+ * -1 when it has it but that is not enough. */
 static inline int sg_filter_serve(uint64_t *first, uint64_t *rest, uint32_t ways, uint64_t line, int is_read)
 {
-    uint64_t moved = *first, entry;
+    uint64_t front = *first;
+    if (front == 0)
+        return 0;
+    if ((front ^ line) << SG_FILTER_STATE_BITS == 0)
+        return -1; /* the filter would have answered a read */
     for (uint32_t i = 0; i < ways; i++) {
-        entry = rest[i];
+        uint64_t entry = rest[i];
         if ((entry ^ line) << SG_FILTER_STATE_BITS != 0) {
             if (entry == 0)
                 return 0;
             continue;
         }
         if (!is_read && !sg_filter_answers(entry, line, 0))
-            return 0;
+            return -1;
         for (; i > 0; i--)
             rest[i] = rest[i - 1];
-        rest[0] = moved;
+        rest[0] = front;
         *first = entry;
         return 1;
     }
@@ -88,6 +93,9 @@ static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size
  * split by the caller (sg_mem_line_bytes). */
 int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                        sg_outcome *outcome);
+/* The same for a line of which the caller knows that the first level does not have it. */
+int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
+                      sg_outcome *outcome);
 
 /* The whole access at time `now` (cycles), whatever it takes: private hit, shared cache, coherence,
  * network, contention, page miss. Adds to `outcome`. Calls come in non-decreasing `now` up to the
