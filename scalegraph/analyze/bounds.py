@@ -81,9 +81,13 @@ def anchors(
     """Return for each processor count the point where *bound* equals *target*.
 
     *scaling* comes from `metrics.scaling`; *target* is an efficiency (0 to 1), seconds, bytes per processor, or
-    operations/s per processor. *tolerance* is absolute for an efficiency and relative otherwise. A run within it is
-    taken as it is (the nearest one); else W and L are interpolated linearly in their logarithms between the two
-    neighbours in W whose values lie on either side; of several such pairs the one with the smallest W.
+    operations/s per processor. *tolerance* is absolute for an efficiency and relative otherwise.
+
+    Wanted is the least W that meets the bound (isoefficiency, latency-metric.txt 2.1), the one `request.search` stops
+    at; larger sizes on a plateau mean nothing, and runs added for them later change nothing. So the runs are gone
+    through by rising W: the first one within *tolerance* is taken as it is, unless the value rises past the target
+    between two neighbours before it; then W and L are interpolated linearly in their logarithms between these. Where
+    the value nowhere rises past the target, the first pair between which it falls past it serves.
     One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
     """
     rows = _prepared(scaling, latency)
@@ -105,10 +109,10 @@ def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, toleran
     rows = rows[usable].assign(value=value[usable], w=work[usable]).sort_values("w", kind="stable")
     value = numbers(rows, "value")
     distance = np.abs(value - target) / (abs(target) if relative and target else 1.0)
-    nearest = int(np.argmin(distance))
-    if distance[nearest] <= tolerance:
-        return _at_run(rows.iloc[nearest], count, len(rows))
+    near = np.flatnonzero(distance <= tolerance)
     pair = _bracket(value, numbers(rows, "w"), target)
+    if len(near) and (pair is None or near[0] <= pair[1] or value[pair[0]] > target):
+        return _at_run(rows.iloc[near[0]], count, len(rows))
     if pair is None:
         goal = f"{words} = {si(target, unit) if unit else format(target, 'g')}"
         return Anchor(count, reason=_out_of_reach(rows, value, target, count, goal, unit), runs_tried=len(rows))
@@ -155,9 +159,11 @@ def _at_run(row: pd.Series, count: int, tried: int) -> Anchor:
 
 
 def _bracket(value: Floats, work: Floats, target: float) -> tuple[int, int] | None:
-    for index in range(len(value) - 1):
-        if (value[index] - target) * (value[index + 1] - target) <= 0 and work[index + 1] > work[index]:
-            return index, index + 1
+    """Return the first neighbours between which the value rises past *target*, else the first where it falls so."""
+    above = value >= target
+    for before in (False, True):
+        for index in np.flatnonzero((above[:-1] == before) & (above[1:] != before) & (work[1:] > work[:-1])):
+            return int(index), int(index) + 1
     return None
 
 

@@ -110,7 +110,7 @@ class Search:
         if wanted is None:
             return None
         if self._size(wanted) not in self._asked and len(self._asked) >= self._max_tries:
-            if self._met():
+            if self._met() is not None:
                 return self._end("found", "smaller sizes may reach it too")
             return self._end("tries", f"not near enough after {self._max_tries} sizes")
         self._asked.add(self._size(wanted))
@@ -126,23 +126,23 @@ class Search:
         if not good:
             return self._begin()
         points = [(tried.x, self._goal.distance(tried.value or 0.0)) for tried in good]
-        if self._met():
-            below = any(y < 0 and x < self._met()[0].x for x, y in points)
+        pairs = [(a, b) for a, b in itertools.pairwise(points) if a[1] < 0 <= b[1]]
+        met = self._met()
+        if met is not None and not (pairs and pairs[0][1][0] < met.x):  # else the goal is passed at a smaller size
+            below = any(y < 0 and x < met.x for x, y in points)
             if below or self._goal.kind == "time" or self._size(self._lower) in self._tried:
                 return self._end("found", "")  # a time rises with any size: no smaller one can meet it
             return self._down(points, _PROBE)
-        pairs = [(a, b) for a, b in itertools.pairwise(points) if a[1] < 0 <= b[1]]
         if pairs:
             return self._inside(*pairs[0])
         if points[-1][1] < 0:
             return self._up(points)
         return self._down(points)
 
-    def _met(self) -> list[Tried]:
-        """Return the smallest size that is near enough and its neighbours that are so too, rising."""
-        good = sorted((tried for tried in self._tried.values() if tried.value is not None), key=lambda tried: tried.x)
-        from_first = itertools.dropwhile(lambda tried: not self._goal.met(tried.value or 0.0), good)
-        return list(itertools.takewhile(lambda tried: self._goal.met(tried.value or 0.0), from_first))
+    def _met(self) -> Tried | None:
+        """Return the smallest size that is near enough; `analyze.bounds` takes the same one."""
+        met = [tried for tried in self._tried.values() if tried.value is not None and self._goal.met(tried.value)]
+        return min(met, key=lambda tried: tried.x, default=None)
 
     def _far(self, tried: Tried) -> float:
         return abs(self._goal.distance(tried.value or 0.0))
@@ -229,7 +229,7 @@ class Search:
         return min(good, key=self._far, default=None)
 
     def _end(self, why: Why, sentence: str) -> float | None:
-        best = min(self._met(), key=self._far) if why == "found" else self._best()
+        best = self._met() if why == "found" else self._best()
         self.result = Found(why, best, len(self._asked), sentence)
         return None
 

@@ -64,14 +64,35 @@ def test_the_residual_finds_the_column_of_the_published_table_that_contradicts_t
     assert made.residual() == pytest.approx(0.056, abs=0.004)
 
 
-def test_a_run_within_tolerance_is_measured_and_the_nearest_one_wins() -> None:
-    rows = _points((2, 10, 0.40, 1.0), (2, 20, 0.496, 1.5), (2, 30, 0.505, 2.0), (4, 50, 0.5, 3.0))
+def test_of_the_runs_within_tolerance_the_one_with_the_least_work_is_taken() -> None:
+    rows = _points((2, 10, 0.40, 1.0), (2, 20, 0.494, 1.5), (2, 30, 0.501, 2.0), (4, 50, 0.5, 3.0))
     made = matrix.scalability(rows, target=0.5, tolerance=0.01)
     assert made is not None
     assert made.anchors[2].way == "measured"
     assert made.anchors[2].work == 20
-    assert made.value(2, 4) == pytest.approx(1.5 * 0.504 / (3.0 * 0.5))
+    assert made.value(2, 4) == pytest.approx(1.5 * 0.506 / (3.0 * 0.5))
     assert made.ways[(2, 4)] == "measured"
+
+
+def test_larger_sizes_added_later_leave_the_point_where_it_was() -> None:
+    first = ((2, 10, 0.40, 1.0), (2, 20, 0.495, 1.5))
+    (before,) = bounds.anchors(_points(*first), "efficiency", 0.5, tolerance=0.02)
+    more = _points(*first, (2, 40, 0.5, 2.0), (2, 80, 0.7, 3.0), (2, 160, 0.5, 3.0))
+    (after,) = bounds.anchors(more, "efficiency", 0.5, tolerance=0.02)
+    assert (before.work, before.latency_s, before.labels) == (after.work, after.latency_s, after.labels)
+
+
+def test_a_goal_passed_at_a_smaller_size_counts_before_a_larger_run_that_meets_it() -> None:
+    rows = _points((2, 10, 0.3, 1.0), (2, 20, 0.7, 2.0), (2, 4000, 0.5, 9.0))
+    (anchor,) = bounds.anchors(rows, "efficiency", 0.5, tolerance=0.01)
+    assert anchor.labels == ("W = 10", "W = 20")
+
+
+def test_a_value_that_only_falls_past_the_goal_serves_where_it_never_rises_past_it() -> None:
+    (falls,) = bounds.anchors(_points((2, 10, 0.7, 1.0), (2, 20, 0.3, 2.0)), "efficiency", 0.5)
+    assert falls.way == "computed"
+    both = _points((2, 10, 0.7, 1.0), (2, 20, 0.3, 2.0), (2, 40, 0.6, 3.0))
+    assert bounds.anchors(both, "efficiency", 0.5)[0].labels == ("W = 20", "W = 40")
 
 
 def test_between_two_runs_work_is_interpolated_in_its_logarithm() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scalegraph.analyze.bounds import anchors
 from scalegraph.request.search import Found, Goal, Search
 
 Curve = Callable[[int], float | None]
@@ -83,6 +85,39 @@ def test_the_smallest_of_several_sizes_is_taken() -> None:
     assert found.met
     assert found.best is not None
     assert 2**found.best.x < 1000 * 2**1.5  # no farther up than one probe
+
+
+def test_search_and_matrix_take_the_same_size_whatever_was_run_before() -> None:
+    def plateau(size: int) -> float:
+        return min(0.252, 0.252 * size / 1000) if size < 10**6 else 0.4
+
+    goal = Goal("efficiency", 0.25, 0.04)
+    for known in ((), (7, 8, 9), (9, 9.94, 9.95, 12, 15), (4, 10, 22)):
+        work = Search(goal, lambda x: round(2**x), (0, 40), 18, 30)
+        rows = {round(2**x): plateau(round(2**x)) for x in known}
+        for x in known:
+            work.observe(x, plateau(round(2**x)))
+        while (x := work.next()) is not None:
+            rows[round(2**x)] = plateau(round(2**x))
+            work.observe(x, rows[round(2**x)])
+        assert work.result is not None
+        assert work.result.best is not None
+        table = pd.DataFrame({"work": rows.keys(), "efficiency": rows.values()}).assign(
+            processors=8, latency_s=1.0, latency_method1_s=1.0, time_s=1.0, unit_speed=1.0, label="", keys="k"
+        )
+        (anchor,) = anchors(table, "efficiency", goal.target, tolerance=goal.tolerance * goal.target)
+        assert anchor.way == "measured"
+        assert anchor.work == round(2**work.result.best.x) == min(n for n, e in rows.items() if goal.met(e))
+
+
+def test_a_goal_passed_below_a_size_that_meets_it_is_looked_for_there() -> None:
+    curve = {16: 0.3, 64: 0.7, 4096: 0.5}
+    work = Search(Goal("efficiency", 0.5, 0.02), lambda x: round(2**x), (0, 40), 5, 10)
+    for size, value in curve.items():
+        work.observe(math.log2(size), value)
+    wanted = work.next()
+    assert wanted is not None
+    assert 4 < wanted < 6
 
 
 def test_an_efficiency_out_of_reach_says_how_far_it_came() -> None:
