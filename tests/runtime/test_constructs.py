@@ -32,6 +32,13 @@ def test_every_kind_of_lock_and_barrier_keeps_its_promise(run: Runner, simulator
     assert outcome.stdout == simulator.native("sharing", 11)
 
 
+@pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
+@pytest.mark.parametrize("processors", [4, 16, 33])
+def test_workers_that_poll_under_a_lock_let_the_one_with_work_in(run: Runner, processors: int, lock: str) -> None:
+    outcome = run("poll", processors, on="server-2x32", settings={"machine.lock": lock})
+    assert (outcome.status, outcome.stdout) == ("ok", "32\n")
+
+
 @pytest.mark.parametrize("schedule", ["static", "static,4", "dynamic", "guided,2", "auto"])
 def test_schedule_of_the_run_serves_schedule_runtime(run: Runner, simulator: Any, schedule: str) -> None:
     outcome = run("loops", 5, settings={"run.schedule": schedule})

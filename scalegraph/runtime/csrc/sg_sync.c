@@ -131,6 +131,8 @@ struct sg_lock {
     uint64_t address; /* of the lock word */
     uint64_t serving; /* ticket lock: address of the second word */
     int32_t holder;   /* -1: free */
+    int32_t promised; /* test and set: the processor that must get it next, -1: any */
+    uint32_t since;   /* ticket of that one */
     uint32_t next_ticket, now_serving;
     uint32_t last; /* queue lock: processor at the end of the queue */
     sg_queue waiting;
@@ -148,6 +150,7 @@ sg_lock *sg_lock_new(uint64_t object)
     sg_lock *lock = sg_new(sizeof *lock);
     lock->object = object;
     lock->holder = -1;
+    lock->promised = -1;
     lock->address = object != 0 ? object : sg_variables(1);
     lock->serving = sg_variables(1);
     return lock;
@@ -198,6 +201,7 @@ void sg_lock_forget(const void *object)
     sg_lock *lock = sg_lock_at(object);
     if (lock->waiting.head == NULL) {
         lock->holder = -1;
+        lock->promised = -1;
         lock->now_serving = lock->next_ticket;
     }
 }
@@ -213,19 +217,39 @@ static void wait_for(sg_lock *lock, sg_processor *p)
     sg_suspend(p, SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
 }
 
+enum { PATIENCE = 8 }; /* times a processor finds a lock taken again that was released meanwhile */
+
+static bool may_take(sg_lock *lock, const sg_processor *p, uint32_t ticket, uint32_t *passed_over)
+{
+    int32_t me = (int32_t)p->id;
+    if (*passed_over > PATIENCE && (lock->promised < 0 || (int32_t)(ticket - lock->since) < 0)) {
+        lock->promised = me;
+        lock->since = ticket;
+    }
+    ++*passed_over;
+    return lock->holder < 0 && (lock->promised < 0 || lock->promised == me);
+}
+
+/* Whoever released the lock has its line and so takes it again before the others have seen it free. On a real
+ * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors poll
+ * under a lock would never see the one that has work for them. So nobody is passed over for ever: the one that
+ * came first is next. */
 static void acquire_test_and_set(sg_lock *lock, sg_processor *p)
 {
+    uint32_t passed_over = 0, ticket = lock->next_ticket++;
     for (;;) {
         sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
-        if (lock->holder < 0)
+        if (may_take(lock, p, ticket, &passed_over))
             break;
         for (;;) {
             sg_touch(p, lock->address, SG_READ, SG_LEAF_PRIM_LOCK);
-            if (lock->holder < 0)
+            if (may_take(lock, p, ticket, &passed_over))
                 break;
             wait_for(lock, p);
         }
     }
+    if (lock->promised == (int32_t)p->id)
+        lock->promised = -1;
     lock->holder = (int32_t)p->id;
 }
 
