@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -72,8 +72,8 @@ def _tree(regions: Sequence[Region], run: RunRecord) -> list[tuple[Region, int]]
     children: dict[int, list[Region]] = {}
     for region in by_id.values():
         if region.id != 0:
-            parent = region.parent if region.parent in by_id and region.parent != region.id else 0
-            children.setdefault(parent or 0, []).append(region)
+            parent = region.parent if _hangs_together(region, by_id) else 0
+            children.setdefault(parent or 0, []).append(region.model_copy(update={"parent": parent or 0}))
     result: list[tuple[Region, int]] = []
     pending = [(by_id[0], 0)]
     while pending:
@@ -84,6 +84,16 @@ def _tree(regions: Sequence[Region], run: RunRecord) -> list[tuple[Region, int]]
     return result
 
 
+def _hangs_together(region: Region, by_id: Mapping[int, Region]) -> bool:
+    """Return whether the parents of *region* lead to the root; in a damaged file they may lead nowhere or in a ring."""
+    seen: set[int] = set()
+    place: Region | None = region
+    while place is not None and place.id != 0 and place.id not in seen:
+        seen.add(place.id)
+        place = by_id.get(place.parent or 0)
+    return place is not None and place.id == 0
+
+
 def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     """Return `region_costs` of *run* with what each region loses against the one-processor run of the same problem.
 
@@ -91,6 +101,7 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
     where a region gains); NaN when nothing is lost in all.
     """
+    regions = [region for region, _ in _tree([region for region, _ in _tree(regions, one)], run)]
     table = region_costs(run, regions)
     alone = region_costs(one, regions).set_index("region")
     for suffix in ("", "_incl"):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.run import RUN_SCALARS
 from scalegraph.base.units import significant
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -16,20 +17,9 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 PARAMETER = "param."
 _ORIGIN = ("source", "program", "machine")
 _NEEDED = ("processors", "time_s")
+_SHORTEST_S = 1e-18  # no machine runs anything in less; ratios to such times would overflow
 # Columns that a run may lack: analysis then gets a column of NaN, never an error.
-_OPTIONAL = (
-    "busy_s",
-    "memory_stall_s",
-    "idle_s",
-    "primitive_s",
-    "references",
-    "misses",
-    "invalidations",
-    "work_ops",
-    "work_flops",
-    "clock_hz",
-    "memory_bytes",
-)
+_OPTIONAL = (*(name for name in RUN_SCALARS if name not in _NEEDED), "clock_hz", "memory_bytes")
 
 
 def parameter_columns(table: pd.DataFrame) -> list[str]:
@@ -74,7 +64,7 @@ def usable(table: pd.DataFrame) -> pd.DataFrame:
     if missing:
         raise InputError(f"the run table has no column {' and no column '.join(missing)}")
     time = numbers(table, "time_s")
-    good = np.isfinite(time) & (time > 0)
+    good = np.isfinite(time) & (time > _SHORTEST_S)
     if "status" in table.columns:
         good &= (table["status"] == "ok").to_numpy()
     return table.loc[good].reset_index(drop=True)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Value: TypeAlias = int | float | str
+Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
+# Far beyond anything that runs, but sums and ratios of such numbers stay finite.
+Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=-1e19, le=1e19)]
+Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Hertz: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=1e-3, le=1e19)]
 Source: TypeAlias = Literal["simulated", "measured", "imported"]
 Status: TypeAlias = Literal[
     "ok",
@@ -28,6 +32,22 @@ Status: TypeAlias = Literal[
 ]
 
 
+# What a run measured beside its leaves and counters: columns of the run table and fields of JSON documents.
+RUN_SCALARS = (
+    "time_cycles",
+    "time_s",
+    "work_ops",
+    "work_flops",
+    "busy_s",
+    "memory_stall_s",
+    "idle_s",
+    "primitive_s",
+    "references",
+    "misses",
+    "invalidations",
+)
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,7 +55,7 @@ class _Frozen(BaseModel):
 class RunPoint(_Frozen):
     """Coordinates of one run within a study."""
 
-    processors: int = Field(ge=1)
+    processors: int = Field(ge=1, le=2**31)
     parameters: dict[str, Value] = Field(default_factory=dict)
     repetition: int = Field(default=0, ge=0)
 
@@ -70,9 +90,9 @@ class RegionCost(_Frozen):
     """Exclusive cost of a region, summed over processors (cycles; counts)."""
 
     region: int
-    leaves: dict[str, int] = Field(default_factory=dict)
-    counters: dict[str, int] = Field(default_factory=dict)
-    busy_max: int = 0  # busy cycles of the processor that was busiest here: load imbalance
+    leaves: dict[str, Count] = Field(default_factory=dict)
+    counters: dict[str, Count] = Field(default_factory=dict)
+    busy_max: Count = 0  # busy cycles of the processor that was busiest here: load imbalance
 
 
 class LineCost(_Frozen):
@@ -80,13 +100,13 @@ class LineCost(_Frozen):
 
     file: str
     line: int
-    executions: int = 0
-    references: int = 0
-    misses: int = 0
-    busy: int = 0
-    memory_stall: int = 0
-    idle: int = 0
-    primitive: int = 0
+    executions: Count = 0
+    references: Count = 0
+    misses: Count = 0
+    busy: Count = 0
+    memory_stall: Count = 0
+    idle: Count = 0
+    primitive: Count = 0
 
 
 class Wait(_Frozen):
@@ -113,22 +133,22 @@ class RunRecord(_Frozen):
     exit_code: int | None = None
     signal: int | None = None
     warnings: tuple[str, ...] = ()
-    time_s: float | None = None
-    time_cycles: int | None = None
-    clock_hz: float | None = None
-    work_ops: int | None = None
-    work_flops: int | None = None
-    busy_s: float | None = None
-    memory_stall_s: float | None = None
-    idle_s: float | None = None
-    primitive_s: float | None = None
-    references: int | None = None
-    misses: int | None = None
-    invalidations: int | None = None
-    host_s: float | None = None
-    leaves: dict[str, int] = Field(default_factory=dict)  # cycles summed over processors
-    counters: dict[str, int] = Field(default_factory=dict)
-    processor_leaves: dict[str, list[int]] = Field(default_factory=dict)  # leaf -> cycles of processor 0, 1, ..
+    time_s: Number | None = None
+    time_cycles: Count | None = None
+    clock_hz: Hertz | None = None
+    work_ops: Count | None = None
+    work_flops: Count | None = None
+    busy_s: Number | None = None
+    memory_stall_s: Number | None = None
+    idle_s: Number | None = None
+    primitive_s: Number | None = None
+    references: Count | None = None
+    misses: Count | None = None
+    invalidations: Count | None = None
+    host_s: Number | None = None
+    leaves: dict[str, Count] = Field(default_factory=dict)  # cycles summed over processors
+    counters: dict[str, Count] = Field(default_factory=dict)
+    processor_leaves: dict[str, list[Count]] = Field(default_factory=dict)  # leaf -> cycles of processor 0, 1, ..
     regions: tuple[RegionCost, ...] = ()
     lines: tuple[LineCost, ...] = ()
     waits: tuple[Wait, ...] = ()
@@ -146,27 +166,8 @@ class RunRecord(_Frozen):
         Scalars, leaves as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
         parameters as ``param.*``.
         """
-        scalars = self.model_dump(
-            include={
-                "source",
-                "program",
-                "machine",
-                "status",
-                "time_s",
-                "time_cycles",
-                "clock_hz",
-                "work_ops",
-                "work_flops",
-                "busy_s",
-                "memory_stall_s",
-                "idle_s",
-                "primitive_s",
-                "references",
-                "misses",
-                "invalidations",
-                "host_s",
-            }
-        )
+        named = {"source", "program", "machine", "status", "clock_hz", "host_s"}
+        scalars = self.model_dump(include=named.union(RUN_SCALARS))
         return {
             "key": self.point.key,
             "processors": self.point.processors,

@@ -9,24 +9,11 @@ from typing import Any
 import pandas as pd
 
 from scalegraph.analyze import metrics
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RUN_SCALARS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import print_rows
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
-_SCALARS = (
-    "time_cycles",
-    "time_s",
-    "work_ops",
-    "work_flops",
-    "busy_s",
-    "memory_stall_s",
-    "idle_s",
-    "primitive_s",
-    "references",
-    "misses",
-    "invalidations",
-)
 _HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy", "stall", "idle", "prim.", "misses", "here")
 
 
@@ -57,7 +44,7 @@ def _run(record: RunRecord, values: dict[str, float | None]) -> dict[str, Any]:
     row: dict[str, Any] = {"processors": record.point.processors}
     if record.point.parameters:
         row["parameters"] = dict(record.point.parameters)
-    row |= {name: getattr(record, name) for name in _SCALARS}
+    row |= {name: getattr(record, name) for name in RUN_SCALARS}
     row |= {name: values.get(name) for name in _DERIVED}
     return row | {
         "host_s": record.host_s,

@@ -7,7 +7,9 @@ import zlib
 
 from pydantic import ValidationError
 
+from scalegraph.base.errors import near
 from scalegraph.base.run import RunRecord
+from scalegraph.runtime.format import LEAF_NAMES
 
 _LARGEST = 512 * 2**20  # bytes of one unpacked record; a small file must not fill the memory
 
@@ -29,7 +31,19 @@ def unpack(packed: bytes, key: str) -> RunRecord:
         raise ValueError(f"{place}: {first['msg']}") from None
     if record.point.key != key:
         raise ValueError(f"it stands under the key of another point ({key})")
+    _check_leaves(record)
     return record
+
+
+def _check_leaves(record: RunRecord) -> None:
+    """Raise `ValueError` for accounts that analysis could not add up."""
+    named = {*record.leaves, *record.processor_leaves, *(leaf for cost in record.regions for leaf in cost.leaves)}
+    unknown = sorted(named.difference(LEAF_NAMES))
+    if unknown:
+        raise ValueError(f"unknown leaf '{unknown[0]}'{near(unknown[0], LEAF_NAMES)}")
+    for leaf, cycles in record.processor_leaves.items():
+        if len(cycles) != record.point.processors:
+            raise ValueError(f"leaf {leaf} is known on {len(cycles)} of {record.point.processors} processors")
 
 
 def unpack_output(output: bytes) -> tuple[str, str]:
