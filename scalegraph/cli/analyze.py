@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +53,20 @@ def analyze(
     if output is not None:
         write_atomic(output, table.to_csv(index=False))
     if as_json:
-        print_json({"study": str(source), "what": name, "rows": json.loads(table.to_json(orient="records"))})
+        print_json({"study": str(source), "what": name, "rows": _documents(table)})
     elif output is None:
         show(table)
+
+
+def _documents(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as JSON, numbers to the last digit; what is missing or infinite is null."""
+    rows = table.astype(object).to_dict("records")
+    return [{str(name): _json(cell) for name, cell in row.items()} for row in rows]
+
+
+def _json(cell: Any) -> Any:
+    value = cell.item() if hasattr(cell, "item") else cell
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def show(table: pd.DataFrame) -> None:

@@ -112,6 +112,16 @@ def test_every_quantity_is_computed(call: Any, study: Path) -> None:
     assert "there are runs on 1, 2, 4, 8" in err
 
 
+def test_small_numbers_keep_their_digits_in_a_document(call: Any, study: Path) -> None:
+    with Study.open(study, write=True) as made:
+        run = made.runs()[0]
+        tiny = run.model_copy(update={"time_s": 1.234567890123e-9, "point": RunPoint(processors=1)})
+        made.add_run(tiny)
+    rows = json.loads(call("analyze", study, "--what", "runs", "--json")[1])["rows"]
+    assert 1.234567890123e-9 in [row["time_s"] for row in rows]
+    assert [row["param.n"] for row in rows].count(None) == 1
+
+
 def test_a_table_of_runs_goes_out_and_comes_back(call: Any, study: Path, tmp_path: Path) -> None:
     table, again = tmp_path / "runs.csv", tmp_path / "again.sgstudy"
     assert call("analyze", study, "--what", "runs", "-o", table)[0] == 0
