@@ -93,7 +93,6 @@ class Search:
         self._max_tries = max_tries
         self._tried: dict[Hashable, Tried] = {}
         self._asked: set[Hashable] = set()
-        self._widths: list[float] = []
         self.result: Found | None = None
 
     def observe(self, x: float, value: float | None) -> None:
@@ -157,10 +156,14 @@ class Search:
         return x
 
     def _inside(self, low: tuple[float, float], high: tuple[float, float]) -> float | None:
-        """Return a size between two that lie on either side; halve when interpolation does not shrink the bracket."""
+        """Return a size between two that lie on either side; halve when interpolation does not shrink the bracket.
+
+        That is seen from the sizes tried, not from the order they came in: a resumed search goes on as the first did.
+        """
         width = high[0] - low[0]
-        self._widths.append(width)
-        slow = len(self._widths) >= 3 and width > self._widths[-3] / 2
+        known = [tried.x for tried in self._tried.values() if tried.value is not None]
+        gaps = [low[0] - x for x in known if x < low[0]] + [x - high[0] for x in known if x > high[0]]
+        slow = min(gaps, default=math.inf) < width / 2  # an end moved less than half of what is left
         share = 0.5 if slow else -low[1] / (high[1] - low[1])
         # an end far away says little about where the crossing is; stay off the ends themselves
         share = min(max(share, 0.08), 0.92)

@@ -92,8 +92,15 @@ class Searches:
             missing = self._missing(task, size)
             if missing:
                 return missing
-            task.search.observe(x, self._value(task, size))
+            task.search.observe(self._place(x, size), self._value(task, size))
         return []
+
+    def _place(self, x: float, size: Mapping[str, Value]) -> float:
+        """Return where *size*, asked for at x, lies itself: a resumed search sees it there."""
+        family = self._found.family
+        knob = family.knob_of(size)
+        exact = x if knob is None else math.log2(family.work(knob))
+        return exact if family.key(family.knob_for_work(2.0**exact)) == family.key(family.knob_for_work(2.0**x)) else x
 
     def _missing(self, task: _Task, size: Mapping[str, Value]) -> list[RunPoint]:
         points = points_of(self._found, size, sorted({1, task.planned.processors}))

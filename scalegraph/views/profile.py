@@ -35,7 +35,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
         _sentence(costs, run),
         (_table(costs), _bars(costs, run, bars)),
         notes=(
-            f"Run: {run.point.label()}. Times are summed over processors; inclusive counts everything written inside.",
+            f"Run: {run.point.label()}. Times are summed over processors.",
+            "Inclusive counts what is written inside a region, not what it calls.",
             *(("Loss: inclusive share of what is lost against one processor.",) if not alone else ()),
         ),
         meta={"run": run.point.key},

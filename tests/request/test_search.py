@@ -120,6 +120,31 @@ def test_a_goal_passed_below_a_size_that_meets_it_is_looked_for_there() -> None:
     assert 4 < wanted < 6
 
 
+@settings(deadline=None, max_examples=50)
+@given(st.floats(0.1, 0.9), st.floats(10.0, 1e4), st.floats(0, 25), st.integers(0, 12))
+def test_a_search_begun_anew_goes_on_as_the_one_that_was_stopped(
+    target: float, overhead: float, start: float, stopped: int
+) -> None:
+    goal, curve = Goal("efficiency", target, 0.002), efficiency(overhead)
+
+    def follow(known: list[int]) -> tuple[list[int], Found | None]:
+        work = Search(goal, lambda x: round(2**x), (0.0, 40.0), start, 30)
+        asked = list(known)
+        for size in known:
+            work.observe(math.log2(size), curve(size))
+        while (x := work.next()) is not None:
+            asked.append(round(2**x))
+            work.observe(math.log2(asked[-1]), curve(asked[-1]))
+        return asked, work.result
+
+    asked, whole = follow([])
+    again, resumed = follow(asked[:stopped])
+    assert again == asked
+    assert whole is not None
+    assert resumed is not None
+    assert (resumed.why, resumed.best) == (whole.why, whole.best)
+
+
 def test_an_efficiency_out_of_reach_says_how_far_it_came() -> None:
     found, asked = search(lambda size: 0.3 * size / (size + 100), Goal("efficiency", 0.5, 0.05))
     assert found.why == "flat"
