@@ -1,5 +1,5 @@
 /* Time, and the number of processors, as the program sees them: those of the simulated machine.
- * Dates are real: the clock of the day began when the host started the run. */
+ * The clock of the day begins at the epoch's second 0, so that two runs read the same. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
