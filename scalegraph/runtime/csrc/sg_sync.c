@@ -231,9 +231,9 @@ static bool may_take(sg_lock *lock, const sg_processor *p, uint32_t ticket, uint
 }
 
 /* Whoever released the lock has its line and so takes it again before the others have seen it free. On a real
- * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors poll
- * under a lock would never see the one that has work for them. So nobody is passed over for ever: the one that
- * came first is next. */
+ * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
+ * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
+ * one that came first is next. */
 static void acquire_test_and_set(sg_lock *lock, sg_processor *p)
 {
     uint32_t passed_over = 0, ticket = lock->next_ticket++;
