@@ -278,8 +278,13 @@ class FigureWidget(QWidget):
         self._choice.blockSignals(True)
         while self._choice.count():
             self._choice.removeTab(0)
+        kinds = [type(panel) for panel in self._panels]
         for panel in self._panels:
-            self._choice.addTab(_PARTS[type(panel)])
+            if isinstance(panel, PlotPanel) and kinds.count(PlotPanel) > 1:
+                words = panel.plot.y.label.split()
+                self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
+            else:
+                self._choice.addTab(_PARTS[type(panel)])
         self._choice.setCurrentIndex(0)
         self._choice.blockSignals(False)
 
@@ -289,8 +294,8 @@ class FigureWidget(QWidget):
         self._splitter.setSizes([10 * _LEAST[type(panel)][0 if across else 1] for panel in self._panels])
 
     def minimumSizeHint(self) -> QSize:
-        """Small enough for four views in a small window."""
-        return QSize(220, 160)
+        """Small enough for four views with their tabs in a small window beside the queue."""
+        return QSize(220, 90)
 
 
 class _State(QWidget):

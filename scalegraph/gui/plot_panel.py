@@ -66,6 +66,7 @@ class PlotPanel(QWidget):
         self._canvas.setMouseTracking(True)
         item = self._canvas.getPlotItem()
         item.hideButtons()
+        item.layout.setContentsMargins(1, 6, 1, 1)  # half of the highest tick's text stands above the plot
         item.setMenuEnabled(False)
         self._labels = EndLabels(self._box)
         item.layout.addItem(self._labels, 2, 3)

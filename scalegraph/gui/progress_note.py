@@ -30,3 +30,4 @@ class ProgressNote(QPushButton):
         if active:
             waiting = f", {len(active) - 1} more waiting" if len(active) > 1 else ""
             self.setText((active[0].said() or active[0].phase) + waiting)
+            self.setMinimumWidth(self.sizeHint().width())  # the status bar would not ask again

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.base import toml
@@ -27,6 +28,8 @@ from scalegraph.gui.widgets import label
 from scalegraph.request.model import Request
 
 _PAUSE_MS: Final = 120  # after the last key, before the request is looked at
+_SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
+_BESIDE_FIELDS: Final = 40  # margins and the scroll bar
 
 
 class RequestPanel(QWidget):
@@ -185,9 +188,17 @@ class RequestPanel(QWidget):
         row.setSpacing(8)
         row.addWidget(self.form_area, 3)
         self.side.setContentsMargins(0, 12, 0, 0)
-        self.side.setMinimumWidth(300)
-        self.side.setMaximumWidth(620)
+        self.side.setMinimumWidth(_SIDE_WIDTHS[0])
+        self.side.setMaximumWidth(_SIDE_WIDTHS[1])
         row.addWidget(self.side, 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: the fields have the width they need first; the plan beside has less to lose."""
+        super().resizeEvent(event)
+        page = self.form_area.widget()
+        need = page.minimumSizeHint().width() if page is not None else 0
+        rest = self.width() - need - _BESIDE_FIELDS
+        self.side.setMaximumWidth(max(_SIDE_WIDTHS[0], min(_SIDE_WIDTHS[1], rest)))
 
     def _show(self, form: RequestForm) -> None:
         for section in self.sections:

@@ -83,6 +83,12 @@ QLineEdit[fault="true"], QComboBox[fault="true"], QSpinBox[fault="true"], QDoubl
 QTableView[fault="true"], QListView[fault="true"], QPlainTextEdit[fault="true"] { border: 1px solid $fault; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url($chevron); width: 12px; height: 12px; }
+QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { subcontrol-origin: border; border: none; width: 18px; }
+QDoubleSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 0; }
+QDoubleSpinBox::down-button { subcontrol-position: bottom right; margin: 0 2px 2px 0; }
+QDoubleSpinBox::up-button:hover, QDoubleSpinBox::down-button:hover { background: $hover; }
+QDoubleSpinBox::up-arrow { image: url($chevron_up); width: 10px; height: 10px; }
+QDoubleSpinBox::down-arrow { image: url($chevron); width: 10px; height: 10px; }
 QComboBox QAbstractItemView { background: $base; border: 1px solid $line; }
 QPushButton { background: $raised; color: $text; border: 1px solid $line; border-radius: 4px; padding: 5px 14px; }
 QPushButton:hover { background: $hover; }
@@ -154,5 +160,6 @@ QFrame[banner="remark"] { background: $remark_paper; border: 1px solid $line; bo
 
 def stylesheet(paper: Paper, name: str) -> str:
     """Return the application's style sheet in the colours of *paper*; *name* is ``light`` or ``dark``."""
-    chevron = resource_dir("icons") / f"chevron-{name}.svg"
-    return _SHEET.substitute(asdict(paper), chevron=chevron.as_posix())
+    icons = resource_dir("icons")
+    down, up = (icons / f"{which}-{name}.svg" for which in ("chevron", "chevron-up"))
+    return _SHEET.substitute(asdict(paper), chevron=down.as_posix(), chevron_up=up.as_posix())

@@ -81,8 +81,9 @@ class OptionEditor(QWidget):
         box.setRange(0.0, 1.0)
         box.setSingleStep(0.05)
         box.setDecimals(2)
-        box.setSpecialValueText(f"{self.option.title}: {AUTO}")
-        box.setPrefix(f"{self.option.title} ")
+        box.setSpecialValueText(f"E: {AUTO}")
+        box.setPrefix("E = ")
+        box.setMinimumWidth(112)
         box.setKeyboardTracking(False)  # not at every digit
         box.valueChanged.connect(self._emit)
         return box

@@ -1,0 +1,156 @@
+"""Make the pictures of docs/WINDOW.md and README.md again, from a real study and real runs.
+
+``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
+or two. Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PIL import Image
+from PySide6.QtCore import QBuffer, QDeadlineTimer, QEventLoop, QIODevice
+from PySide6.QtWidgets import QApplication, QWidget
+
+from scalegraph.gui import app
+from scalegraph.gui.main_window import MainWindow
+
+IMAGES = Path(__file__).parent / "images"
+WINDOW = (1280, 800)
+COLOURS = 255
+LONGEST_MS = 120_000
+SETTLED_MS = 300  # for timers that gather several changes into one drawing
+
+
+def main(arguments: list[str]) -> int:
+    """Write every picture; return the exit code."""
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch)
+        study = Path(arguments[0]) if arguments else demonstration(directory)
+        IMAGES.mkdir(parents=True, exist_ok=True)
+        app.make_application()
+        window = app.make_window(settings_file=directory / "window.ini")
+        window.resize(*WINDOW)
+        window.show()
+        window.actions_["theme_light"].trigger()
+        settle(window)
+        save(window, "start")
+        request(window)
+        window.open_study(study)
+        settle(window)
+        whole(window)
+        views(window)
+        window.close()
+        wait(lambda: not window.isVisible())
+    return 0
+
+
+def demonstration(directory: Path) -> Path:
+    """Carry the demonstration out and return its study."""
+    command = [sys.executable, "-m", "scalegraph.cli.main", "demo", "--headless", "-o", str(directory / "demo")]
+    subprocess.run(command, check=True)
+    return directory / "demo" / "demo.sgstudy"
+
+
+def request(window: MainWindow) -> None:
+    """Picture the request panel with its plan, and the queue while the runs land."""
+    window.go("request")
+    window.request.program.choose("ge2")
+    wait(lambda: window.request.can_run)
+    settle(window)
+    save(window, "request")
+    window.request.start()
+    entry = window.runner.entries[0]
+    wait(lambda: entry.ended or (entry.finished >= 5 and window.page == "study"))
+    pause(SETTLED_MS)
+    save(window, "queue")
+    window.runner.cancel_all()
+    wait(lambda: entry.ended)
+    settle(window)
+    window.close_study(window.study.handle.key if window.study.handle else "")
+    window.panels.use("queue", False)
+    window.statusBar().clearMessage()
+
+
+def whole(window: MainWindow) -> None:
+    """Picture the whole window, light and dark."""
+    window.study.arrange("Overview")
+    settle(window)
+    save(window, "window")
+    window.actions_["theme_dark"].trigger()
+    settle(window)
+    save(window, "window-dark")
+    window.actions_["theme_light"].trigger()
+    window.study.arrange("Where it is lost")
+    settle(window)
+    save(window, "lost")
+    area = window.study.area
+    assert area is not None
+    window.panels.want("inspector", True)
+    window.study.arrange("Scalability")
+    window.selection.select(cell=(4, 32))
+    settle(window)
+    save(window, "inspector")
+    window.panels.want("inspector", False)
+    window.selection.clear()
+
+
+def views(window: MainWindow) -> None:
+    """Picture every view alone, in the room that the window can give it."""
+    area, handle = window.study.area, window.study.handle
+    assert area is not None
+    assert handle is not None
+    window.panels.want("navigator", False)
+    window.resize(1100, 760)
+    for name in window.session.views():
+        dock = area.show_view(handle, name)
+        area.maximise(dock)
+        settle(window)
+        save(dock, f"view-{name}")
+        area.maximise(dock)
+
+
+def settle(window: MainWindow) -> None:
+    """Wait until everything in sight is drawn."""
+    pause(SETTLED_MS)
+    wait(lambda: not window.jobs.running)
+    pause(SETTLED_MS)
+    wait(lambda: not window.jobs.running)
+
+
+def wait(ready: Callable[[], bool]) -> None:
+    """Let the window work until *ready*."""
+    deadline = QDeadlineTimer(LONGEST_MS)
+    while not ready():
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+        if deadline.hasExpired():
+            raise TimeoutError("the window did not come to rest")
+
+
+def pause(milliseconds: int) -> None:
+    """Let the window work for a while."""
+    deadline = QDeadlineTimer(milliseconds)
+    wait(deadline.hasExpired)
+
+
+def save(widget: QWidget, name: str) -> None:
+    """Write what is seen of *widget*, with as many colours as such a picture needs."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    widget.grab().save(buffer, "PNG")
+    picture = Image.open(io.BytesIO(buffer.data().data())).convert("RGB")
+    path = IMAGES / f"{name}.png"
+    picture.quantize(COLOURS, kmeans=4, dither=Image.Dither.NONE).save(path, optimize=True)
+    sys.stdout.write(f"{path.name}: {path.stat().st_size // 1000} kB\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
