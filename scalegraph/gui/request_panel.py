@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -182,6 +182,7 @@ class RequestPanel(QWidget):
         self.form_area.setWidgetResizable(True)
         self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.form_area.setWidget(page)
+        page.installEventFilter(self)
         self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 16, 12)
@@ -193,8 +194,18 @@ class RequestPanel(QWidget):
         row.addWidget(self.side, 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: the fields have the width they need first; the plan beside has less to lose."""
+        """Qt: share the width again."""
         super().resizeEvent(event)
+        self._share()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: share the width again when the fields need another."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._share()
+        return super().eventFilter(watched, event)
+
+    def _share(self) -> None:
+        """Give the fields the width they need first; the plan beside has less to lose."""
         page = self.form_area.widget()
         need = page.minimumSizeHint().width() if page is not None else 0
         rest = self.width() - need - _BESIDE_FIELDS
@@ -220,8 +231,12 @@ class RequestPanel(QWidget):
 
             return describe(session.machine(machine))
 
-        # a machine that cannot be read is told by the check, beside its field
-        self._describer.ask(look, self.machine.set_values, lambda _error: self.machine.set_values(()))
+        self._describer.ask(look, self.machine.set_values, self._no_machine)
+
+    def _no_machine(self, error: Exception) -> None:
+        self.machine.set_values(())
+        if not self.model.form.chosen:  # else the check tells it, beside its field
+            self.banner.show_fault(str(error))
 
     def _check(self) -> None:
         form = self.model.form

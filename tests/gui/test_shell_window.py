@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scalegraph.base.errors import MissingTool
 from scalegraph.gui import app
+from scalegraph.gui.export_dialog import ExportDialog
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.start_page import Card
 
@@ -478,9 +479,11 @@ def test_a_view_is_opened_by_its_name_in_the_palette(window: MainWindow, qtbot: 
 
 
 @pytest.mark.compiler
+@pytest.mark.compiler
 def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By clicks and keys, with the real simulator: fill, run, watch, cancel one, matrix, export, close, reopen."""
     from scalegraph.request import Session
 
     app.make_application()
@@ -488,30 +491,58 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot.addWidget(window)
     window.show()
     qtbot.waitUntil(lambda: not window.jobs.running)
-    window.go("request")
-    window.request.program.choose("ge1")
-    window.request.model.edit("small", parameters=(("n", "32"),), processors="1, 2, 4")
-    from scalegraph.gui.request_form import BoundForm
-
-    window.request.model.edit("one bound", bounds=(BoundForm(),))
-    qtbot.waitUntil(lambda: window.request.can_run)
-    qtbot.mouseClick(window.request.side.run, Qt.MouseButton.LeftButton)
-    entry = window.runner.entries[0]
-    qtbot.waitUntil(lambda: entry.ended, timeout=120_000)
-    assert entry.phase == "done", entry.message
-    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running, timeout=20_000)
+    left = Qt.MouseButton.LeftButton
+    _ask_for_gauss(window, qtbot, "1, 2, 4")
+    qtbot.mouseClick(window.request.side.run, left)
+    _ask_for_gauss(window, qtbot, "1, 2, 4, 8, 16, 32, 64, 128, 256")
+    qtbot.mouseClick(window.request.side.run, left)
+    first, second = window.runner.entries
+    said: list[str] = []
+    window.runner.changed.connect(lambda entry, _keys: said.append(entry.said()))
+    window.queue.tree.setCurrentIndex(window.queue.model.index_of(second))
+    qtbot.mouseClick(window.queue.cancel_button, left)
+    qtbot.waitUntil(lambda: first.ended and second.ended, timeout=120_000)
+    assert (first.phase, second.phase) == ("done", "cancelled"), first.message
+    assert any(text.startswith("2 of ") for text in said)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running, timeout=30_000)
     handle = window.study.handle
     assert handle is not None
-    assert handle.data() is not None
-    path = tmp_path / "time.svg"
-    window.session.export(handle.path, "time", path)
-    assert path.stat().st_size > 1000
-    key = handle.path
+    assert handle.path == first.path
+    area = window.study.area
+    assert area is not None
+    qtbot.keyClick(window, Qt.Key.Key_1)
+    matrix = next(dock for dock in area.docks if dock.view.name == "matrix")
+    qtbot.waitUntil(lambda: matrix.figure() is not None and not window.jobs.running, timeout=30_000)
+    picture = tmp_path / "matrix.png"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(picture), ""))
+    qtbot.mouseClick(matrix.title.export, left)
+    dialog = area.findChild(ExportDialog)
+    assert dialog is not None
+    with qtbot.waitSignal(dialog.saved, timeout=30_000):
+        qtbot.mouseClick(dialog.save_button, left)
+    dialog.reject()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    runs = len(handle.data().table)
     window.close_study(handle.key)
-    opened(window, qtbot, key)
-    assert len(window.study.handle.data().table) == 3  # type: ignore[union-attr]
+    assert first.path in window.settings.recent()
+    opened(window, qtbot, first.path)
+    assert len(window.study.handle.data().table) == runs  # type: ignore[union-attr]
     window.close()
     qtbot.waitUntil(lambda: not window.jobs.running)
+
+
+def _ask_for_gauss(window: MainWindow, qtbot: Any, processors: str) -> None:
+    window.go("request")
+    window.request.program.choose("ge1")
+    field = window.request.machine.processors
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, processors)
+    size = window.request.parameters.editor._rows[0].value
+    size.setFocus()
+    size.selectAll()
+    qtbot.keyClicks(size, "24")
+    qtbot.waitUntil(lambda: window.request.can_run)
 
 
 def test_an_interrupt_from_the_terminal_closes_the_window(window: MainWindow, qtbot: Any) -> None:
@@ -523,3 +554,33 @@ def test_an_interrupt_from_the_terminal_closes_the_window(window: MainWindow, qt
         qtbot.waitUntil(lambda: not window.isVisible())
     finally:
         interrupt.end()
+
+
+def test_a_machine_file_with_faults_says_so_before_a_program_is_chosen(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    machine = tmp_path / "mine.toml"
+    machine.write_text('name = "mine"\n[processor]\nclok_mhz = 3\n[cache]\n')
+    window.open_files([machine])
+    qtbot.waitUntil(lambda: "clok_mhz" in window.request.banner.text)
+    assert window.page == "request"
+
+
+def test_the_fields_of_a_request_keep_their_width_beside_the_navigator(
+    window: MainWindow, qtbot: Any, model_study: MakeStudy, choose: Choose
+) -> None:
+    window.resize(1280, 720)
+    opened(window, qtbot, model_study())
+    choose()
+    area = window.request.form_area
+    assert window.navigator.isVisible()
+    assert window.width() == 1280
+    assert area.viewport().width() >= area.widget().minimumSizeHint().width()
+
+
+def test_a_switch_of_a_panel_tells_whether_it_is_seen(window: MainWindow) -> None:
+    assert not window.queue.isVisible()
+    assert not window.actions_["toggle_queue"].isChecked()
+    window.actions_["toggle_queue"].trigger()
+    assert window.queue.isVisible()
+    assert window.actions_["toggle_queue"].isChecked()
