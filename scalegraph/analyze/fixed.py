@@ -16,7 +16,7 @@ from scalegraph.analyze.table import numbers
 class TurningPoint:
     """Where time is shortest (scale-graph.txt 6.3: p_x; latency-metric.txt 5.3: L_max).
 
-    *reached* is whether more processors were measured and found slower; otherwise the minimum may lie further on.
+    *reached* is whether more processors were measured and none found faster; otherwise the minimum may lie further on.
     *latency_s* is L(W, N) by accounting at p_x (method 1 where that is missing), seconds per processor.
     """
 

@@ -15,7 +15,7 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAVES
+from scalegraph.runtime.format import LEAF_GROUPS, LEAVES
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Origin
 from scalegraph.views.view import Option
@@ -94,13 +94,6 @@ PROCESSORS = Option(
 def leaf_role(leaf: str) -> str:
     """Return the palette role of *leaf*: a shade of its group's colour."""
     return f"{LEAF_GROUPS[leaf]}:{_SHADES[leaf]}"
-
-
-def group_role(group: str) -> str:
-    """Return the palette role of a group of the accounting identity."""
-    if group not in GROUPS:
-        raise ValueError(f"no group '{group}'")
-    return group
 
 
 def processors_axis(counts: Sequence[int], label: str = "processors N") -> Axis:

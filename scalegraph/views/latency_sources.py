@@ -11,7 +11,7 @@ from scalegraph.analyze.matrix import bound_words
 from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
-from scalegraph.views import common
+from scalegraph.views import common, matrices
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.views.view import Option, View
@@ -26,7 +26,7 @@ _SOURCES = (
 
 
 def _make(data: StudyData, held: object = "size", size: object = None, detail: object = "sources") -> Figure:
-    rows, title = _rows(data, str(held), size)
+    rows, title = rows_held(data, str(held), size)
     if rows is None or not np.isfinite(numbers(rows, "latency_s")).any():
         need = "Latency sources need simulated runs of a problem on one processor and on more" + (
             "." if held == "size" else f", with the {held} held: ask for the {held} bound in the request."
@@ -56,22 +56,23 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
     )
 
 
-def _rows(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | None, str]:
+def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | None, str]:
+    """Return the rows of a fixed *size*, or the runs nearest to a bound *held*, and words for what is held."""
     if held == "size":
         series = common.chosen_series(data, size)
         return (None, "") if series is None else (series.rows, series.label or "this problem")
     bound: Bound = next(name for name in BOUNDS if name == held)
-    wanted, _ = data.bound(held)
-    target = wanted if wanted is not None else bounds.usual_target(data.scaling, bound)
-    if target is None:
+    goal = matrices.held_at(data, bound)
+    if goal is None:
         return None, ""
+    target, tolerance = goal
     keys = []
-    for anchor in bounds.anchors(data.scaling, bound, target):
+    for anchor in bounds.anchors(data.scaling, bound, target, tolerance=tolerance):
         near = data.scaling[data.scaling["keys"].isin(anchor.keys)]
         if anchor.processors > 1 and not near.empty:
             column = {"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[held]
-            goal = target * anchor.processors if held == "memory" else target
-            keys.append(str(near.iloc[int(np.argmin(np.abs(numbers(near, column) - goal)))]["keys"]))
+            wanted = target * anchor.processors if held == "memory" else target
+            keys.append(str(near.iloc[int(np.argmin(np.abs(numbers(near, column) - wanted)))]["keys"]))
     rows = data.scaling[data.scaling["keys"].isin(keys)].sort_values("processors").reset_index(drop=True)
     unit = {"time": "s", "memory": "B"}.get(held)
     words = bound_words(bound, si(target, unit) if unit else f"{target:g}")

@@ -64,6 +64,26 @@ def matrix(
     Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
     relative to the target (to 1 for nothing): within it a run counts as measured.
     """
+    goal = held_at(data, bound, target, tolerance)
+    if goal is None:
+        return None
+    target, near = goal
+    return scalability(
+        data.scaling,
+        metric=metric,
+        bound=bound,
+        target=target,
+        tolerance=near,
+        latency="method1" if latency == "method1" else "accounting",
+        failures=failures(data),
+        searches=_searches(data, bound, target),
+    )
+
+
+def held_at(
+    data: StudyData, bound: Bound, target: float | None = None, tolerance: float | None = None
+) -> tuple[float, float] | None:
+    """Return what *bound* is held at and the tolerance as `bounds.anchors` takes it; see `matrix`."""
     wanted, share = data.bound(bound)
     if target is None:
         target, relative = (wanted, share) if wanted is not None else (bounds.usual_target(data.scaling, bound), None)
@@ -72,16 +92,7 @@ def matrix(
     if target is None:
         return None
     near = tolerance if tolerance is not None else (relative or 0.01)
-    return scalability(
-        data.scaling,
-        metric=metric,
-        bound=bound,
-        target=target,
-        tolerance=near * target if bound == "efficiency" else near,
-        latency="method1" if latency == "method1" else "accounting",
-        failures=failures(data),
-        searches=_searches(data, bound, target),
-    )
+    return target, near * target if bound == "efficiency" else near
 
 
 def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:

@@ -46,7 +46,7 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
     excess = known["excess"].dropna()
     sentence = "No pair of processor counts meets both bounds, so the excess is not known."
     if len(excess):
-        worst = known.iloc[int(known["excess"].fillna(-1.0).to_numpy().argmax())]
+        worst = known.iloc[int(known["excess"].fillna(float("-inf")).to_numpy().argmax())]
         sentence = (
             f"From {int(worst['n'])} to {int(worst['n2'])} processors the time bound gives"
             f" {significant(float(worst['latency_ratio']))}, with the efficiency held it is"

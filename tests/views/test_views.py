@@ -9,7 +9,7 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.views import Option, StudyData, View
+from scalegraph.views import Option, StudyData, View, latency_sources, matrices
 from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
 from scalegraph.views.headline import headline
 from tests.analyze import synthetic
@@ -331,3 +331,16 @@ def test_the_headline_says_what_the_request_names_first() -> None:
     assert headline(StudyData.from_runs([])) == "No run has ended well yet."
     for few in studies.few().values():
         assert headline(few).endswith(".")
+
+
+def test_latency_sources_with_a_bound_held_are_of_the_runs_that_the_matrix_takes() -> None:
+    data = studies.full()
+    made = matrices.matrix(data, "efficiency")
+    assert made is not None
+    measured = {anchor.keys[0] for anchor in made.anchors.values() if anchor.way == "measured"}
+    figure = views.get("latency-sources").build(data, held="efficiency")
+    held = latency_sources.rows_held(data, "efficiency", None)[0]
+    assert held is not None
+    assert figure.panels
+    assert measured
+    assert measured <= set(held["keys"])
