@@ -19,6 +19,7 @@ KeyPath = tuple[str | int, ...]
 Positions = dict[KeyPath, tuple[int, int]]
 
 _SIZE_LIMIT = 16 * 2**20  # no file of ours comes near; a larger one is a mistake
+_LONGEST = 60  # characters of a wrong value that are repeated to the user
 
 
 def read_text(path: Path) -> str:
@@ -156,7 +157,8 @@ def faults_of(
             message = message[0].lower() + message[1:] if not message[:2].isupper() else message
             got = item.get("input")
             if kind != "value_error" and isinstance(got, int | float | str | bool):
-                message += f"; got {got!r}"
+                shown = repr(got)
+                message += f"; got {shown if len(shown) <= _LONGEST else shown[:_LONGEST] + '..'}"
         faults.append(Fault(message, file=file, line=line, column=column, key=".".join(map(str, path))))
     return sorted(faults, key=lambda fault: (fault.line or 0, fault.column or 0))
 

@@ -65,16 +65,18 @@ def matrix(
     session = Session()
     size_wanted = size_cm(size)
     with open_input(source) as study:
+        made = None
+        if bound != "all":
+            made = session.matrix(study, bound=bound, metric=metric, target=targets[bound], latency=latency)
+            if made is None:
+                raise WorkError(f"{source}: no matrix: {_why_none(study, bound)}")
         if output is not None:
             options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
             if bound in ("all", "efficiency", "time", "memory"):
                 options["bound"] = bound
             session.export(study, "matrix", output, size_cm=size_wanted, metric=metric, latency=latency, **options)
-        if bound == "all":
-            return
-        made = session.matrix(study, bound=bound, metric=metric, target=targets[bound], latency=latency)
         if made is None:
-            raise WorkError(f"{source}: no matrix: {_why_none(study, bound)}")
+            return
         if as_json:
             print_json(made.to_json())
         elif output is None:
@@ -99,6 +101,8 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
 def _why_none(study: Study, bound: str) -> str:
     if len(study) == 0:
         return "the study has no run yet"
+    if bound == "speed":
+        return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
     return (
         f"no {bound} is met on several processor counts; "
         f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"

@@ -25,6 +25,8 @@ def study_data(study: Study) -> StudyData:
     table = pd.DataFrame([record.row() for record in records])
     if manifest.memory and records:
         table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
+    elif isinstance(told := study.facts("memory_bytes"), dict) and records:
+        table["memory_bytes"] = [_number(told.get(record.point.key)) for record in records]
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
     known["searches"] = study.facts("searches") or []
@@ -44,6 +46,10 @@ def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
         return expression.parse(formula, frozenset(numbers))(numbers)
     except ValueError:
         return None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1e19 else None
 
 
 def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.runtime.format import LEAF_NAMES
 from scalegraph.store import Manifest, Study
 
 _NEEDED = ("processors", "time_s")
@@ -33,8 +34,10 @@ _NUMBERS: dict[str, type[int | float]] = {
     "invalidations": int,
     "host_s": float,
 }
-_PREFIXES = {"param.": "parameters", "leaf.": "leaves", "count.": "counters"}
-_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", "memory_bytes")
+_LEAF = "leaf."
+_MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
+_PREFIXES = {"param.": "parameters", _LEAF: "leaves", "count.": "counters"}
+_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", _MEMORY)
 _MOST_ROWS = 100_000
 
 
@@ -51,6 +54,7 @@ def read_runs(path: Path) -> Study:
     if faults:
         raise InputError(faults)
     records: dict[str, RunRecord] = {}
+    memory: dict[str, float] = {}
     for row in rows:
         if len(records) >= _MOST_ROWS:
             raise InputError(Fault(f"has more than {_MOST_ROWS} rows", file=str(path)))
@@ -62,14 +66,19 @@ def read_runs(path: Path) -> Study:
             point = record.point.model_copy(update={"repetition": record.point.repetition + 1})
             record = record.model_copy(update={"point": point})
         records[record.point.key] = record
+        if (row.get(_MEMORY) or "").strip():
+            memory[record.point.key] = float(str(row[_MEMORY]))
     if not records and not faults:
         faults.append(Fault("holds no run; a row for each run was expected", file=str(path), line=2))
+    faults += _mixed(records.values(), str(path))
     if faults:
         raise InputError(faults)
     first = next(iter(records.values()))
     study = Study.memory(Manifest.new(title=path.stem, program=first.program, machine=first.machine))
     for record in records.values():
         study.add_run(record)
+    if memory:
+        study.set_facts(_MEMORY, memory)
     return study
 
 
@@ -85,7 +94,21 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
         if name not in _KNOWN and not name.startswith(tuple(_PREFIXES)):
             expected = near(name, _KNOWN) or "; parameters of the program are called param.NAME"
             faults.append(Fault(f"unknown column '{name}'{expected}", file=file, line=1))
+        elif name.startswith(_LEAF) and name.removeprefix(_LEAF) not in LEAF_NAMES:
+            hint = near(name.removeprefix(_LEAF), LEAF_NAMES)
+            faults.append(Fault(f"unknown leaf of the accounts in column '{name}'{hint}", file=file, line=1))
     return faults
+
+
+def _mixed(records: Iterable[RunRecord], file: str) -> Iterable[Fault]:
+    """Yield a fault where runs of several programs or machines stand together: a study compares runs of one."""
+    for column, found in (
+        ("program", sorted({record.program for record in records})),
+        ("machine", sorted({record.machine for record in records})),
+    ):
+        if len(found) > 1:
+            listed = ", ".join(found[:5]) + (", .." if len(found) > 5 else "")
+            yield Fault(f"holds runs of several {column}s ({listed}); one was expected", file=file, key=column)
 
 
 def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRecord | None, list[Fault]]:
@@ -108,6 +131,8 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
                 point[name] = _number(text, int)
             elif name in _NUMBERS:
                 values[name] = _number(text, _NUMBERS[name])
+            elif name == _MEMORY:
+                _number(text, float)
             elif name in _TEXTS:
                 values[name] = text
         except ValueError as error:

@@ -229,11 +229,16 @@ class Study:
         self.close()
 
     def _said(self) -> contextlib.AbstractContextManager[None]:
-        return _sentences(self._path or Path("study in memory"))
+        return _sentences(self._place)
+
+    @property
+    def _place(self) -> Path:
+        """What sentences name: the file."""
+        return self._path or Path("study in memory")
 
     def _writable(self) -> None:
         if not self.writable:
-            raise StoreError(f"{self._path}: is open for viewing only")
+            raise StoreError(f"{self._place}: is open for viewing only")
 
     def _put(self, key: str, value: Any) -> None:
         self._writable()
@@ -244,7 +249,7 @@ class Study:
         try:
             return json.loads(row[0]) if row else None
         except ValueError as error:
-            raise StoreError(f"{self._path}: is damaged: its {key} is not JSON") from error
+            raise StoreError(f"{self._place}: is damaged: its {key} is not JSON") from error
 
     def _read_manifest(self) -> Manifest:
         with self._mutex, self._said():
@@ -253,7 +258,7 @@ class Study:
             except ValidationError as error:
                 first = error.errors()[0]
                 place = ".".join(map(str, first["loc"]))
-                raise StoreError(f"{self._path}: is damaged: its manifest: {place}: {first['msg']}") from None
+                raise StoreError(f"{self._place}: is damaged: its manifest: {place}: {first['msg']}") from None
 
     def _record(self, number: int, key: str, light: bytes, output: bytes | None = None) -> RunRecord:
         try:
@@ -264,7 +269,7 @@ class Study:
                 return record
             stdout, stderr = codec.unpack_output(output)
         except (ValueError, RecursionError) as error:
-            raise StoreError(f"{self._path}: is damaged: run {number}: {error}") from None
+            raise StoreError(f"{self._place}: is damaged: run {number}: {error}") from None
         return record.model_copy(update={"stdout": stdout, "stderr": stderr})
 
     def _copy_to(self, path: Path) -> None:

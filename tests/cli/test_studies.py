@@ -112,6 +112,29 @@ def test_every_quantity_is_computed(call: Any, study: Path) -> None:
     assert "there are runs on 1, 2, 4, 8" in err
 
 
+def test_without_a_matrix_no_file_is_written(call: Any, tmp_path: Path) -> None:
+    table, picture = tmp_path / "runs.csv", tmp_path / "m.csv"
+    table.write_text("processors,time_s\n1,10\n2,6\n")
+    code, _, err = call("matrix", table, "--metric", "isospeed", "-o", picture)
+    assert code == 1
+    assert "work_ops" in err
+    assert not picture.exists()
+
+
+def test_memory_of_imported_runs_is_kept(call: Any, tmp_path: Path) -> None:
+    table, made = tmp_path / "runs.csv", tmp_path / "runs.sgstudy"
+    lines = ["processors,time_s,work_ops,param.n,memory_bytes"]
+    lines += [f"{n},{size / n + n},{size * 9},{size},{size * 8}" for size in (10, 20, 40) for n in (1, 2, 4)]
+    table.write_text("\n".join(lines) + "\n")
+    assert call("import", table, "-o", made)[0] == 0
+    for place in (table, made):
+        code, out, err = call("matrix", place, "--bound", "memory", "--memory", "80", "--json")
+        assert code == 0, err
+        assert json.loads(out)["matrix"][0][1] is not None
+    table.write_text("processors,time_s,memory_bytes\n1,1,much\n")
+    assert ":2: memory_bytes: a number" in call("import", table)[2]
+
+
 def test_small_numbers_keep_their_digits_in_a_document(call: Any, study: Path) -> None:
     with Study.open(study, write=True) as made:
         run = made.runs()[0]
@@ -147,6 +170,10 @@ def test_a_table_of_runs_goes_out_and_comes_back(call: Any, study: Path, tmp_pat
         ("processors,time_s\n0,2\n", ":2:"),
         ("processors,time_s\n1\n", ":2: does not have 2 fields"),
         ("processors,time_s\n", "holds no run"),
+        ("processors,time_s,leaf.busy_imt\n1,2,3\n", "column 'leaf.busy_imt'; did you mean 'busy_int'"),
+        ("processors,time_s,program\n1,2,a\n2,1,b\n", "holds runs of several programs (a, b)"),
+        ("processors,time_s,machine\n1,2,a\n2,1,b\n", "holds runs of several machines (a, b)"),
+        ("processors,time_s\n1,1e300\n", "less than or equal to"),
     ],
 )
 def test_a_table_that_is_none_is_refused_with_its_line(call: Any, tmp_path: Path, text: str, expected: str) -> None:
