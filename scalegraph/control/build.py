@@ -123,9 +123,14 @@ def _read_sources(sources: Sequence[Path | str], where: Path) -> tuple[Source, .
             faults.append(Fault("is larger than 32 MiB; a C source was expected", file=name))
         else:
             try:
-                found.append(Source(name, path.read_bytes().decode("utf-8", "surrogateescape")))
+                content = path.read_bytes()
             except OSError as error:
                 faults.append(Fault(f"cannot be read: {reason(error)}", file=name))
+                continue
+            if b"\0" in content:
+                faults.append(Fault("is no text, it has zero bytes; a C source (.c) was expected", file=name))
+            else:
+                found.append(Source(name, content.decode("utf-8", "surrogateescape")))
     if faults:
         raise InputError(faults)
     return tuple(found)

@@ -26,6 +26,8 @@ HOOKS = (
     "-fstack-clash-protection",
 )
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
+_SHOWN_WARNINGS = 10  # of one source
 _UNDEFINED = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+): undefined reference to [`'](?P<name>[^`']+)'")
 
 
@@ -129,8 +131,8 @@ def _compile_source(
     plain = target.with_suffix(".plain.o") if worked else target
     result = compilation.compile(source.file, plain)
     if result.returncode != 0:
-        raise BuildError(_first_error(result.stderr, source.file), result.stderr)
-    remarks += [line for line in result.stderr.splitlines() if ": warning: " in line]
+        raise BuildError(_first_error(result.stderr, source.file), _beginning(result.stderr))
+    remarks += _warnings(source.file, result.stderr)
     if worked:
         plain.unlink()
         return made.text, made.regions
@@ -153,10 +155,33 @@ def _link(compilation: Compilation, objects: Mapping[Path, Source], target: Path
     result = compilation.compiler.run(arguments, cwd=compilation.cwd, cancel=compilation.cancel)
     output = result.stderr
     for item, source in objects.items():
-        output = output.replace(str(item), source.file)
+        for made in (item, item.with_suffix(".c")):
+            output = output.replace(str(made), source.file)
     if result.returncode != 0:
-        raise BuildError(_link_error(output), output)
+        raise BuildError(_link_error(output), _beginning(_without_ours(output, runtime)))
     remarks += [line for line in output.splitlines() if ": warning: " in line]
+
+
+def _beginning(output: str) -> str:
+    """Return the first lines of *output*, and how many more there are."""
+    lines = output.splitlines(keepends=True)
+    if len(lines) <= _SHOWN_LINES:
+        return output
+    return "".join(lines[:_SHOWN_LINES]) + f"... and {len(lines) - _SHOWN_LINES} more lines\n"
+
+
+def _warnings(file: str, output: str) -> list[str]:
+    """Return the first warnings of a source, and how many more there are."""
+    found = [line for line in output.splitlines() if ": warning: " in line]
+    more = len(found) - _SHOWN_WARNINGS
+    return found if more <= 0 else [*found[:_SHOWN_WARNINGS], f"{file}: {more} more warnings"]
+
+
+def _without_ours(output: str, runtime: Library) -> str:
+    """Return the linker's *output* without its lines about our library, which the user has not written."""
+    lines = output.splitlines(keepends=True)
+    kept = [line for line in lines if str(runtime.archive) not in line and not line.startswith("sg_")]
+    return "".join(kept) if len(kept) < len(lines) else output
 
 
 def _first_error(output: str, file: str) -> str:
@@ -173,6 +198,8 @@ def _link_error(output: str) -> str:
     """Return the first complaint of the linker in a sentence."""
     if "undefined reference to `main'" in output:
         return "the program has no function main; expected it in one of the sources"
+    if (twice := re.search(r"multiple definition of [`']([^`']+)'", output)) is not None:
+        return f"the program does not link: '{twice[1]}' is defined more than once"
     if (match := _UNDEFINED.search(output)) is not None:
         return f"{match['file']}:{match['line']}: '{match['name']}' is used but defined nowhere; does a library lack?"
     if (bare := re.search(r"undefined reference to [`']([^`']+)'", output)) is not None:

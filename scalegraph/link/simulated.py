@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +64,8 @@ class Simulated:
             build, machine, point or RunPoint(processors=processors), program or build.program, limits or Limits()
         )
         try:
-            with tempfile.TemporaryDirectory(prefix="scalegraph-", ignore_cleanup_errors=True) as place:
+            _sweep()
+            with tempfile.TemporaryDirectory(prefix=f"scalegraph-{os.getpid()}-", ignore_cleanup_errors=True) as place:
                 command = process.Command(
                     launcher=build.launcher,
                     executable=build.executable,
@@ -102,6 +104,14 @@ class Simulated:
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         return make_record(context, outcome, result, remarks)
+
+
+def _sweep() -> None:
+    """Remove the directories of runs whose ScaleGraph was killed before it could do so."""
+    for path in Path(tempfile.gettempdir()).glob("scalegraph-[0-9]*-*"):
+        number = path.name.split("-")[1]
+        if number.isdecimal() and not Path(f"/proc/{number}").exists():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _stack_bytes(env: Mapping[str, str], limits: Limits) -> int:

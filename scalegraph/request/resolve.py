@@ -122,7 +122,9 @@ class _Work:
                 choice.env,
             )
         for index, source in enumerate(choice.sources):
-            if not (self.base_dir / source).is_file():
+            if (self.base_dir / source).is_dir():
+                self.fault(f"program.sources.{index}", f"'{source}' is a directory; a C source (.c) was expected")
+            elif not (self.base_dir / source).is_file():
                 self.fault(f"program.sources.{index}", f"'{source}': no such file")
         name = Path(choice.sources[0]).stem
         return Target(

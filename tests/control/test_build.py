@@ -180,6 +180,36 @@ def test_everything_wrong_with_the_sources_is_told_at_once(place: Path) -> None:
     ]
 
 
+def test_binary_file_is_no_source(place: Path) -> None:
+    (place / "a.c").write_bytes(b"\x7fELF\0\0")
+    with pytest.raises(InputError, match=r"a\.c: is no text"):
+        build(["a.c"])
+
+
+def test_flood_of_messages_is_cut_and_counted(place: Path) -> None:
+    write(place, a_c="int main(void) { return 0; }\n" + "int f(void) { return undeclared; }\n" * 50)
+    with pytest.raises(BuildError) as caught:
+        build(["a.c"])
+    lines = caught.value.output.splitlines()
+    assert len(lines) == 41
+    assert lines[-1].endswith("more lines")
+    write(place, b_c="int main(void) {\n" + "f();\n" * 12 + "return 0; }\nvoid f(void) {}\n" + "#warning x\n" * 20)
+    remarks = build(["b.c"]).remarks
+    assert len(remarks) == 11
+    assert remarks[-1].startswith("b.c: ")
+    assert remarks[-1].endswith("more warnings")
+
+
+def test_linker_speaks_of_the_users_files_only(place: Path) -> None:
+    write(place, a_c="int f(void) { return 0; }\nint main(void) { return f(); }\n", b_c="int f(void) { return 1; }\n")
+    with pytest.raises(BuildError, match="'f' is defined more than once") as caught:
+        build(["a.c", "b.c"])
+    assert ".cache" not in caught.value.output
+    with pytest.raises(BuildError, match="no function main") as caught:
+        build(["b.c"])
+    assert "libscalegraph" not in caught.value.output
+
+
 def test_cancelled_before_it_begins_builds_nothing(place: Path) -> None:
     write(place, a_c=HELLO + "/* never */")
     token = CancelToken()

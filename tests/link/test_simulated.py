@@ -1,6 +1,8 @@
 """Runs that go well: what the record says."""
 
+import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,3 +92,15 @@ def test_long_output_is_cut_and_said(run: Run) -> None:
     assert record.ok
     assert len(record.stdout) == 1000
     assert "standard output truncated at 1000 bytes" in record.warnings
+
+
+def test_directories_of_killed_runs_are_removed_and_no_others(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ("scalegraph-4194305-dead", f"scalegraph-{os.getpid()}-mine", "scalegraph-abc")
+    for name in names:
+        (tmp_path / name).mkdir()
+    assert run("sums").ok
+    assert {path.name for path in tmp_path.iterdir()} >= set(names[1:])
+    assert not (tmp_path / names[0]).exists()
