@@ -15,18 +15,6 @@ from scalegraph.cli import main as entry
 PROGRAM = [sys.executable, "-m", "scalegraph.cli.main"]
 
 
-@pytest.fixture
-def call(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Return a function that runs the command line here: (exit code, standard output, standard error)."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        code = entry.run([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return run
-
-
 def test_help_needs_no_library_that_is_slow_to_load() -> None:
     code = (
         "import sys; from scalegraph.cli.main import run; run(['--help']); "

@@ -12,20 +12,7 @@ from typing import Any
 import pytest
 
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.cli import main as entry
 from scalegraph.store import Manifest, Study
-
-
-@pytest.fixture
-def call(capfd: pytest.CaptureFixture[str]) -> Any:
-    """Return a function that runs the command line here: (exit code, standard output, standard error)."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        code = entry.run([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture
