@@ -82,9 +82,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s N [verify]\n", argv[0]);
         return 2;
     }
+    float *elements = malloc((size_t)n * (size_t)(n + 1) * sizeof *elements);
     float **a = malloc((size_t)n * sizeof *a);
     for (int i = 0; i < n; i++)
-        a[i] = malloc((size_t)(n + 1) * sizeof **a);
+        a[i] = elements + (size_t)i * (size_t)(n + 1);
 
     eliminate(a, n);
 
@@ -94,8 +95,7 @@ int main(int argc, char **argv)
     printf("n = %d, log |determinant| = %.10f\n", n, log_determinant);
     if (argc > 2 && strcmp(argv[2], "verify") == 0)
         printf("largest error of the solution: %.1e\n", solution_error(a, n));
-    for (int i = 0; i < n; i++)
-        free(a[i]);
     free(a);
+    free(elements);
     return 0;
 }
