@@ -10,12 +10,19 @@ from pathlib import Path
 from scalegraph.base.errors import WorkError
 
 
+def check_replaceable(path: Path) -> None:
+    """Raise `WorkError` if *path* is there but no regular file: a device or directory is not to be replaced."""
+    if path.exists() and not path.is_file():
+        raise WorkError(f"{path}: is not a regular file; the name of a file was expected")
+
+
 def write_atomic(path: Path, data: bytes | str) -> None:
     """Write *data* to *path* so that a reader sees the old content or the new, never a part.
 
     Raises `WorkError` with one sentence when the disk is full or the place cannot be written.
     """
     raw = data.encode() if isinstance(data, str) else data
+    check_replaceable(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

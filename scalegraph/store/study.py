@@ -17,7 +17,7 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from scalegraph.base.errors import StoreError
-from scalegraph.base.files import reason
+from scalegraph.base.files import check_replaceable, reason
 from scalegraph.base.run import RunRecord
 from scalegraph.store import codec, migrations
 from scalegraph.store.lock import WriteLock
@@ -200,6 +200,7 @@ class Study:
         path = Path(path)
         if self._path and path.exists() and path.samefile(self._path):
             return
+        check_replaceable(path)
         with self._mutex, _sentences(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriteLock(path)
@@ -257,8 +258,9 @@ class Study:
                 return Manifest.model_validate(self._get("manifest"))
             except ValidationError as error:
                 first = error.errors()[0]
-                place = ".".join(map(str, first["loc"]))
-                raise StoreError(f"{self._place}: is damaged: its manifest: {place}: {first['msg']}") from None
+                place = ".".join(map(str, ("manifest", *first["loc"])))
+                what = "a table of values was expected" if not first["loc"] else first["msg"].lower()
+                raise StoreError(f"{self._place}: is damaged: its {place}: {what}") from None
 
     def _record(self, number: int, key: str, light: bytes, output: bytes | None = None) -> RunRecord:
         try:

@@ -18,3 +18,9 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkError, match="cannot be written"):
         write_atomic(tmp_path / "file" / "below", "x")
+
+
+def test_a_device_is_never_replaced_by_a_file() -> None:
+    with pytest.raises(WorkError, match="is not a regular file"):
+        write_atomic(Path("/dev/null"), "x")
+    assert Path("/dev/null").is_char_device()
