@@ -208,7 +208,7 @@ def _spoil(path: Path, statement: str, *values: Any) -> None:
         ("UPDATE runs SET record = ?", (zlib.compress(b"[" * 100_000),), "damaged: run 1: "),
         ("UPDATE runs SET key = ?", ("other",), "another point"),
         ("UPDATE meta SET value = ?", ("{",), "not JSON"),
-        ("UPDATE meta SET value = ?", ('{"sources": 3}',), "manifest: sources"),
+        ("UPDATE meta SET value = ?", ('{"sources": 3}',), r"manifest\.sources"),
         ("DELETE FROM meta WHERE key <> ?", ("",), "manifest"),
         ("DROP TABLE runs", (), "no such table"),
     ],
