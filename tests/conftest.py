@@ -5,9 +5,31 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples every time on a machine that decides whether a change lands; new ones on a developer's.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("MPLBACKEND", "agg")
+os.environ["PYTEST_QT_API"] = "pyside6"
+
+try:
+    import PySide6.QtWidgets  # noqa: F401 - looked for, not used
+except ImportError as error:
+    NO_QT = str(error)
+    collect_ignore = ["gui"]
+else:
+    NO_QT = ""
+    pytest_plugins = ["pytestqt.plugin"]
+
+
+def pytest_report_header() -> str | None:
+    """Say what is left out where Qt's system libraries are missing."""
+    left_out = "tests/gui is left out, Qt cannot be loaded ({}): apt-get install libegl1 libgl1 libxkbcommon0"
+    return left_out.format(NO_QT) if NO_QT else None
 
 
 @pytest.fixture(scope="session")

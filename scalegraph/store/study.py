@@ -343,6 +343,8 @@ def _sentences(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {_sentence(error)}") from error
+    except UnicodeDecodeError as error:  # of a damaged name that SQLite wanted to complain of
+        raise StoreError(f"{path}: is damaged") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {reason(error)}") from error
 
