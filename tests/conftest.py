@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from scalegraph.base.host import INSTALL_QT
+
 # The same examples every time on a machine that decides whether a change lands; new ones on a developer's.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
@@ -28,8 +30,7 @@ else:
 
 def pytest_report_header() -> str | None:
     """Say what is left out where Qt's system libraries are missing."""
-    left_out = "tests/gui is left out, Qt cannot be loaded ({}): apt-get install libegl1 libgl1 libxkbcommon0"
-    return left_out.format(NO_QT) if NO_QT else None
+    return f"tests/gui is left out, Qt cannot be loaded ({NO_QT}): {INSTALL_QT}" if NO_QT else None
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from typing import Literal
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import BuildError, ScaleGraphError
+from scalegraph.base.host import INSTALL_QT
 from scalegraph.control import build
 from scalegraph.control.execute import default_workers
 from scalegraph.link import Simulated
@@ -23,7 +24,6 @@ from scalegraph.runtime.compiler import INSTALL, Compiler, find_compiler
 from scalegraph.runtime.library import Library, library
 
 State = Literal["ok", "missing", "remark"]
-_QT_LIBRARIES = "libgl1 libegl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libxkbcommon-x11-0 libxcb-cursor0"
 _HWCAP2 = 26
 _HWCAP2_FSGSBASE = 2
 _ADDR_NO_RANDOMIZE = 0x0040000
@@ -203,7 +203,7 @@ def _qt() -> Check:
     )
     if ran is None or ran.returncode != 0:
         found = _last(ran.stderr if ran else "", "cannot be imported")
-        return Check(name, "remark", f"{found}; the command line works without", f"apt-get install {_QT_LIBRARIES}")
+        return Check(name, "remark", f"{found}; the command line works without", INSTALL_QT)
     return Check(name, "ok", f"PySide6 {ran.stdout.strip()}")
 
 
@@ -216,7 +216,7 @@ def _display() -> Check:
     ran = _call([sys.executable, "-c", script])
     if ran is None or ran.returncode != 0:
         found = _last(ran.stderr if ran else "", "does not answer")
-        return Check("display", "remark", f"{found}; no window opens", f"apt-get install {_QT_LIBRARIES}")
+        return Check("display", "remark", f"{found}; no window opens", INSTALL_QT)
     return Check("display", "ok", " ".join([*given, ran.stdout.strip()]))
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from scalegraph.base.errors import Fault, InputError, MissingTool
+from scalegraph.base.host import INSTALL_QT
 
 _HEADLESS = "without a display, `scalegraph demo --headless -o DIR` and all other commands work"
-_LIBRARIES = "apt-get install libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1"
 
 
 @click.command("window", hidden=True)
@@ -63,4 +63,4 @@ def _no_qt(error: ImportError) -> str:
         package = "pyqtgraph" if name.startswith("pyqtgraph") else "PySide6-Essentials"
         return f"the window needs {package}; install it with: pip install {package}; {_HEADLESS}"
     what = str(error).split(":")[0]
-    return f"the window cannot open: the library {what} is missing; on Debian: {_LIBRARIES}; {_HEADLESS}"
+    return f"the window cannot open: the library {what} is missing; on Debian: {INSTALL_QT}; {_HEADLESS}"

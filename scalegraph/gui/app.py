@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.base.errors import MissingTool
+from scalegraph.base.host import INSTALL_QT
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
 
 _HEADLESS: Final = "use scalegraph demo --headless -o DIR"
-_LIBRARIES: Final = (
-    "apt-get install libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 "
-    "libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libdbus-1-3 libfontconfig1"
-)
 _JOIN_MS: Final = 3000
 log: Final = logging.getLogger("scalegraph.gui")
 
@@ -36,7 +33,7 @@ def check_display() -> None:
     try:
         import PySide6.QtWidgets  # noqa: F401 - looked for, not used
     except ImportError as error:
-        raise MissingTool(f"Qt cannot be loaded ({error}); on Debian: {_LIBRARIES}; or {_HEADLESS}") from error
+        raise MissingTool(f"Qt cannot be loaded ({error}); on Debian: {INSTALL_QT}; or {_HEADLESS}") from error
     _check_server()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scalegraph.base.host import INSTALL_QT
 from scalegraph.runtime import format as runtime_format
 
 
@@ -62,6 +63,10 @@ def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
     assert committed == written.getvalue(), (
         "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/sg_format.h"
     )
+
+
+def test_the_readme_names_the_packages_that_every_sentence_names(root: Path) -> None:
+    assert f"    {INSTALL_QT}\n" in (root / "README.md").read_text()
 
 
 @pytest.mark.compiler

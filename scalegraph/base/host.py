@@ -1,0 +1,12 @@
+"""What the host must provide and pip does not, as every sentence and the README name it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Direct needs of Qt's widgets and of its X11 platform; the rest comes with them.
+QT_PACKAGES: Final = (
+    "libegl1 libgl1 libglib2.0-0 libfontconfig1 libdbus-1-3 libxkbcommon0 libxkbcommon-x11-0 libxcb-cursor0 "
+    "libxcb-icccm4 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-sync1 libxcb-xfixes0"
+)
+INSTALL_QT: Final = f"apt-get install {QT_PACKAGES}"
