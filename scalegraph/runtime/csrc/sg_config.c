@@ -22,8 +22,10 @@ static const char *const placement_names[] = {"first_touch", "interleave", NULL}
 static const char *const barrier_names[] = {"central", "tree", "hardware", NULL};
 static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
+/* In the order of enum sg_ideal's bits. */
+static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
 
-enum kind { U32, U64, REAL, TEXT, NAME, NETWORK };
+enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK };
 
 typedef struct field {
     const char *key;
@@ -45,6 +47,8 @@ static const field fields[] = {
     {"run.result_path", TEXT, AT(result_path), 1, SG_MAX_PATH, NULL, 0},
     {"run.blocks_path", TEXT, AT(blocks_path), 1, SG_MAX_PATH, NULL, 0},
     {"run.schedule", TEXT, AT(schedule), 0, 64, NULL, 1},
+    {"run.ideal", NAMES, AT(ideal), 0, 0, ideal_names, 1},
+    {"run.scale_path", TEXT, AT(scale_path), 1, SG_MAX_PATH, NULL, 1},
     {"machine.max_processors", U32, AT(max_processors), 1, 4096, NULL, 0},
     {"machine.clock_hz", REAL, AT(clock_hz), 1000, 1000000000000, NULL, 0},
     {"machine.issue_width", U32, AT(issue_width), 1, 64, NULL, 0},
@@ -144,6 +148,28 @@ static int read_name(reader *r, const char *key, const char *text, const char *c
     return refuse(r, "%s: expected one of %s; got '%s'", key, known, text);
 }
 
+/* A list of names with commas between them: the sum of their bits. */
+static int read_names(reader *r, const char *key, const char *text, const char *const *choices,
+                      unsigned *value)
+{
+    char word[64];
+    unsigned one;
+    *value = 0;
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof word)
+            return refuse(r, "%s: '%.20s..' is too long for a name", key, text);
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (read_name(r, key, word, choices, &one) != 0)
+            return -1;
+        *value |= 1u << one;
+        if (text[length] == '\0')
+            return 0;
+        text += length + 1;
+    }
+}
+
 static int read_network(reader *r, const char *key, const char *text, unsigned *value)
 {
     const char *names[16] = {NULL};
@@ -176,6 +202,10 @@ static int read_field(reader *r, const field *f, const char *key, void *base, co
         return 0;
     case NAME:
         if (read_name(r, key, text, f->choices, &choice) != 0)
+            return -1;
+        break;
+    case NAMES:
+        if (read_names(r, key, text, f->choices, &choice) != 0)
             return -1;
         break;
     case NETWORK:

@@ -31,6 +31,14 @@ typedef struct sg_cache_level {
 
 #define SG_MAX_PARAMETERS 32
 
+/* What is taken as ideal in this run (run.ideal, a list of names); docs/WHATIF.md says what each means. */
+enum sg_ideal {
+    SG_IDEAL_CONTENTION = 1, /* nobody waits for a slot, link, directory, module or line */
+    SG_IDEAL_NETWORK = 2,    /* besides, what is remote costs what the node's own memory costs */
+    SG_IDEAL_CACHE = 4,      /* caches lose no line but to another processor */
+    SG_IDEAL_SYNC = 8,       /* primitives take no time */
+};
+
 /* One machine.network.* value of the file, by its name without the prefix. */
 typedef struct sg_parameter {
     char name[48];
@@ -45,7 +53,9 @@ typedef struct sg_config {
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
-    char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty = static */
+    char schedule[64];            /* for schedule(runtime), in OMP_SCHEDULE syntax; empty = static */
+    uint32_t ideal;               /* of enum sg_ideal, added up; usually 0 */
+    char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */
     /* machine.* */
     uint32_t max_processors;
     double clock_hz;

@@ -149,7 +149,8 @@ static inline uint32_t home_of(const sg_mem *mem, uint64_t address)
 static void write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out)
 {
     out->count[SG_COUNTER_WRITEBACKS]++;
-    mem->ops->write_back(mem->net, now, p, line, home_of(mem, line << mem->line_shift));
+    if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK)))
+        mem->ops->write_back(mem->net, now, p, line, home_of(mem, line << mem->line_shift));
 }
 
 /* Puts a line that a private cache gives up into the shared cache of its group. */
@@ -358,6 +359,8 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
 {
     sg_reply reply = {0, 0, 0};
     r->busy = &entry->busy;
+    if (mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))
+        entry->busy = 0;
     find_others(mem, entry, r);
     if (r->kind != SG_UPGRADE) {
         enum sg_copy state = mem->has_shared ? try_shared_cache(mem, entry, r, out) : SG_INVALID;
@@ -366,7 +369,10 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
         if (r->from != SG_FROM_OWN_GROUP)
             choose_supplier(mem, entry, r, out);
     }
-    mem->ops->transact(mem->net, r, &reply);
+    if (mem->ideal == 0)
+        mem->ops->transact(mem->net, r, &reply);
+    else
+        sg_ideal_transact(mem, r, &reply);
     charge(out, &reply, r->kind);
     if (r->kind == SG_FETCH_READ) {
         int sole = r->invalidations == 0 && entry->shared_caches == 0;

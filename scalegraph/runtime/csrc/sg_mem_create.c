@@ -1,6 +1,7 @@
 /* Building the memory system from its configuration, and taking it down. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "sg_mem_state.h"
 
@@ -64,6 +65,8 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
         uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
         if (sg_cache_create(&mem->level[k], &config->level[k], instances, k == 0) != 0)
             REFUSE("the host has no memory for the caches of %u processors", mem->processors);
+        if (mem->ideal & SG_IDEAL_CACHE) /* sparse: a large page of the host would be mostly empty */
+            madvise(mem->level[k].first, mem->level[k].bytes, MADV_NOHUGEPAGE);
         if (k < mem->private_levels)
             mem->private_cycles += config->level[k].hit_cycles;
     }
@@ -99,7 +102,11 @@ sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
     mem->line_shift = (uint32_t)__builtin_ctz(config->coherence_line_bytes);
     mem->page_shift = (uint32_t)__builtin_ctz(config->page_bytes);
     mem->page_miss_cycles = config->page_miss_cycles;
-    if (create_parts(mem, config, error, error_size) != 0) {
+    sg_ideal_open(mem, config);
+    sg_config without = *config;
+    if (mem->ideal & SG_IDEAL_CACHE)
+        sg_ideal_levels(&without);
+    if (create_parts(mem, &without, error, error_size) != 0) {
         sg_mem_destroy(mem);
         return NULL;
     }

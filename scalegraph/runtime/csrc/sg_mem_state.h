@@ -26,6 +26,18 @@ struct sg_mem {
     const sg_net_ops *ops;
     void *net;
     uint64_t *others; /* scratch bitmap: holders without the requester */
+    /* Idealised machines (sg_whatif_mem.c); all 0 without. */
+    uint32_t ideal;
+    uint64_t alone, alone_step; /* when the transaction before began on its own, and what lies between two */
+    uint64_t own_memory;        /* a fetch from the node's own memory takes so many cycles */
 };
+
+/* ---- sg_whatif_mem.c ---- */
+
+void sg_ideal_open(sg_mem *mem, const sg_config *config);
+/* The levels of `config` so large that nothing ever has to leave them. */
+void sg_ideal_levels(sg_config *config);
+/* One transaction of an idealised machine. */
+void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply);
 
 #endif

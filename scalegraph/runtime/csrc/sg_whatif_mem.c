@@ -1,0 +1,94 @@
+/* Idealised memory systems: what would a machine do without contention, without distance, without capacity?
+ *
+ * Nothing here is an estimate: the program runs again, on a machine that lacks the one thing.
+ *
+ * - contention: every transaction is alone on the machine. It begins in an age of its own, so late that all
+ *   reservations of earlier ones are past; nothing of a network needs to know. Where a transaction has to
+ *   wait for a part of itself (two of its own packets on one ring), that is its own time, not contention.
+ * - network: besides, what went over the network costs what a fetch from the node's own memory costs, an
+ *   upgrade nothing, and it is local.
+ * - cache: the levels are so large that no line has to leave: what remains are first references and lines
+ *   that another processor took away. */
+#include "sg_mem_state.h"
+
+#define STACKS_APART (17u * 4096u) /* see sg_sched.c: what lies between two stacks */
+
+static uint64_t least_common(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+    while (y != 0) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Does the parameter's name end in "hop_cycles"? Slots move by such steps. */
+static int is_step(const char *name)
+{
+    static const char end[] = "hop_cycles";
+    unsigned length = 0;
+    while (name[length] != '\0')
+        length++;
+    if (length < sizeof end - 1)
+        return 0;
+    for (unsigned i = 0; i < sizeof end - 1; i++)
+        if (name[length - (sizeof end - 1) + i] != end[i])
+            return 0;
+    return 1;
+}
+
+void sg_ideal_open(sg_mem *mem, const sg_config *config)
+{
+    uint64_t step = 1, span = 1ull << 22; /* longer than any transaction alone */
+    mem->ideal = config->ideal;
+    mem->own_memory = sg_config_u64(config, "memory_cycles"); /* 0: the last private cache is the memory */
+    for (uint32_t i = 0; i < config->parameters; i++)
+        if (is_step(config->parameter[i].name) && config->parameter[i].value > 0)
+            step = least_common(step, config->parameter[i].value);
+    if (step > span)
+        span = step;
+    mem->alone_step = (span + step - 1) / step * step; /* keeps the phase of what moves in steps */
+}
+
+void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply)
+{
+    if (!(mem->ideal & (SG_IDEAL_CONTENTION | SG_IDEAL_NETWORK))) {
+        mem->ops->transact(mem->net, request, reply);
+        return;
+    }
+    sg_request alone = *request;
+    uint64_t busy = 0;
+    mem->alone += mem->alone_step;
+    alone.now = mem->alone + request->now % mem->alone_step;
+    alone.busy = &busy;
+    mem->ops->transact(mem->net, &alone, reply);
+    reply->cycles += reply->contention;
+    reply->contention = 0;
+    if (!(mem->ideal & SG_IDEAL_NETWORK) || !reply->remote)
+        return;
+    reply->cycles = request->kind == SG_UPGRADE ? 0 : mem->own_memory;
+    reply->remote = 0;
+}
+
+static uint64_t parts(uint64_t bytes, uint64_t span)
+{
+    return (bytes + span - 1) / span + 1; /* it may begin anywhere */
+}
+
+void sg_ideal_levels(sg_config *config)
+{
+    /* One way for each piece of the address space that may fall upon the same sets: heap, stacks, the
+     * runtime's variables, the program's own data, libraries and what the program maps itself. */
+    uint64_t span = 1ull << 26;
+    while (span < config->arena_bytes && span < 1ull << 34)
+        span *= 2;
+    uint64_t stacks = config->processors * (config->stack_bytes + STACKS_APART);
+    uint64_t ways = parts(config->arena_bytes, span) + parts(stacks, span) + 6;
+    for (uint32_t k = 0; k < config->levels; k++) {
+        sg_cache_level *level = &config->level[k];
+        level->ways = (uint32_t)ways;
+        level->size_bytes = span * ways;
+    }
+}
