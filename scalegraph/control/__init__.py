@@ -1,6 +1,7 @@
 """The execution controller: builds programs and runs many points side by side."""
 
+from scalegraph.control.adopt import adopt
 from scalegraph.control.build import build
 from scalegraph.control.execute import Job, execute
 
-__all__ = ["Job", "build", "execute"]
+__all__ = ["Job", "adopt", "build", "execute"]

@@ -4,48 +4,54 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
-from scalegraph.base.run import Region
-from scalegraph.control.compile import Compilation, Source, compile_program, printable
-from scalegraph.control.flags import Flags, read_flags
+from scalegraph.control.adopt import describe, described
 from scalegraph.instrument import Detail
-from scalegraph.link import Build, BuiltSource
+from scalegraph.link import Build
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
-from scalegraph.runtime.compiler import find_compiler
-from scalegraph.runtime.library import library
+from scalegraph.runtime.compiler import Compiler, find_compiler
+from scalegraph.runtime.languages import EXPECTED, LINKED, PLAIN, Language, is_program_part, language_of
+from scalegraph.runtime.library import Library, library
+from scalegraph.toolchain.flags import Flags, read_flags
+from scalegraph.toolchain.linking import driver, libraries, link
+from scalegraph.toolchain.objects import Compilation, Source, compile_source
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
-_MANIFEST = "build.json"
-
-
-class _Manifest(BaseModel):
-    """What the cache keeps beside the executable and its block table."""
-
-    model_config = ConfigDict(frozen=True)
-
-    regions: tuple[Region, ...]
-    instrumented: tuple[str, ...]
-    remarks: tuple[str, ...]
+_SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
+_SHOWN_WARNINGS = 10  # of one source
 
 
 @dataclass(frozen=True)
 class _Request:
     sources: tuple[Source, ...]
+    plain: tuple[str, ...]  # assembler, preprocessed text
+    linked: tuple[str, ...]  # objects and archives
     flags: Flags
-    detail: Detail
-    instrument: bool
+    detail: Detail | None
     cwd: Path
+    runtime: Library
+    cancel: CancelToken
+
+    def compilation(self, language: Language) -> Compilation:
+        """Return how this request's sources of *language* are compiled."""
+        options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include)]
+        compiler = find_compiler(language)
+        openmp = () if compiler.clang else ("-fopenmp",)
+        return Compilation(compiler, (*options, *openmp), self.cwd, self.cancel, self.detail)
+
+    @property
+    def languages(self) -> set[Language]:
+        """The languages of the sources; C if there is none."""
+        return {source.language for source in self.sources} or {"c"}
 
 
 def build(
@@ -60,96 +66,104 @@ def build(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Build:
-    """Instrument, compile and link C *sources* for the simulated target; a build made before is taken from the cache.
+    """Instrument, compile and link *sources* for the simulated target; a build made before is taken from the cache.
 
-    *cflags*, *ldflags*: the user's own, as one string of a shell or as words; *include*: directories for headers;
-    *detail*: see `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *cwd*: what
-    relative names are relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
+    *sources*: C, C++, Fortran, assembler, objects and archives; *cflags*, *ldflags*: the user's own, as one string of
+    a shell or as words, for every language alike; *include*: directories for headers; *detail*: see
+    `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *cwd*: what relative
+    names are relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
 
     Raises `InputError` (missing source, flags that cannot work), `BuildError` (the program does not compile; the
     message names the first error's file and line, the output is the compiler's), `MissingTool`, `Cancelled`.
     """
     cancel = cancel or CancelToken()
     where = (cwd or Path.cwd()).absolute()
+    names = [str(name) for name in sources]
+    texts = _read_sources(names, where)
     request = _Request(
-        _read_sources(sources, where),
+        texts,
+        tuple(name for name in names if Path(name).suffix in PLAIN),
+        tuple(name for name in names if Path(name).suffix in LINKED),
         read_flags(cflags, ldflags, [str(directory) for directory in include]),
-        detail,
-        instrument,
+        detail if instrument else None,
         where,
+        library(find_compiler()),
+        cancel,
     )
-    compiler = find_compiler()
-    runtime = library(compiler)
     cancel.check()
-    program = Path(request.sources[0].file).stem
+    program = Path(names[0]).stem
     emit(Building(program))
-    compilation = Compilation(compiler, runtime, request.flags, where, cancel)
-    digest = _digest(request, compilation)
+    digest = _digest(request)
     parent = cache_root() / "builds"
     directory = parent / digest[:32]
     fresh = not directory.is_dir()
-    get_or_make(directory, lambda place: _make(request, compilation, place))
+    try:
+        get_or_make(directory, lambda place: _make(request, place))
+    except BuildError as error:
+        raise BuildError(str(error), _beginning(error.output)) from error
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
-    manifest = _Manifest.model_validate_json((directory / _MANIFEST).read_text(encoding="utf-8"))
+    manifest = described(directory)
     return Build(
         program=program,
         executable=directory / "program",
-        launcher=runtime.launcher,
+        launcher=request.runtime.launcher,
         blocks=directory / "blocks",
         regions=manifest.regions,
-        sources=tuple(
-            BuiltSource(source.file, printable(source.text), instrumented)
-            for source, instrumented in zip(request.sources, manifest.instrumented, strict=True)
-        ),
+        sources=manifest.built_sources(),
         remarks=manifest.remarks,
         digest=digest,
     )
 
 
-def _read_sources(sources: Sequence[Path | str], where: Path) -> tuple[Source, ...]:
-    """Read every source; raise `InputError` with all that cannot be used."""
-    faults: list[Fault] = [] if sources else [Fault("no source was named; expected one C file or more")]
+def _read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
+    """Read every source with a language of its own; raise `InputError` with all names that cannot be used."""
+    faults: list[Fault] = [] if names else [Fault("no source was named; expected one file or more")]
     found: list[Source] = []
-    for name in map(str, sources):
+    for name in names:
         path = where / name
+        language = language_of(name)
         if path.is_dir():
-            faults.append(Fault("is a directory; a C source (.c) was expected", file=name))
+            faults.append(Fault("is a directory; a source was expected", file=name))
         elif not path.exists():
             faults.append(Fault("no such file", file=name))
-        elif path.suffix != ".c":
-            faults.append(Fault(f"ends in '{path.suffix}'; a C source (.c) was expected", file=name))
-        elif path.stat().st_size > _SOURCE_LIMIT:
-            faults.append(Fault("is larger than 32 MiB; a C source was expected", file=name))
-        else:
-            try:
-                content = path.read_bytes()
-            except OSError as error:
-                faults.append(Fault(f"cannot be read: {reason(error)}", file=name))
-                continue
-            if b"\0" in content:
-                faults.append(Fault("is no text, it has zero bytes; a C source (.c) was expected", file=name))
+        elif not is_program_part(name):
+            faults.append(Fault(f"ends in '{path.suffix}'; expected {EXPECTED}", file=name))
+        elif language is not None:
+            if isinstance(read := _read(path, name, language), Fault):
+                faults.append(read)
             else:
-                found.append(Source(name, content.decode("utf-8", "surrogateescape")))
+                found.append(read)
     if faults:
         raise InputError(faults)
     return tuple(found)
 
 
-def _digest(request: _Request, compilation: Compilation) -> str:
+def _read(path: Path, name: str, language: Language) -> Source | Fault:
+    if path.stat().st_size > _SOURCE_LIMIT:
+        return Fault("is larger than 32 MiB; a source was expected", file=name)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return Fault(f"cannot be read: {reason(error)}", file=name)
+    if b"\0" in content:
+        return Fault("is no text, it has zero bytes; a source was expected", file=name)
+    return Source(name, content.decode("utf-8", "surrogateescape"), language)
+
+
+def _digest(request: _Request) -> str:
     """Return what tells this build from every other: all that goes into it, headers included."""
     flags = request.flags
-    settings = [compilation.compiler.identity, compilation.runtime.digest, _own_digest(), request.detail]
-    total = hashlib.sha256(
-        json.dumps([*settings, request.instrument, str(request.cwd), flags.compile, flags.link, flags.include]).encode()
-    )
+    compilers = [find_compiler(language).identity for language in sorted(request.languages)]
+    settings = [*compilers, request.runtime.digest, _own_digest(), request.detail]
+    total = hashlib.sha256(json.dumps([*settings, str(request.cwd), flags.compile, flags.link, flags.include]).encode())
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
-        total.update(compilation.preprocessed(source))
-    for word in flags.link:  # libraries of the user's own, named by path
+        total.update(request.compilation(source.language).preprocessed(source.file))
+    for word in (*request.plain, *request.linked, *flags.link):  # with libraries of the user's own, named by path
         path = request.cwd / word
         if not word.startswith("-") and path.is_file():
-            total.update(path.read_bytes())
+            total.update(json.dumps(word).encode() + path.read_bytes())
     return total.hexdigest()
 
 
@@ -157,14 +171,51 @@ def _own_digest() -> str:
     """Return a digest of the code of ours that makes a build."""
     root = Path(scalegraph.__file__).parent
     total = hashlib.sha256()
-    for package in ("instrument", "control"):
+    for package in ("instrument", "toolchain", "control"):
         for path in sorted((root / package).glob("*.py")):
             total.update(path.read_bytes())
     total.update((root / "runtime" / "format.py").read_bytes())
     return total.hexdigest()
 
 
-def _make(request: _Request, compilation: Compilation, place: Path) -> None:
-    result = compile_program(compilation, request.sources, place, request.detail if request.instrument else None)
-    manifest = _Manifest(regions=result.regions, instrumented=result.instrumented, remarks=result.remarks)
-    (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
+def _make(request: _Request, place: Path) -> None:
+    """Compile and link into ``place/program``, with its block table and manifest beside it."""
+    remarks: list[str] = []
+    objects: dict[Path, str] = {}
+    for number, source in enumerate(request.sources):
+        target = place / f"{number}.o"
+        made = compile_source(request.compilation(source.language), source, target)
+        remarks += [*made.remarks, *_warnings(source.file, made.messages)]
+        objects[target] = source.file
+    for number, name in enumerate(request.plain, len(objects)):
+        target = place / f"{number}.o"
+        result = request.compilation("c").compile(name, target)
+        if result.returncode != 0:
+            raise BuildError(f"{name}: does not compile", result.stderr)
+        objects[target] = name
+    remarks += _link(request, objects, place / "program")
+    for item in objects:
+        item.unlink()
+    describe(place / "program", place, remarks=remarks)
+
+
+def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[str]:
+    compiler: Compiler = find_compiler(driver(request.languages))
+    arguments = [*map(str, objects), *request.linked, *request.flags.link, *libraries(request.languages)]
+    output = link(compiler, request.runtime, arguments, target, names=objects, cwd=request.cwd, cancel=request.cancel)
+    return [line for line in output.splitlines() if ": warning: " in line]
+
+
+def _beginning(output: str) -> str:
+    """Return the first lines of *output*, and how many more there are."""
+    lines = output.splitlines(keepends=True)
+    if len(lines) <= _SHOWN_LINES:
+        return output
+    return "".join(lines[:_SHOWN_LINES]) + f"... and {len(lines) - _SHOWN_LINES} more lines\n"
+
+
+def _warnings(file: str, output: str) -> list[str]:
+    """Return the first warnings of a source, and how many more there are."""
+    found = [line for line in output.splitlines() if ": warning: " in line]
+    more = len(found) - _SHOWN_WARNINGS
+    return found if more <= 0 else [*found[:_SHOWN_WARNINGS], f"{file}: {more} more warnings"]

@@ -9,6 +9,7 @@ its opening and closing brace stand in the same branch.
 from __future__ import annotations
 
 import bisect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ Context = tuple[tuple[int, int], ...]
 Reading = dict[int, int | None]
 """Branch chosen in every group; None reads none."""
 
-_KNOWN = {"_OPENMP": True, "__cplusplus": False, "__GNUC__": True, "__clang__": False, "_MSC_VER": False}
+_KNOWN = {"_OPENMP": True, "__GNUC__": True, "__clang__": False, "_MSC_VER": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,21 @@ class Group:
 class Conditionals:
     """Conditional structure of a scanned file."""
 
-    def __init__(self, lexed: Lexed) -> None:
+    def __init__(self, lexed: Lexed, *, cplusplus: bool = False) -> None:
         self.groups: list[Group] = []
+        known = {**_KNOWN, "__cplusplus": cplusplus}
         self._starts: list[int] = [0]
         self._contexts: list[Context] = [()]
         stack: list[tuple[int, int]] = []
         guards = _guards(lexed)
         for directive in lexed.directives:
             if directive.name in ("if", "ifdef", "ifndef"):
-                self.groups.append(Group(directive.start, conditions=[_condition(directive, guards)]))
+                self.groups.append(Group(directive.start, conditions=[_condition(directive, guards, known)]))
                 stack.append((len(self.groups) - 1, 0))
             elif directive.name in ("elif", "elifdef", "elifndef", "else") and stack:
                 number, branch = stack.pop()
                 self.groups[number].turns.append(directive.end)
-                self.groups[number].conditions.append(_condition(directive, guards))
+                self.groups[number].conditions.append(_condition(directive, guards, known))
                 stack.append((number, branch + 1))
             elif directive.name == "endif" and stack:
                 number, _ = stack.pop()
@@ -105,7 +107,7 @@ def _words(directive: Directive) -> list[str]:
     return [token.text for token in directive.tokens if token.text not in "()"]
 
 
-def _condition(directive: Directive, guards: set[int]) -> Condition:
+def _condition(directive: Directive, guards: set[int], known: Mapping[str, bool]) -> Condition:
     """Return what is known about the condition of a directive that begins a branch."""
     words = _words(directive)
     name = directive.name
@@ -120,8 +122,8 @@ def _condition(directive: Directive, guards: set[int]) -> Condition:
         negated = words[0] == "!"
         if words[negated : negated + 1] != ["defined"] or len(words) != 2 + negated:
             return Condition(negated=negated and len(words) == 2)
-    known = _KNOWN.get(words[-1])
-    return Condition(negated=negated) if known is None else Condition(value=known != negated)
+    value = known.get(words[-1])
+    return Condition(negated=negated) if value is None else Condition(value=value != negated)
 
 
 def readable(lexed: Lexed, conditionals: Conditionals, reading: Reading) -> tuple[bytes, list[Token]]:

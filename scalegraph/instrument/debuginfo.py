@@ -53,8 +53,22 @@ def source_name(symbol: str) -> str:
     return symbol.split(".")[0] or symbol
 
 
-def lines(path: Path | str) -> LineMap:
+def shown_name(directory: str, file: str, root: str) -> str:
+    """Return how the source *file*, compiled in *directory*, is called: as told, or relative to *root* if it is given.
+
+    Files outside of *root* keep their whole path.
+    """
+    if not root:
+        return file
+    whole = posixpath.normpath(posixpath.join(directory, file))
+    inside = root.rstrip("/") + "/"
+    return whole[len(inside) :] if whole.startswith(inside) else whole
+
+
+def lines(path: Path | str, root: str = "") -> LineMap:
     """Return the line map of the executable at *path*; without debug information it knows functions only.
+
+    Files are named as the compiler was told, or relative to *root*, see `shown_name`.
 
     Raises `InputError` if *path* is not an x86-64 executable.
     """
@@ -64,12 +78,12 @@ def lines(path: Path | str) -> LineMap:
     with Path(path).open("rb") as stream:
         elf = ELFFile(stream)
         if elf.has_dwarf_info():
-            for unit_rows in _programs(elf.get_dwarf_info(), files):
+            for unit_rows in _programs(elf.get_dwarf_info(), files, root):
                 rows.extend(unit_rows)
     return LineMap(image, rows, files)
 
 
-def _programs(dwarf: DWARFInfo, files: list[str]) -> Iterator[list[tuple[int, int, int]]]:
+def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tuple[int, int, int]]]:
     """Yield (address, file, line) of every compilation unit; appends to *files*."""
     known: dict[str, int] = {}
     for unit in dwarf.iter_CUs():
@@ -78,6 +92,10 @@ def _programs(dwarf: DWARFInfo, files: list[str]) -> Iterator[list[tuple[int, in
             continue
         numbers: dict[int, int] = {}
         names = _file_names(program.header)
+        if root:
+            compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+            directory = _text(compiled_in.value) if compiled_in is not None else ""
+            names = {number: shown_name(directory, name, root) for number, name in names.items()}
         rows = []
         for entry in program.get_entries():
             state = entry.state

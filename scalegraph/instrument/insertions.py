@@ -48,7 +48,7 @@ class Probe:
     def code(self, region: int) -> tuple[str, str]:
         """Return the text that enters and the text that leaves."""
         if self.calls:
-            return f"__scalegraph_enter({region});", f"__scalegraph_leave({region});"
+            return f"SCALEGRAPH_ENTER({region});", f"SCALEGRAPH_LEAVE({region});"
         if self.closing is None:
             return f"SCALEGRAPH_SCOPE({region});", ""
         return f"{{ SCALEGRAPH_SCOPE({region});", "}"

@@ -19,6 +19,7 @@ _BLANK: Final = frozenset(b" \t\r\v\f")
 _NEWLINE: Final = ord("\n")
 _BACKSLASH: Final = ord("\\")
 _STRING_PREFIXES: Final = frozenset((b"L", b"u", b"U", b"u8"))
+_RAW_PREFIXES: Final = frozenset((b"R", b"LR", b"uR", b"UR", b"u8R"))
 
 Kind = Literal["word", "number", "string", "punct"]
 
@@ -78,17 +79,18 @@ class Lexed:
         return self.data.rfind(b"\n", 0, offset) + 1
 
 
-def scan(data: bytes) -> Lexed:
-    """Split *data*, the bytes of a C file, into tokens, comments and directives.
+def scan(data: bytes, *, cplusplus: bool = False) -> Lexed:
+    """Split *data*, the bytes of a C or C++ file, into tokens, comments and directives.
 
     Never fails: an unterminated string ends with its line, an unterminated comment with the file.
     """
-    return _Scanner(data).run()
+    return _Scanner(data, cplusplus=cplusplus).run()
 
 
 class _Scanner:
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, cplusplus: bool) -> None:
         self.data = data
+        self.cplusplus = cplusplus
         self.at = 0
         self.out = Lexed(data)
 
@@ -145,9 +147,11 @@ class _Scanner:
             end = _run(data, end)
             if data[start:end] in _STRING_PREFIXES and data[end : end + 1] in (b'"', b"'"):
                 kind, end = "string", _literal_end(data, end)
+            elif self.cplusplus and data[start:end] in _RAW_PREFIXES and data[end : end + 1] == b'"':
+                kind, end = "string", _raw_end(data, end)
         elif byte in _DIGIT:
             kind = "number"
-            end = _number_end(data, end)
+            end = _number_end(data, end, b"." + b"'" * self.cplusplus)
         elif byte in b"\"'":
             kind, end = "string", _literal_end(data, start)
         self.at = end
@@ -211,12 +215,19 @@ def _run(data: bytes, at: int) -> int:
     return at
 
 
-def _number_end(data: bytes, at: int) -> int:
+def _number_end(data: bytes, at: int, inside: bytes) -> int:
     while at < len(data) and (
-        data[at] in _WORD_REST or data[at] == ord(".") or (data[at] in b"+-" and data[at - 1] in b"eEpP")
+        data[at] in _WORD_REST or data[at] in inside or (data[at] in b"+-" and data[at - 1] in b"eEpP")
     ):
         at += 1
     return at
+
+
+def _raw_end(data: bytes, at: int) -> int:
+    """Return the offset after the raw string literal of C++ whose quote is at *at*."""
+    opening = data.find(b"(", at)
+    close = data.find(b")" + data[at + 1 : opening] + b'"', opening) if opening >= 0 else -1
+    return len(data) if close < 0 else close + opening - at + 1
 
 
 def _literal_end(data: bytes, at: int) -> int:

@@ -1,4 +1,4 @@
-"""The instrumentation preprocessor: C source in, the same program with region probes out.
+"""The instrumentation preprocessor: C or C++ source in, the same program with region probes out.
 
 After the Scale-Graph paper, section 4.1: a syntax analyser that plants trace code. A probe is a scope variable whose
 clean-up leaves the region (see runtime/csrc/sg_probe.h), so ``return``, ``break`` and ``goto`` need no care.
@@ -23,6 +23,7 @@ from scalegraph.instrument.lexer import scan
 from scalegraph.instrument.phases import find_phases
 from scalegraph.instrument.pragmas import phase_mark
 from scalegraph.instrument.syntax import Detail, Reader, Reading, Site
+from scalegraph.runtime.languages import Language, language_of
 
 PROGRAM = Region(id=0, kind="program", name="program")
 
@@ -47,26 +48,32 @@ class Instrumented:
         return [fault for fault in self.faults if fault.severity != "remark"]
 
 
-def instrument_source(text: str, filename: str, *, detail: Detail = "outer", first_id: int = 1) -> Instrumented:
-    """Plant region probes in C source *text*, named *filename* in diagnostics.
+def instrument_source(
+    text: str, filename: str, *, detail: Detail = "outer", language: Language | None = None
+) -> Instrumented:
+    """Plant region probes in the source *text*, named *filename* in diagnostics and for its language if none is given.
 
     *detail*: ``functions`` only; ``outer`` adds OpenMP constructs, barriers and loops that are outermost or contain
-    constructs; ``all`` adds every loop. Region ids count from *first_id*, so that several files of one program can be
-    given ids that do not collide. User phases are planted at every detail. Never raises for bad C.
+    constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them a program's (see
+    ``units.py``). User phases are planted at every detail. Never raises for a bad source.
     """
+    cplusplus = (language or language_of(filename)) == "c++"
     data = text.encode("utf-8", "surrogateescape")
-    lexed = scan(data)
-    conditionals = Conditionals(lexed)
+    lexed = scan(data, cplusplus=cplusplus)
+    conditionals = Conditionals(lexed, cplusplus=cplusplus)
     comments = [(c, mark) for c in lexed.comments if (mark := phase_mark(c)) is not None]
     marks = [mark for d in lexed.directives if (mark := phase_mark(d)) is not None] + [m for _, m in comments]
     marks.sort(key=lambda mark: mark.start)
     places = Places(lexed, conditionals, filename, [(comment.end, comment.is_line) for comment, _ in comments])
-    readings = [(view, Reader(lexed, conditionals, view, filename, detail).read()) for view in conditionals.readings()]
+    readings = [
+        (view, Reader(lexed, conditionals, view, filename, detail, cplusplus=cplusplus).read())
+        for view in conditionals.readings()
+    ]
     sites, faults = _agreed(readings, conditionals)
     probes = [probe for site in sites if (probe := _probe(site, places, conditionals)) is not None]
     phases, phase_faults = find_phases(marks, readings, conditionals, places, filename)
     probes = _nested([*probes, *phases])
-    regions, insertions = _number(probes, places, filename, first_id)
+    regions, insertions = _number(probes, places, filename)
     body = apply(data, insertions)
     faults = sorted([*phase_faults, *faults], key=lambda fault: fault.line or 0)
     return Instrumented(f"{line_directive(1, filename)}\n{body}", regions, faults, insertions, text)
@@ -104,7 +111,7 @@ def _nested(probes: list[Probe]) -> list[Probe]:
     """Return *probes* outer before inner, without those that cross another."""
     kept: list[Probe] = []
     stack: list[Probe] = []
-    for probe in sorted(probes, key=lambda p: (p.site.start, -p.site.end, p.site.order)):
+    for probe in sorted(probes, key=lambda p: (p.site.start, -p.site.end, p.site.order, p.site.line)):
         while stack and stack[-1].site.end <= probe.site.start:
             stack.pop()
         if not stack or probe.site.end <= stack[-1].site.end:
@@ -113,15 +120,13 @@ def _nested(probes: list[Probe]) -> list[Probe]:
     return kept
 
 
-def _number(
-    probes: Sequence[Probe], places: Places, filename: str, first_id: int
-) -> tuple[list[Region], list[Insertion]]:
+def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[list[Region], list[Insertion]]:
     """Give ids in source order and write the insertions."""
     regions = [PROGRAM]
     keyed: list[tuple[tuple[int, int, int], Insertion]] = []
     stack: list[tuple[int, int]] = []  # (end, id) of the regions around
     line = places.lexed.line
-    for number, probe in enumerate(probes, first_id):
+    for number, probe in enumerate(probes, 1):
         site = probe.site
         while stack and stack[-1][0] <= site.start:
             stack.pop()

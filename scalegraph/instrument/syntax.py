@@ -1,4 +1,4 @@
-"""Where regions may stand in a C file: functions, loops and OpenMP constructs found in its syntax trees.
+"""Where regions may stand in a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
 
 Every reading of the file (see ``conditionals.py``) is parsed by itself. A `Site` is a candidate region with the bytes
 it spans; anything the parser was not sure about is left out and said in a remark.
@@ -12,7 +12,6 @@ from functools import cache
 from itertools import pairwise
 from typing import Final, Literal
 
-import tree_sitter_c
 from tree_sitter import Language, Node, Parser
 
 from scalegraph.base.errors import Fault
@@ -38,8 +37,13 @@ Detail = Literal["functions", "outer", "all"]
 
 _STATEMENTS: Final = LOOPS | {
     "compound_statement", "expression_statement", "if_statement", "switch_statement", "return_statement",
-    "goto_statement", "break_statement", "continue_statement", "labeled_statement",
+    "goto_statement", "break_statement", "continue_statement", "labeled_statement", "try_statement", "throw_statement",
+    "co_return_statement",
 }  # fmt: skip
+_JUMPS: Final = frozenset((
+    "return_statement", "goto_statement", "break_statement", "continue_statement", "throw_statement",
+    "co_return_statement",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,31 @@ class Reading:
 
 
 @cache
-def _parser() -> Parser:
+def _parser(*, cplusplus: bool) -> Parser:
+    if cplusplus:
+        import tree_sitter_cpp
+
+        return Parser(Language(tree_sitter_cpp.language()))
+    import tree_sitter_c
+
     return Parser(Language(tree_sitter_c.language()))
 
 
 class Reader:
     """Finds candidates in one reading of a file."""
 
-    def __init__(self, lexed: Lexed, conditionals: Conditionals, view: Branches, filename: str, detail: Detail) -> None:
+    def __init__(
+        self,
+        lexed: Lexed,
+        conditionals: Conditionals,
+        view: Branches,
+        filename: str,
+        detail: Detail,
+        *,
+        cplusplus: bool = False,
+    ) -> None:
         self.lexed, self.conditionals, self.view = lexed, conditionals, view
-        self.filename, self.detail = filename, detail
+        self.filename, self.detail, self.cplusplus = filename, detail, cplusplus
         self.text, self.tokens = readable(lexed, conditionals, view)
         self.token_starts = [token.start for token in self.tokens]
         self.out = Reading()
@@ -130,13 +149,16 @@ class Reader:
 
     def read(self) -> Reading:
         """Parse and collect."""
-        root = _parser().parse(self.text).root_node
+        root = _parser(cplusplus=self.cplusplus).parse(self.text).root_node
         for node in descend(root, "function_definition"):
             self._function(node)
         return self.out
 
     def _function(self, node: Node) -> None:
         body, name = node.child_by_field_name("body"), function_name(node)
+        if body is None:
+            body = next((child for child in node.children if child.type == "try_statement"), None)
+            body = body.child_by_field_name("body") if body is not None else None
         if body is None or body.type != "compound_statement" or not name:
             return
         inside = self.tokens_of(body.start_byte, body.end_byte)
@@ -171,7 +193,10 @@ class Reader:
         specifiers = [self.node_text(child) for child in node.children if child.end_byte <= body.start_byte]
         head = self.text[node.start_byte : body.start_byte].decode("utf-8", "replace")
         words = {token.text for token in self.tokens_of(node.start_byte, body.start_byte)}
-        if "inline" in words | set(specifiers) and "static" not in words and "__inline" not in head:
+        if self.cplusplus:
+            if words & {"constexpr", "consteval"}:
+                return "what the compiler computes may not call the probes"
+        elif "inline" in words | set(specifiers) and "static" not in words and "__inline" not in head:
             return "an inline function with external linkage may not call the probes, whose linkage is internal"
         if words & {"naked", "__naked__", "no_instrument_function", "__no_instrument_function__"}:
             return "its attributes forbid it"
@@ -192,7 +217,7 @@ class Reader:
                 self.out.statements.append((node.start_byte, node.end_byte))
                 if node.type in ("declaration", "type_definition", "struct_specifier", "enum_specifier"):
                     self.out.declarations.append((node.start_byte, node.end_byte))
-            if node.type in ("return_statement", "goto_statement", "break_statement", "continue_statement"):
+            if node.type in _JUMPS:
                 self.out.jumps.append(node.start_byte)
 
     def node_text(self, node: Node) -> str:
@@ -221,12 +246,31 @@ class _FunctionWalk:
         for child in node.children:
             if child.type == "function_definition":
                 continue  # a nested function is walked by itself
+            if child.type == "lambda_expression":
+                self._lambda(child)
+                continue
             opaque = False
             chain = self.reader.chains.get(child.start_byte, []) if child.type in _STATEMENTS else []
             if child.type in _STATEMENTS and (chain or child.type in LOOPS) and is_whole_statement(child):
                 opaque = self._statement(child, chain, loops)
             if not opaque:
                 self._visit(child, loops + (child.type in LOOPS))
+
+    def _lambda(self, node: Node) -> None:
+        """Walk a lambda; one with loops or constructs, such as the body of a thread, is a region of its own."""
+        body = node.child_by_field_name("body")
+        if body is None or body.type != "compound_statement":
+            return
+        inside = self.reader.tokens_of(body.start_byte, body.end_byte)
+        found, self.found = self.found, False
+        self._visit(body, loops=0)
+        if self.found and not body.has_error and balanced(inside):
+            line = self._line(node.start_byte)
+            self.reader.out.sites.append(
+                Site("function", f"lambda {self.name}:{line}", body.start_byte, body.end_byte, line=line, inner=True)
+            )
+            self.reader.out.extents.setdefault(body.start_byte, set()).add(body.end_byte)
+        self.found |= found
 
     def _statement(self, node: Node, chain: list[tuple[Directive, Construct | None]], loops: int) -> bool:
         """Add the regions of one statement; True if nothing inside it may be looked at."""

@@ -9,10 +9,16 @@ from tree_sitter import Node
 
 from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
 
-LOOPS: Final = frozenset(("for_statement", "while_statement", "do_statement"))
+LOOPS: Final = frozenset(("for_statement", "for_range_loop", "while_statement", "do_statement"))
+_FOR: Final = ("for_statement", "for_range_loop")
 # What an accessor or a one-line helper has at most; a probe in it would cost more than it does.
 SMALL_FUNCTION_STATEMENTS: Final = 8
 _BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
+_NAMES: Final = frozenset(
+    ("identifier", "field_identifier", "qualified_identifier", "destructor_name", "operator_name", "operator_cast",
+     "template_function")
+)  # fmt: skip
+_CLASSES: Final = frozenset(("class_specifier", "struct_specifier", "union_specifier"))
 _HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
 
 
@@ -45,8 +51,8 @@ def only_loop(node: Node | None) -> Node | None:
     """Return the for loop that the body of loop *node* consists of or begins with."""
     body = node.child_by_field_name("body") if node is not None else None
     while body is not None and body.type == "compound_statement":
-        body = next((child for child in body.named_children if child.type == "for_statement"), None)
-    return body if body is not None and body.type == "for_statement" else None
+        body = next((child for child in body.named_children if child.type in _FOR), None)
+    return body if body is not None and body.type in _FOR else None
 
 
 def has_foreign_case(node: Node) -> bool:
@@ -91,12 +97,26 @@ def function_name(node: Node) -> str:
         declarator = declarator.child_by_field_name("declarator") or next(
             (c for c in declarator.named_children if c.type.endswith("declarator")), None
         )
-    while declarator is not None and declarator.type != "identifier":
+    while declarator is not None and declarator.type not in _NAMES:
         inner = declarator.child_by_field_name("declarator")
         declarator = inner or next(
-            (c for c in declarator.named_children if c.type.endswith("declarator") or c.type == "identifier"), None
+            (c for c in declarator.named_children if c.type.endswith("declarator") or c.type in _NAMES), None
         )
-    return declarator.text.decode("utf-8", "replace") if declarator is not None and declarator.text else ""
+    if declarator is None or not declarator.text:
+        return ""
+    return "".join([*_classes(node), declarator.text.decode("utf-8", "replace")])
+
+
+def _classes(node: Node) -> list[str]:
+    """Return the names of the classes that a member function is defined in, each with its ``::``."""
+    names: list[str] = []
+    above = node.parent
+    while above is not None:
+        name = above.child_by_field_name("name") if above.type in _CLASSES else None
+        if name is not None and name.text:
+            names.insert(0, name.text.decode("utf-8", "replace") + "::")
+        above = above.parent
+    return names
 
 
 def is_small(body: Node) -> bool:

@@ -38,6 +38,7 @@ class Build:
     sources: tuple[BuiltSource, ...]
     remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
     digest: str
+    root: str = ""  # files are named relative to it; as the compiler was told, if it is empty
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _lines: list[LineMap] = field(default_factory=list, repr=False, compare=False)
 
@@ -46,7 +47,7 @@ class Build:
         """Map from code addresses to source lines."""
         with self._lock:
             if not self._lines:
-                self._lines.append(blocks.lines(self.executable))
+                self._lines.append(blocks.lines(self.executable, self.root))
             return self._lines[0]
 
 

@@ -1,8 +1,10 @@
-"""The user's C compiler: which one, and whether it can do what the simulated target needs."""
+"""The user's compilers: which ones, and whether they can do what the simulated target needs."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -10,12 +12,13 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import MissingTool, WorkError
 from scalegraph.runtime.cache import cache_root
+from scalegraph.runtime.languages import Language
 
 MINIMUM_VERSION = 10
 _POLL_S = 0.1
@@ -23,18 +26,59 @@ INSTALL = "install one with: apt-get install gcc libc6-dev"
 
 
 @dataclass(frozen=True)
+class _Kind:
+    """How a language's compiler is found: by a variable of the environment, else by its usual name."""
+
+    variable: str
+    usual: str
+    words: str
+    package: str
+
+    @property
+    def install(self) -> str:
+        return f"install one with: apt-get install {self.package}"
+
+
+KINDS: dict[Language, _Kind] = {
+    "c": _Kind("CC", "gcc", "C compiler", "gcc libc6-dev"),
+    "c++": _Kind("CXX", "g++", "C++ compiler", "g++"),
+    "fortran": _Kind("FC", "gfortran", "Fortran compiler", "gfortran"),
+}
+
+
+@dataclass(frozen=True)
 class Compiler:
-    """A gcc that was found usable. *command* is how it is called (``CC`` may carry options)."""
+    """A compiler that was found usable. *command* is how it is called (``CC`` may carry options)."""
 
     command: tuple[str, ...]
     version: str
     target: str
+    language: Language = "c"
+    clang: bool = False
 
     @property
     def identity(self) -> str:
         """What tells this compiler from another one: path, version and target."""
         path = shutil.which(self.command[0]) or self.command[0]
         return "\n".join([str(Path(path).resolve()), *self.command[1:], self.version, self.target])
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """Options that make this compiler plant the hooks of the simulated target (see docs/ARCHITECTURE.md).
+
+        Large frames are touched page by page, so that none jumps over the guard page of a simulated thread's stack.
+        """
+        if self.clang:
+            return ("-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pic", "-fno-pie")
+        return (
+            "-fsanitize=thread",
+            "-fsanitize-coverage=trace-pc",
+            "-fno-pic",
+            "-fno-pie",
+            "-fno-lto",
+            "-fstack-clash-protection",
+            *(() if self.language == "fortran" else ("-Wno-tsan",)),
+        )
 
     def run(
         self,
@@ -81,41 +125,81 @@ class Compiler:
             raise
 
 
-def find_compiler() -> Compiler:
-    """Return the compiler that ``CC`` names, else ``gcc``.
+def compiler_command(language: Language) -> tuple[str, ...]:
+    """Return how the compiler of *language* is called: as ``SCALEGRAPH_CC`` or ``CC`` say, else ``gcc``.
 
-    Raises `MissingTool` with what to install when there is none, or when it is not gcc 10 or newer for x86-64.
+    The same with ``CXX`` and ``FC``. One of our own wrappers is no answer: it asks for the compiler behind it.
     """
-    named = os.environ.get("CC", "").strip()
-    command = tuple(shlex.split(named)) if named else ("gcc",)
-    what = f"the compiler '{named}' that CC names" if named else "a C compiler (gcc)"
-    if shutil.which(command[0]) is None:
-        raise MissingTool(f"{what} was not found; {INSTALL}")
-    macros = _macros(command, what)
+    kind = KINDS[language]
+    for variable in (f"SCALEGRAPH_{kind.variable}", kind.variable):
+        command = tuple(shlex.split(os.environ.get(variable, "")))
+        if command and not Path(command[0]).name.startswith("scalegraph-"):
+            return command
+    return (kind.usual,)
+
+
+def find_compiler(language: Language = "c") -> Compiler:
+    """Return the compiler of *language*, see `compiler_command`; what was found out about it is kept.
+
+    Raises `MissingTool` with what to install when there is none, or when it cannot be used: gcc 10 and newer can, for
+    x86-64; clang for C and C++ programs without OpenMP.
+    """
+    kind = KINDS[language]
+    command = compiler_command(language)
+    path = shutil.which(command[0])
+    if path is None:
+        named = (
+            f"the {kind.words} '{' '.join(command)}'" if command != (kind.usual,) else f"a {kind.words} ({kind.usual})"
+        )
+        raise MissingTool(f"{named} was not found; {kind.install}")
+    status = Path(path).resolve().stat()
+    known = json.dumps([language, command, path, status.st_ino, status.st_mtime_ns, status.st_size, 1])
+    note = cache_root() / "compilers" / f"{hashlib.sha256(known.encode()).hexdigest()[:24]}.json"
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        found = json.loads(note.read_text(encoding="utf-8"))
+        return Compiler(command, found["version"], found["target"], language, found["clang"])
+    compiler = _examined(language, command)
+    with contextlib.suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        fresh = note.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(asdict(compiler)), encoding="utf-8")
+        fresh.replace(note)
+    return compiler
+
+
+def _examined(language: Language, command: tuple[str, ...]) -> Compiler:
+    """Ask the compiler what it is; raise `MissingTool` if it will not do."""
+    kind = KINDS[language]
+    shown = " ".join(command)
+    macros = _macros(command, kind)
     if "__clang__" in macros:
-        raise MissingTool(
-            f"'{' '.join(command)}' is clang; gcc {MINIMUM_VERSION} or newer is needed: set CC=gcc; {INSTALL}"
-        )
-    major = int(macros.get("__GNUC__", "0"))
-    version = ".".join(macros.get(name, "0") for name in ("__GNUC__", "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__"))
-    if major < MINIMUM_VERSION:
-        raise MissingTool(
-            f"'{' '.join(command)}' is gcc {version}; gcc {MINIMUM_VERSION} or newer is needed; {INSTALL}, or set CC"
-        )
+        if language == "fortran":
+            raise MissingTool(f"'{shown}' is flang; gfortran {MINIMUM_VERSION} or newer is needed; {kind.install}")
+        version = ".".join(macros.get(f"__clang_{part}__", "0") for part in ("major", "minor", "patchlevel"))
+    else:
+        version = ".".join(macros.get(name, "0") for name in ("__GNUC__", "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__"))
+        if int(macros.get("__GNUC__", "0")) < MINIMUM_VERSION:
+            raise MissingTool(
+                f"'{shown}' is gcc {version}; gcc {MINIMUM_VERSION} or newer is needed; {kind.install}, "
+                f"or set {kind.variable}"
+            )
     target = subprocess.run([*command, "-dumpmachine"], capture_output=True, text=True, check=False).stdout.strip()
     if "__x86_64__" not in macros or "__linux__" not in macros:
-        raise MissingTool(f"'{' '.join(command)}' compiles for {target}; the simulated target needs x86-64 Linux")
-    return Compiler(command, version, target)
+        raise MissingTool(f"'{shown}' compiles for {target}; the simulated target needs x86-64 Linux")
+    return Compiler(command, version, target, language, "__clang__" in macros)
 
 
-def _macros(command: tuple[str, ...], what: str) -> dict[str, str]:
+def _macros(command: tuple[str, ...], kind: _Kind) -> dict[str, str]:
+    what = f"the {kind.words} '{' '.join(command)}'"
     try:
         result = subprocess.run(
-            [*command, "-dM", "-E", "-x", "c", "/dev/null"], capture_output=True, text=True, check=False
-        )
+            [*command, "-dM", "-E", "-x", "c" if kind.variable != "CXX" else "c++", "/dev/null"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
     except OSError as error:
-        raise MissingTool(f"{what} cannot be run: {error}; {INSTALL}") from error
+        raise MissingTool(f"{what} cannot be run: {error}; {kind.install}") from error
     if result.returncode != 0:
-        raise MissingTool(f"{what} does not work: {result.stderr.strip().splitlines()[-1:] or 'no message'}; {INSTALL}")
+        said = result.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise MissingTool(f"{what} does not work: {said[0]}; {kind.install}")
     words = (line.split(maxsplit=2) for line in result.stdout.splitlines())
     return {word[1]: word[2] if len(word) > 2 else "" for word in words if len(word) > 1}

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from scalegraph.base.errors import BuildError, MissingTool
@@ -60,11 +61,17 @@ def _files() -> list[Path]:
     return [*sorted(shipped), _LAUNCHER_SOURCE]
 
 
-def _digest(compiler: Compiler) -> str:
-    total = hashlib.sha256("\0".join([compiler.identity, *_LAUNCHER_FLAGS]).encode())
+@cache
+def sources_digest() -> str:
+    """Return what tells this simulator from another version of it; programs that are linked with it carry this."""
+    total = hashlib.sha256("\0".join(_LAUNCHER_FLAGS).encode())
     for path in _files():
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()
+
+
+def _digest(compiler: Compiler) -> str:
+    return hashlib.sha256(f"{compiler.identity}\0{sources_digest()}".encode()).hexdigest()
 
 
 def _build(compiler: Compiler, where: Path) -> None:
@@ -94,7 +101,8 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _flags("compile.flags")
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the look-up of the user's lines.
-    result = compiler.run([*flags, "-Wno-error", "-g0", prefix, f"-I{SOURCES}", "-c", str(source), "-o", str(target)])
+    ours = ["-Wno-error", "-g0", prefix, f"-I{SOURCES}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
+    result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target
     if "fatal error" in result.stderr and ".h: No such file" in result.stderr:

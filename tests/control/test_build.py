@@ -15,6 +15,7 @@ from scalegraph.base.events import Building, Event
 from scalegraph.control import build
 from scalegraph.link import Simulated
 from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.languages import EXPECTED
 from scalegraph.runtime.library import library
 
 pytestmark = pytest.mark.compiler
@@ -148,7 +149,7 @@ def test_without_probes_there_is_the_program_only(place: Path) -> None:
 
 
 def test_source_that_probes_would_break_goes_in_as_it_is(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scalegraph.control import compile as compiling
+    from scalegraph.toolchain import objects as compiling
 
     real = compiling.instrument_source
 
@@ -175,8 +176,8 @@ def test_everything_wrong_with_the_sources_is_told_at_once(place: Path) -> None:
         build(["none.c", "a.h", "."])
     assert [str(fault) for fault in caught.value.faults] == [
         "none.c: no such file",
-        "a.h: ends in '.h'; a C source (.c) was expected",
-        ".: is a directory; a C source (.c) was expected",
+        f"a.h: ends in '.h'; expected {EXPECTED}",
+        ".: is a directory; a source was expected",
     ]
 
 

@@ -37,8 +37,8 @@ def test_phases_nest_with_each_other_and_with_loops() -> None:
 
 def test_variables_declared_in_a_phase_stay_visible_after_it() -> None:
     made = instrument_source("void f(void) {\n" + COMMENT.format(body="int n = g();") + "h(n);\n}\n", "p.c")
-    assert "__scalegraph_enter(2);" in made.text
-    assert "__scalegraph_leave(2);" in made.text
+    assert "SCALEGRAPH_ENTER(2);" in made.text
+    assert "SCALEGRAPH_LEAVE(2);" in made.text
 
 
 @pytest.mark.parametrize(

@@ -129,12 +129,6 @@ def test_old_style_functions_and_declarators_have_names() -> None:
     assert names(text) == ["function old", "function pick"]
 
 
-def test_ids_count_from_where_they_are_told() -> None:
-    made = instrument_source("void f(void) { g(); }", "p.c", first_id=40)
-    assert [r.id for r in made.regions] == [0, 40]
-    assert "SCALEGRAPH_SCOPE(40)" in made.text
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -1,7 +1,9 @@
-/* Region probes: what an instrumented source file includes (gcc -include sg_probe.h).
+/* Region probes: what stands before the text of an instrumented source file.
  *
- * SCALEGRAPH_SCOPE(id) declares a scope variable: the region `id` begins here and ends where the
- * enclosing block is left, whichever way. Region 0 is the program and needs no probe.
+ * SCALEGRAPH_SCOPE(id) declares a scope variable: the region `id` of the file begins here and ends where the
+ * enclosing block is left, whichever way. The program itself is region 0 and needs no probe.
+ * Where SCALEGRAPH_SEPARATE is defined, the number of a region is an address in the section
+ * .scalegraph.ids, which the linker puts together from all files: so numbers are a program's own.
  * The probes cost no simulated time. */
 #ifndef SG_PROBE_H
 #define SG_PROBE_H
@@ -27,11 +29,18 @@ static __inline__ __attribute__((always_inline, unused)) void __scalegraph_end(c
     __scalegraph_leave(*id);
 }
 
-#define SCALEGRAPH_PASTE2(a, b) a##b
-#define SCALEGRAPH_PASTE(a, b)  SCALEGRAPH_PASTE2(a, b)
+#ifdef SCALEGRAPH_SEPARATE
+extern const char __scalegraph_ids[] __attribute__((visibility("hidden")));
+#define SCALEGRAPH_ID(id) ((unsigned)(unsigned long)&__scalegraph_ids[id])
+#else
+#define SCALEGRAPH_ID(id) ((unsigned)(id))
+#endif
+
+#define SCALEGRAPH_ENTER(id) __scalegraph_enter(SCALEGRAPH_ID(id))
+#define SCALEGRAPH_LEAVE(id) __scalegraph_leave(SCALEGRAPH_ID(id))
 #define SCALEGRAPH_SCOPE(id)                                                                                 \
-    const unsigned SCALEGRAPH_PASTE(__scalegraph_scope_, id)                                                 \
-        __attribute__((cleanup(__scalegraph_end), unused)) = __scalegraph_begin(id)
+    const unsigned __scalegraph_scope_##id __attribute__((cleanup(__scalegraph_end), unused)) =              \
+        __scalegraph_begin(SCALEGRAPH_ID(id))
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,13 @@ extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
 #define AGAIN "SCALEGRAPH_EXEC"
 
+#ifdef SG_RUNTIME_DIGEST
+/* Which simulator a program was linked with: a section that takes no memory. */
+__asm__(".pushsection .scalegraph.runtime,\"\",@progbits\n"
+        ".ascii \"" SG_RUNTIME_DIGEST "\"\n"
+        ".popsection\n");
+#endif
+
 /* Starts the program anew without address randomisation, once; where that is forbidden the libraries'
  * addresses stay random, the program's own do not. */
 static void fix_addresses(char **argv)

@@ -3,7 +3,7 @@
 import pytest
 
 from scalegraph.base.errors import InputError
-from scalegraph.control.flags import Flags, read_flags
+from scalegraph.toolchain.flags import Flags, read_flags
 
 
 def test_flags_go_where_they_belong_in_order() -> None:

@@ -1,0 +1,147 @@
+"""A linked executable to a `Build`: what its objects say about their sources, and what its blocks cost."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.events import Building, EventSink, ignore
+from scalegraph.base.files import reason
+from scalegraph.base.run import Region
+from scalegraph.instrument import blocks
+from scalegraph.instrument.debuginfo import shown_name
+from scalegraph.instrument.source import PROGRAM
+from scalegraph.instrument.units import RUNTIME, LinkedUnit, read_units, section
+from scalegraph.link import Build, BuiltSource
+from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import library, sources_digest
+
+_LIMIT_BYTES = 256 * 2**20
+_MANIFEST = "build.json"
+HOW = (
+    "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
+    "or name its sources"
+)
+
+
+class Manifest(BaseModel):
+    """What is kept beside an executable's block table. *root*: see `link.Build`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    regions: tuple[Region, ...]
+    sources: tuple[tuple[str, str, str], ...]  # file, text, instrumented
+    remarks: tuple[str, ...]
+    root: str = ""
+
+    def built_sources(self) -> tuple[BuiltSource, ...]:
+        """Return the sources as a build has them."""
+        return tuple(BuiltSource(*source) for source in self.sources)
+
+
+def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[str] = ()) -> None:
+    """Write the block table and the manifest of *executable* into the directory *place*."""
+    (place / "blocks").write_bytes(blocks.block_table(executable))
+    manifest = _manifest(read_units(executable), root, remarks)
+    (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
+
+
+def described(place: Path) -> Manifest:
+    """Return the manifest that `describe` wrote."""
+    return Manifest.model_validate_json((place / _MANIFEST).read_text(encoding="utf-8"))
+
+
+def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = ignore) -> Build:
+    """Return the `Build` of an executable that was linked by one of our wrappers; costs are kept by its digest.
+
+    Raises `InputError` for a file that is no such executable, saying how to make one.
+    """
+    name = str(executable)
+    path = (cwd or Path.cwd()).absolute() / name
+    try:
+        if path.is_dir():
+            raise InputError(Fault("is a directory; an executable was expected", file=name))
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError as error:
+        raise InputError(Fault("no such file", file=name)) from error
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {reason(error)}", file=name)) from error
+    _ours(path, name)
+    emit(Building(path.name))
+    parent = cache_root() / "executables"
+    whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}".encode()).hexdigest()
+    place = parent / whole[:32]
+    fresh = not place.is_dir()
+    get_or_make(place, lambda where: describe(path, where, _root(read_units(path))))
+    if fresh:
+        trim(parent, _LIMIT_BYTES, keep=place)
+    manifest = described(place)
+    return Build(
+        program=path.stem,
+        executable=path,
+        launcher=library(find_compiler()).launcher,
+        blocks=place / "blocks",
+        regions=manifest.regions,
+        sources=manifest.built_sources(),
+        remarks=manifest.remarks,
+        digest=digest,
+        root=manifest.root,
+    )
+
+
+def _ours(path: Path, name: str) -> None:
+    """Raise `InputError` unless this version of ScaleGraph linked the executable."""
+    runtime = section(path, RUNTIME)
+    if runtime is None:
+        raise InputError(Fault(f"was not built for the simulator; {HOW}", file=name))
+    if runtime.decode("ascii", "replace") != sources_digest():
+        raise InputError(
+            Fault("was built by another version of ScaleGraph; build it again (make clean first)", file=name)
+        )
+    if section(path, ".symtab") is None:
+        raise InputError(Fault("was stripped; link it without -s and do not run strip on it", file=name))
+    if not os.access(path, os.X_OK):
+        raise InputError(Fault("may not be executed (chmod +x)", file=name))
+
+
+def _root(units: Sequence[LinkedUnit]) -> str:
+    """Return the directory that all sources are in; "/" if they are in none but that."""
+    places = {os.path.dirname(os.path.normpath(os.path.join(u.unit.directory, u.unit.file))) for u in units}  # noqa: PTH118, PTH120
+    return os.path.commonpath(places) if places else "/"
+
+
+def _manifest(units: Sequence[LinkedUnit], root: str, remarks: Sequence[str]) -> Manifest:
+    regions = [PROGRAM]
+    sources: dict[str, tuple[str, str, str]] = {}
+    said = list(remarks)
+    for linked in units:
+        unit = linked.unit
+        name = shown_name(unit.directory, unit.file, root)
+        sources.setdefault(name, (name, printable(unit.text), printable(unit.instrumented)))
+        said += [
+            remark.replace(unit.file, name, 1) if remark.startswith(unit.file) else remark for remark in unit.remarks
+        ]
+        regions += [
+            region.model_copy(
+                update={
+                    "id": region.id + linked.first,
+                    "parent": region.parent + linked.first if region.parent else region.parent,
+                    "file": name,
+                }
+            )
+            for region in unit.regions
+        ]
+    return Manifest(
+        regions=tuple(regions), sources=tuple(sources.values()), remarks=tuple(dict.fromkeys(said)), root=root
+    )
+
+
+def printable(text: str) -> str:
+    """Return *text* with bytes that are no UTF-8 replaced, for people and databases."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,126 @@
+"""What an object file says about the source it was compiled from, so that objects combine when they are linked.
+
+Every instrumented object has two sections that take no memory when the program runs. ``.scalegraph.ids`` has a byte
+for each region; the linker strings these sections together at address 0, so the address of a region's byte is a number
+that no other region of the program has, and the probes pass it as a constant. ``.scalegraph.units`` has a record: the
+address of the object's first byte (a relocation), the length of the text, and the text: a JSON document, compressed, in
+base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.run import Region
+
+UNITS = ".scalegraph.units"
+RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/sg_start.c
+_HEAD = struct.Struct("<II")
+_WIDTH = 96  # characters of a line of assembler
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One compiled source. *file* as the compiler was told, relative to *directory*; its *regions* count from 1."""
+
+    directory: str
+    file: str
+    text: str
+    instrumented: str
+    regions: tuple[Region, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinkedUnit:
+    """A unit in a linked program: *first* is added to the numbers of its regions."""
+
+    first: int
+    unit: Unit
+
+
+def assembler(unit: Unit) -> list[str]:
+    """Return the lines of assembler that put *unit* into an object; ``__scalegraph_ids`` is a name of its own."""
+    document = json.dumps(
+        {
+            "directory": unit.directory,
+            "file": unit.file,
+            "text": unit.text,
+            "instrumented": unit.instrumented if unit.instrumented != unit.text else None,
+            "regions": [region.model_dump(exclude={"file"}) for region in unit.regions],
+            "remarks": unit.remarks,
+        }
+    )
+    text = base64.b64encode(zlib.compress(document.encode("utf-8", "surrogatepass"), 9)).decode()
+    count = max((region.id for region in unit.regions), default=0)
+    return [
+        '.pushsection .scalegraph.ids,"",@progbits',
+        "__scalegraph_ids:",
+        f".zero {count}",
+        ".popsection",
+        f'.pushsection {UNITS},"",@progbits',
+        f".long __scalegraph_ids, {len(text)}",
+        *(f'.ascii "{text[at : at + _WIDTH]}"' for at in range(0, len(text), _WIDTH)),
+        ".popsection",
+    ]
+
+
+def embedded(unit: Unit) -> str:
+    """Return the same as text for the end of a C or C++ source."""
+    lines = "\n".join('"' + line.replace('"', '\\"') + '\\n"' for line in assembler(unit))
+    return (
+        '\n#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n'
+        f"__asm__({lines});\n#pragma GCC diagnostic pop\n"
+    )
+
+
+def read_units(path: Path) -> list[LinkedUnit]:
+    """Return the units of the linked executable at *path*; raise `InputError` when it is none or is damaged."""
+    data = section(path, UNITS)
+    return list(_units(data, path)) if data is not None else []
+
+
+def section(path: Path, name: str) -> bytes | None:
+    """Return the bytes of a section of the ELF file at *path*, None if it has no such section."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with path.open("rb") as stream:
+            found = ELFFile(stream).get_section_by_name(name)
+            return bytes(found.data()) if found is not None else None
+    except (ELFError, OSError, UnicodeDecodeError, struct.error) as error:
+        raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
+
+
+def _units(data: bytes, path: Path) -> Iterator[LinkedUnit]:
+    at = 0
+    try:
+        while at < len(data):
+            first, length = _HEAD.unpack_from(data, at)
+            at += _HEAD.size
+            document = zlib.decompress(base64.b64decode(data[at : at + length], validate=True))
+            yield LinkedUnit(first, _unit(json.loads(document.decode("utf-8", "surrogatepass"))))
+            at += length
+    except (ValueError, KeyError, TypeError, struct.error, zlib.error) as error:
+        raise InputError(Fault("what ScaleGraph wrote into it is damaged; build it again", str(path))) from error
+
+
+def _unit(document: dict[str, Any]) -> Unit:
+    text, instrumented = document["text"], document["instrumented"]
+    return Unit(
+        document["directory"],
+        document["file"],
+        text,
+        text if instrumented is None else instrumented,
+        tuple(Region(file=document["file"], **region) for region in document["regions"]),
+        tuple(document["remarks"]),
+    )

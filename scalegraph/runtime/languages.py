@@ -1,0 +1,33 @@
+"""Which language a file is in, by its name, as the compilers decide it."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Final, Literal, TypeAlias
+
+Language: TypeAlias = Literal["c", "c++", "fortran"]
+
+# -x value -> language; "assembler" and preprocessed text are compiled as they are
+_SOURCES: Final[dict[Language, tuple[str, ...]]] = {
+    "c": (".c",),
+    "c++": (".cpp", ".cc", ".cxx", ".C", ".c++", ".cp", ".CPP"),
+    "fortran": (
+        ".f", ".for", ".ftn", ".f90", ".f95", ".f03", ".f08", ".F", ".FOR", ".FTN", ".F90", ".F95", ".F03", ".F08",
+        ".fpp", ".FPP",
+    ),
+}  # fmt: skip
+_BY_SUFFIX: Final = {suffix: language for language, suffixes in _SOURCES.items() for suffix in suffixes}
+PLAIN: Final = (".i", ".ii", ".s", ".S", ".sx")  # compiled as they are: preprocessed text and assembler
+LINKED: Final = (".o", ".a", ".so", ".lo", ".obj")  # what only the linker reads
+FIXED_FORM: Final = (".f", ".for", ".ftn", ".F", ".FOR", ".FTN", ".fpp", ".FPP")
+EXPECTED: Final = "C (.c), C++ (.cpp .cc .cxx), Fortran (.f .f90 .F90), assembler (.s .S), objects and archives (.o .a)"
+
+
+def language_of(name: str) -> Language | None:
+    """Return the language of the source *name*, None if its ending is no source's."""
+    return _BY_SUFFIX.get(PurePath(name).suffix)
+
+
+def is_program_part(name: str) -> bool:
+    """Return whether *name* may be named among a program's sources: a source, assembler, an object or an archive."""
+    return language_of(name) is not None or PurePath(name).suffix in (*PLAIN, *LINKED)

@@ -1,0 +1,164 @@
+"""One source to one object: region probes and block hooks in it, messages in the user's own terms."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError
+from scalegraph.instrument import Detail, instrument_source
+from scalegraph.instrument.units import Unit, assembler, embedded
+from scalegraph.runtime.compiler import Compiler
+from scalegraph.runtime.languages import Language
+from scalegraph.runtime.library import SOURCES
+
+_ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_FORTRAN_ERROR = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+:\n.*?^(?:Fatal )?Error: (?P<text>.*?)$", re.MULTILINE | re.DOTALL
+)
+_PRELUDE = '#define SCALEGRAPH_SEPARATE 1\n#line 1 "/scalegraph/sg_probe.h"\n'
+_SUFFIX: dict[Language, str] = {"c": ".c", "c++": ".cpp"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of the user: *file* as named, *text* with undecodable bytes as surrogates."""
+
+    file: str
+    text: str
+    language: Language
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """How sources of one language are compiled: with which *compiler* and *options* (hooks are added), in *cwd*."""
+
+    compiler: Compiler
+    options: tuple[str, ...]
+    cwd: Path
+    cancel: CancelToken
+    detail: Detail | None = "outer"  # None: no probes
+    mode: str = "-c"  # or -S
+
+    def preprocessed(self, file: str) -> bytes:
+        """Return the source with its headers and macros in place; empty when that fails (compiling will say why)."""
+        result = self.compiler.run(["-E", *self.options, file], cwd=self.cwd, cancel=self.cancel)
+        return result.stdout.encode("utf-8", "surrogateescape") if result.returncode == 0 else b""
+
+    def compile(self, path: str, target: Path, *more: str) -> subprocess.CompletedProcess[str]:
+        """Compile the file at *path* to *target*."""
+        return self.compiler.run(
+            [*self.options, *self.compiler.hooks, *more, self.mode, path, "-o", str(target)],
+            cwd=self.cwd,
+            cancel=self.cancel,
+        )
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What came with an object: the compiler's *messages* (warnings) and our remarks."""
+
+    messages: str
+    remarks: tuple[str, ...]
+
+
+def compile_source(compilation: Compilation, source: Source, target: Path) -> Compiled:
+    """Compile *source* to *target*, with probes if they do no harm, and with its record (see `instrument.units`).
+
+    Raises `BuildError` with the compiler's whole output.
+    """
+    if source.language == "fortran":
+        return _fortran(compilation, source, target)
+    with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
+        place = Path(scratch)
+        remarks: tuple[str, ...] = ()
+        worked = False
+        if compilation.detail is not None:
+            made = instrument_source(source.text, source.file, detail=compilation.detail, language=source.language)
+            remarks = tuple(map(str, made.faults))
+            unit = _unit(compilation, source, made.text, tuple(r for r in made.regions if r.id), remarks)
+            result = _compile_text(compilation, source, place, target, _probe_header() + made.text + embedded(unit))
+            worked = result.returncode == 0
+            if worked and not result.stderr.strip():
+                return Compiled("", remarks)
+        # What the compiler has to say, it shall say about the source as the user wrote it.
+        result = compilation.compile(source.file, place / "plain" if worked else target)
+        if result.returncode != 0:
+            raise BuildError(first_error(result.stderr, source.file), result.stderr)
+        if worked:
+            return Compiled(result.stderr, remarks)
+        if compilation.detail is not None:
+            remarks += (f"{source.file}: does not compile with region probes and went in without them",)
+        unit = _unit(compilation, source, source.text, (), remarks)
+        line = f'#line 1 "{_escaped(source.file)}"\n'
+        if _compile_text(compilation, source, place, target, line + source.text + embedded(unit)).returncode != 0:
+            compilation.compile(source.file, target)  # without its record, then: lines are still known
+        return Compiled(result.stderr, remarks)
+
+
+def _unit(
+    compilation: Compilation, source: Source, text: str, regions: Sequence[object], remarks: tuple[str, ...]
+) -> Unit:
+    return Unit(str(compilation.cwd), source.file, source.text, text, tuple(regions), remarks)  # type: ignore[arg-type]
+
+
+def _probe_header() -> str:
+    return _PRELUDE + (SOURCES / "sg_probe.h").read_text(encoding="utf-8")
+
+
+def _compile_text(
+    compilation: Compilation, source: Source, place: Path, target: Path, text: str
+) -> subprocess.CompletedProcess[str]:
+    """Compile *text* in place of the source, whose headers and name it keeps."""
+    copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
+    copy.write_bytes(text.encode("utf-8", "surrogateescape"))
+    beside = str((compilation.cwd / source.file).parent)
+    result = compilation.compile(str(copy), target, "-iquote", beside, "-Wno-error")
+    for option, name in zip(compilation.options, compilation.options[1:], strict=False):
+        path = compilation.cwd / name
+        if option == "-MF" and path.is_file():  # the rule for make names the copy
+            rule = path.read_text(encoding="utf-8", errors="surrogateescape")
+            rule = rule.replace(str(copy), source.file.replace(" ", "\\ "))
+            path.write_text(rule, encoding="utf-8", errors="surrogateescape")
+    return result
+
+
+def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled:
+    result = compilation.compile(source.file, target)
+    if result.returncode != 0:
+        raise BuildError(first_error(result.stderr, source.file), result.stderr)
+    unit = _unit(compilation, source, source.text, (), ())
+    if compilation.mode == "-c":
+        _add_record(compilation, unit, target)
+    return Compiled(result.stderr, ())
+
+
+def _add_record(compilation: Compilation, unit: Unit, target: Path) -> None:
+    """Merge the record of *unit* into the object *target*."""
+    with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
+        record, whole = Path(scratch) / "record.s", Path(scratch) / "whole.o"
+        record.write_text("\n".join([*assembler(unit), '.section .note.GNU-stack,"",@progbits', ""]), encoding="utf-8")
+        command = ["-r", "-nostdlib", str(target), str(record), "-o", str(whole)]
+        if compilation.compiler.run(command, cwd=compilation.cwd, cancel=compilation.cancel).returncode == 0:
+            target.write_bytes(whole.read_bytes())
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def first_error(output: str, file: str) -> str:
+    """Return the first error of a compiler's *output* in a sentence with its place."""
+    match, errors = _ERROR.search(output), len(_ERROR.findall(output))
+    if match is None:
+        match, errors = _FORTRAN_ERROR.search(output), len(_FORTRAN_ERROR.findall(output))
+    if match is None:
+        last = output.strip().splitlines()[-1:] or ["the compiler gave no message"]
+        return f"{file}: does not compile: {last[0]}"
+    more = f" (and {errors - 1} more)" if errors > 1 else ""
+    return f"{match['file']}:{match['line']}: {match['text']}{more}"
