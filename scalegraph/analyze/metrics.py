@@ -112,12 +112,12 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("idle_not_started", "idle_serial", "idle_finished"),
         "idle:2",
     ),
-    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message"), "idle:6"),
+    ("other_wait_s", "other waiting", ("idle_order", "idle_task", "idle_message", "idle_wait"), "idle:6"),
     ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
     (
         "other_primitive_s",
-        "scheduling, tasks and messages",
-        ("prim_schedule", "prim_task", "prim_message"),
+        "scheduling, tasks, threads and messages",
+        ("prim_schedule", "prim_task", "prim_message", "prim_thread"),
         "primitive:1",
     ),
 )

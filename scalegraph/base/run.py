@@ -110,12 +110,18 @@ class LineCost(_Frozen):
 
 
 class Wait(_Frozen):
-    """What a processor was doing when a run stopped abnormally."""
+    """What a thread, or a processor that never had one, was doing when a run stopped abnormally."""
 
     processor: int
     doing: str
     place: str = ""  # file:line
-    holder: int | None = None
+    holder: int | None = None  # a thread
+    thread: int | None = None
+
+    @property
+    def who(self) -> tuple[str, int]:
+        """What it is, ``thread`` or ``processor``, and its number."""
+        return ("processor", self.processor) if self.thread is None else ("thread", self.thread)
 
 
 class RunRecord(_Frozen):

@@ -154,8 +154,8 @@ def _run_text(run: RunItem) -> str:
     if record is not None:
         parts += [warning for warning in record.warnings if warning != run.message]
         parts += [
-            f"processor {wait.processor}: {wait.doing}{f' at {wait.place}' if wait.place else ''}"
-            + (f", held by processor {wait.holder}" if wait.holder is not None else "")
+            f"{' '.join(map(str, wait.who))}: {wait.doing}{f' at {wait.place}' if wait.place else ''}"
+            + (f", held by thread {wait.holder}" if wait.holder is not None else "")
             for wait in record.waits
         ]
         for name, text in (("standard output", record.stdout), ("standard error", record.stderr)):

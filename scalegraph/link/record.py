@@ -15,7 +15,7 @@ from scalegraph.link.build import Build, Limits
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, wait_in_words
 from scalegraph.machine import Machine
-from scalegraph.runtime.format import COUNTER_NAMES, GROUPS, LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import COUNTER_NAMES, GROUPS, LEAF_GROUPS, LEAF_NAMES, NO_THREAD
 from scalegraph.runtime.results import Result
 
 _BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
@@ -166,6 +166,7 @@ def _waits(context: RunContext, result: Result | None) -> tuple[Wait, ...]:
             doing=wait_in_words(LEAF_NAMES[int(wait["leaf"])], int(wait["object"])),
             place=f"{file}:{line}" if file else "",
             holder=int(wait["holder"]) if wait["holder"] >= 0 else None,
+            thread=int(wait["thread"]) if wait["thread"] != NO_THREAD else None,
         )
         for wait, (file, line, _function) in zip(result.waits, places, strict=True)
     )

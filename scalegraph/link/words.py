@@ -15,42 +15,44 @@ _WAITS = {
     "idle_order": "waits for its turn",
     "idle_task": "waits for tasks",
     "idle_message": "waits for a message",
+    "idle_wait": "waits for a signal",
     "idle_serial": "waits for a parallel region to begin",
     "idle_not_started": "has not begun",
     "idle_finished": "has ended",
 }
-_LISTED = 8  # processors named in a sentence
+_LISTED = 8  # threads named in a sentence
 
 
 def wait_in_words(leaf: str, thing: int) -> str:
-    """Return what a processor that waits in *leaf* is doing; *thing* is the address of what it waits for, or 0."""
+    """Return what a thread that waits in *leaf* is doing; *thing* is the address of what it waits for, or 0."""
     doing = _WAITS.get(leaf, "computes")
     return f"{doing} {thing:#x}" if leaf == "idle_lock" and thing else doing
 
 
 def waits_in_words(waits: Sequence[Wait]) -> str:
-    """Return who waits for what, where and held by whom, one clause a processor; like ones are put together."""
-    clauses: dict[tuple[str, str, int | None], list[int]] = {}
+    """Return who waits for what, where and held by whom, one clause a thread; like ones are put together."""
+    clauses: dict[tuple[str, str, str, int | None], list[int]] = {}
     for wait in waits:
-        clauses.setdefault((wait.doing, wait.place, wait.holder), []).append(wait.processor)
+        what, number = wait.who
+        clauses.setdefault((what, wait.doing, wait.place, wait.holder), []).append(number)
     words = []
-    for (doing, place, holder), processors in list(clauses.items())[:_LISTED]:
-        text = f"{_processors(processors)} {doing if len(processors) == 1 else _plural(doing)}"
+    for (what, doing, place, holder), numbers in list(clauses.items())[:_LISTED]:
+        text = f"{_numbered(what, numbers)} {doing if len(numbers) == 1 else _plural(doing)}"
         if holder is not None:
-            text += f" held by processor {holder}"
+            text += f" held by thread {holder}"
         words.append(text + (f" at {place}" if place else ""))
     if len(clauses) > _LISTED:
         words.append(f"and {len(clauses) - _LISTED} more")
     return "; ".join(words)
 
 
-def _processors(numbers: Sequence[int]) -> str:
+def _numbered(what: str, numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
-        return f"processor {numbers[0]}"
+        return f"{what} {numbers[0]}"
     if len(numbers) > 4 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"processors {numbers[0]} to {numbers[-1]}"
+        return f"{what}s {numbers[0]} to {numbers[-1]}"
     shown = ", ".join(map(str, numbers[:_LISTED]))
-    return f"processors {shown}" + (f" and {len(numbers) - _LISTED} more" if len(numbers) > _LISTED else "")
+    return f"{what}s {shown}" + (f" and {len(numbers) - _LISTED} more" if len(numbers) > _LISTED else "")
 
 
 def _plural(doing: str) -> str:

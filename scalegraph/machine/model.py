@@ -99,6 +99,24 @@ class Synchronisation(Section):
     task_cycles: int = quantity("Instructions that create or dispatch a task.", _CYCLES, 0, 1_000_000)
 
 
+class Threads(Section):
+    """The operating system's threads: what they cost, and how they share processors."""
+
+    thread_cycles: int = quantity(
+        "System's work to create or to end a thread.", _CYCLES, 0, 100_000_000, default=10_000
+    )
+    switch_cycles: int = quantity(
+        "System's work when a processor takes another thread than it ran before.",
+        _CYCLES,
+        0,
+        100_000_000,
+        default=2_000,
+    )
+    slice_us: float = quantity(
+        "For how long a thread keeps its processor while others wait for it.", "us", 0.001, 1e9, default=10_000.0
+    )
+
+
 class Machine(Section):
     """A whole machine. Physical quantities only; none is fitted to make a program's result match."""
 
@@ -113,6 +131,7 @@ class Machine(Section):
     network: Network
     memory: Memory
     synchronisation: Synchronisation
+    threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
 
     @model_validator(mode="after")
@@ -149,6 +168,9 @@ class Machine(Section):
             "network.kind": self.network.kind,
             **self.memory.model_dump(),
             **self.synchronisation.model_dump(),
+            "thread_cycles": self.threads.thread_cycles,
+            "switch_cycles": self.threads.switch_cycles,
+            "slice_cycles": max(1, round(self.threads.slice_us * self.processor.clock_mhz)),
         }
         for name, cycles in self.processor.operation_cycles.model_dump().items():
             config[f"op.{name}"] = round(cycles * _MILLI)

@@ -41,7 +41,7 @@ LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
     ("stall_contention", "memory_stall", "waiting for a ring slot, link, directory or memory module"),
     ("idle_not_started", "idle", "before the processor's first parallel region"),
     ("idle_finished", "idle", "after the processor's last work until the program ends"),
-    ("idle_serial", "idle", "between parallel regions while another processor works alone"),
+    ("idle_serial", "idle", "no thread to run: between parallel regions, after a thread's end"),
     ("idle_barrier", "idle", "waiting at a barrier for the others"),
     ("idle_lock", "idle", "waiting for a lock or critical section held by another"),
     ("idle_order", "idle", "waiting for its turn: ordered, single copyprivate, sections"),
@@ -54,6 +54,8 @@ LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
     ("prim_schedule", "primitive", "obtaining loop chunks, sections and single"),
     ("prim_task", "primitive", "creating and dispatching tasks"),
     ("prim_message", "primitive", "sending and receiving messages"),
+    ("prim_thread", "primitive", "creating, ending and switching threads"),
+    ("idle_wait", "idle", "waiting for a signal: condition variable, semaphore, futex, join, sleep"),
 )
 
 # Event counts kept beside the leaves, for every processor and region.
@@ -101,9 +103,9 @@ OP_CLASSES: Final[tuple[tuple[str, str], ...]] = (
 # How a run ended, as the runtime reports it.
 STATUSES: Final[tuple[tuple[str, str], ...]] = (
     ("ok", "the program ended by itself"),
-    ("deadlock", "every processor waits for another"),
+    ("deadlock", "every thread waits for another"),
     ("crashed", "the program received a fatal signal"),
-    ("stack_overflow", "a simulated processor ran over its stack"),
+    ("stack_overflow", "a thread ran over its stack"),
     ("out_of_memory", "the program asked for more memory than the run may use"),
     ("timeout", "the run was stopped at its time limit"),
     ("unsupported", "the program called something the simulator does not support"),
@@ -127,7 +129,7 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("META", 1, "UTF-8 text, one `key value` pair a line (record size 1)"),
     ("COSTS", 2, "COST records: one per (processor, region) with anything in it"),
     ("SITES", 3, "SITE records: what happened at each code address"),
-    ("WAITS", 4, "WAIT records: what each processor was doing when the run stopped abnormally"),
+    ("WAITS", 4, "WAIT records: what each thread was doing when the run stopped abnormally"),
 )
 COST: Final = np.dtype(
     [
@@ -146,8 +148,10 @@ SITE: Final = np.dtype(
         ("cycles", "<u8", (4,)),  # by group: busy, memory_stall, idle, primitive
     ]
 )
+# One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
+NO_THREAD: Final = 0xFFFFFFFF
 WAIT: Final = np.dtype(
-    [("processor", "<u4"), ("leaf", "<u4"), ("address", "<u8"), ("object", "<u8"), ("holder", "<i4"), ("pad", "<u4")]
+    [("processor", "<u4"), ("leaf", "<u4"), ("address", "<u8"), ("object", "<u8"), ("holder", "<i4"), ("thread", "<u4")]
 )
 # One record per basic block, sorted by address.
 BLOCK: Final = np.dtype([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])

@@ -52,6 +52,8 @@ LEAF_WORDS = {
     "prim_schedule": "loop scheduling",
     "prim_task": "tasks",
     "prim_message": "messages",
+    "prim_thread": "threads",
+    "idle_wait": "waiting for signals",
 }
 LEAF_MEANINGS = {name: meaning for name, _, meaning in LEAVES}
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
@@ -70,7 +72,7 @@ _SHADES = {
     "idle_finished": 5,
     "idle_order": 6,
     "idle_task": 7,
-    "idle_message": 3,
+    "idle_message": 8,
     "prim_barrier": 0,
     "prim_lock": 4,
     "prim_fork_join": 2,
@@ -78,6 +80,8 @@ _SHADES = {
     "prim_atomic": 6,
     "prim_task": 5,
     "prim_message": 7,
+    "prim_thread": 3,
+    "idle_wait": 3,
 }
 
 SIZE = Option(

@@ -37,8 +37,8 @@ def test_failed_assertion_keeps_its_text(run: Run) -> None:
 def test_deadlock_says_who_waits_for_whom_and_where(run: Run) -> None:
     record = run("deadlock")
     assert record.status == "deadlock"
-    assert "processor 0 waits for the lock" in record.message
-    assert "held by processor 1 at deadlock.c:17" in record.message
+    assert "thread 0 waits for the lock" in record.message
+    assert "held by thread 1 at deadlock.c:17" in record.message
     assert {(wait.processor, wait.holder, wait.place) for wait in record.waits} == {
         (0, 1, "deadlock.c:17"),
         (1, 0, "deadlock.c:17"),

@@ -27,10 +27,10 @@ def test_lock_is_named_by_its_address() -> None:
 
 
 def test_processors_that_do_the_same_share_a_clause() -> None:
-    waits = [Wait(processor=n, doing="waits at a barrier", place="p.c:3") for n in range(6)]
-    waits.append(Wait(processor=6, doing="waits for the lock 0x40", place="p.c:9", holder=2))
+    waits = [Wait(processor=n, thread=n, doing="waits at a barrier", place="p.c:3") for n in range(6)]
+    waits.append(Wait(processor=6, thread=6, doing="waits for the lock 0x40", place="p.c:9", holder=2))
     assert waits_in_words(waits) == (
-        "processors 0 to 5 wait at a barrier at p.c:3; processor 6 waits for the lock 0x40 held by processor 2 at p.c:9"
+        "threads 0 to 5 wait at a barrier at p.c:3; thread 6 waits for the lock 0x40 held by thread 2 at p.c:9"
     )
 
 

@@ -12,7 +12,18 @@ import pytest
 from scalegraph import machine
 
 CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
-PARTS = ("config", "cache", "dir", "mem", "mem_create", "mem_check", "whatif_mem", "net_ring", "net_multistage", "net_numa")
+PARTS = (
+    "config",
+    "cache",
+    "dir",
+    "mem",
+    "mem_create",
+    "mem_check",
+    "whatif_mem",
+    "net_ring",
+    "net_multistage",
+    "net_numa",
+)
 RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
 
 Cost = dict[str, int]

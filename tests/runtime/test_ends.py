@@ -18,7 +18,7 @@ def test_deadlock_says_who_waits_for_whom(run: Runner) -> None:
     assert outcome.status == "deadlock"
     assert outcome.returncode == 99
     assert outcome.stdout == "before\n"
-    assert outcome.stderr.startswith("scalegraph: deadlock: all 2 working processors wait")
+    assert outcome.stderr.startswith("scalegraph: deadlock: all 2 working threads wait")
     waits = outcome.result.waits
     assert [LEAF_NAMES[int(leaf)] for leaf in waits["leaf"]] == ["idle_lock", "idle_lock", "idle_not_started"]
     assert list(waits["holder"]) == [1, 0, -1]

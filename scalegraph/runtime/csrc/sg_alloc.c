@@ -1,7 +1,7 @@
 /* The program's heap: always at the same addresses, whatever the host does.
  *
- * Small requests come from size classes; each simulated processor fills its own chunks, so that
- * the objects of two processors do not share a cache line by accident. Large requests get pages of
+ * Small requests come from size classes; each simulated thread fills its own chunks, so that
+ * the objects of two threads do not share a cache line by accident. Large requests get pages of
  * their own. A second heap of the same kind serves the runtime and the host's threads, so that the
  * number of processors does not move the program's objects. */
 #include <errno.h>
@@ -132,11 +132,12 @@ static uint64_t class_size(uint32_t c)
 static local_heap *local_of(heap *h)
 {
     if (h->local == NULL) {
-        h->local = map(NULL, SG_MAX_PROCESSORS * sizeof(local_heap));
+        h->local = map(NULL, SG_MAX_THREADS * sizeof(local_heap));
         if (h->local == NULL)
             return NULL;
     }
-    return &h->local[h == &memory.program ? sg_now->id : 0];
+    const sg_thread *self = sg_self();
+    return &h->local[h == &memory.program && self != NULL ? self->id : 0];
 }
 
 static void *allocate_small(heap *h, uint64_t size)

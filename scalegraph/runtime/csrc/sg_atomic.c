@@ -17,7 +17,7 @@ static inline void reference(volatile const void *address, unsigned size, enum s
 static void modify(volatile const void *address, const void *site)
 {
     sg_processor *p = sg_now;
-    if (p->stack_of_regions == NULL)
+    if (p->coroutine == NULL)
         return;
     sg_count(p, SG_COUNTER_ATOMICS, 1);
     p->site = site;

@@ -71,6 +71,9 @@ static const field fields[] = {
     {"machine.lock_cycles", U32, AT(lock_cycles), 0, 1000000, NULL, 0},
     {"machine.barrier_cycles", U32, AT(barrier_cycles), 0, 1000000, NULL, 0},
     {"machine.task_cycles", U32, AT(task_cycles), 0, 1000000, NULL, 0},
+    {"machine.thread_cycles", U32, AT(thread_cycles), 0, 100000000, NULL, 0},
+    {"machine.switch_cycles", U32, AT(switch_cycles), 0, 100000000, NULL, 0},
+    {"machine.slice_cycles", U64, AT(slice_cycles), 1, 1000000000000, NULL, 0},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 

@@ -85,6 +85,9 @@ typedef struct sg_config {
     uint32_t lock_cycles;     /* instructions of acquire or release, besides their memory accesses */
     uint32_t barrier_cycles;  /* instructions of one arrival, besides its memory accesses */
     uint32_t task_cycles;     /* instructions to create or dispatch a task */
+    uint32_t thread_cycles;   /* of the system, to create or end a thread */
+    uint32_t switch_cycles;   /* of the system, when a processor takes another thread than before */
+    uint64_t slice_cycles;    /* for which a thread keeps its processor while others wait for it */
 } sg_config;
 
 /* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */

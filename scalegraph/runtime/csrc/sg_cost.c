@@ -204,53 +204,51 @@ void sg_account_total(const sg_account *account, sg_cost *total)
     total->counters[SG_COUNTER_WRITES] += account->writes;
 }
 
-void sg_regions_open(sg_processor *p)
+void sg_regions_reset(sg_thread *t, uint32_t region)
 {
-    p->stack_of_regions = sg_new(SG_REGION_DEPTH * sizeof(uint32_t));
-    sg_regions_reset(p, 0);
+    t->stack_of_regions[0] = region;
+    t->depth = 1;
+    if (t->state == SG_RUNNING)
+        t->processor->account = sg_account_of(t->processor, region);
 }
 
-void sg_regions_reset(sg_processor *p, uint32_t region)
+uint32_t sg_region(const sg_thread *t)
 {
-    p->stack_of_regions[0] = region;
-    p->depth = 1;
-    p->account = sg_account_of(p, region);
-}
-
-uint32_t sg_region(const sg_processor *p)
-{
-    return p->depth ? p->stack_of_regions[(p->depth <= SG_REGION_DEPTH ? p->depth : SG_REGION_DEPTH) - 1] : 0;
+    return t->depth ? t->stack_of_regions[(t->depth <= SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH) - 1] : 0;
 }
 
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */
 SG_API void __scalegraph_enter(unsigned id)
 {
     sg_processor *p = sg_now;
-    if (SG_UNLIKELY(p->stack_of_regions == NULL))
+    sg_thread *t = p->thread;
+    if (SG_UNLIKELY(t == NULL))
         return;
-    if (SG_LIKELY(p->depth < SG_REGION_DEPTH)) {
-        p->stack_of_regions[p->depth] = id;
+    if (SG_LIKELY(t->depth < SG_REGION_DEPTH)) {
+        t->stack_of_regions[t->depth] = id;
         p->account = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
                                                                                  : sg_account_of(p, id);
     }
-    p->depth++;
+    t->depth++;
     sg_count(p, SG_COUNTER_VISITS, 1);
 }
 
 SG_API void __scalegraph_leave(unsigned id)
 {
     sg_processor *p = sg_now;
-    if (SG_UNLIKELY(p->stack_of_regions == NULL || p->depth <= 1))
+    sg_thread *t = p->thread;
+    if (SG_UNLIKELY(t == NULL || t->depth <= 1))
         return;
-    p->depth--;
-    if (SG_UNLIKELY(p->depth >= SG_REGION_DEPTH))
+    t->depth--;
+    if (SG_UNLIKELY(t->depth >= SG_REGION_DEPTH))
         return;
-    if (SG_UNLIKELY(p->stack_of_regions[p->depth] != id)) { /* a jump left inner regions open */
-        uint32_t depth = p->depth;
-        while (depth > 1 && p->stack_of_regions[depth] != id)
+    if (SG_UNLIKELY(t->stack_of_regions[t->depth] != id)) { /* a jump left inner regions open */
+        uint32_t depth = t->depth;
+        while (depth > 1 && t->stack_of_regions[depth] != id)
             depth--;
-        if (depth > 1 || p->stack_of_regions[depth] == id)
-            p->depth = depth;
+        if (depth > 1 || t->stack_of_regions[depth] == id)
+            t->depth = depth;
     }
-    p->account = p->accounts[p->stack_of_regions[p->depth - 1]];
+    /* The thread may have entered the region on another processor. */
+    p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
 }

@@ -29,11 +29,11 @@ static const char *name_of(int number)
     }
 }
 
-/* Number of the processor whose guard page holds `address`, or -1. */
+/* Number of the thread whose guard page holds `address`, or -1. */
 static int guard_of(uint64_t address)
 {
-    for (uint32_t i = 0; i < sg->prepared; i++) {
-        uint64_t low = (uint64_t)(uintptr_t)sg->processor[i].stack_low;
+    for (uint32_t i = 0; i < sg->threads; i++) {
+        uint64_t low = (uint64_t)(uintptr_t)sg->thread[i]->stack_low;
         if (address >= low && address < low + GUARD)
             return (int)i;
     }
@@ -43,7 +43,7 @@ static int guard_of(uint64_t address)
 /* The newest return address on the stack that lies in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
-    uint64_t low = (uint64_t)(uintptr_t)p->stack_low + GUARD, high = low + sg->config.stack_bytes;
+    uint64_t low = (uint64_t)(uintptr_t)p->thread->stack_low + GUARD, high = low + sg->config.stack_bytes;
     if (sp < low || sp >= high || sp % 8 != 0)
         return p->site;
     for (uint64_t at = sp; at < high && at < sp + 16384; at += 8) {
@@ -62,7 +62,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg_processor *p = sg_now;
     uint64_t at = context != NULL ? (uint64_t)context->uc_mcontext.gregs[REG_RIP] : 0;
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
-    if (p->stack_of_regions != NULL) {
+    if (p->coroutine != NULL) {
         if (at >= sg->text_low && at < sg->text_high)
             p->site = (const void *)at;
         else if (context != NULL)
@@ -71,11 +71,10 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     uint64_t site = (uint64_t)(uintptr_t)p->site;
     if (guard >= 0) {
         status = SG_STATUS_STACK_OVERFLOW;
-        snprintf(
-            message, sizeof message,
-            "processor %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
-            "make the recursion or the automatic arrays smaller",
-            guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
+        snprintf(message, sizeof message,
+                 "thread %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
+                 "make the recursion or the automatic arrays smaller",
+                 guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
     } else if (sg->arena_exhausted) {
         status = SG_STATUS_OUT_OF_MEMORY;
         snprintf(message, sizeof message,

@@ -21,7 +21,7 @@ enum sg_leaf {
     SG_LEAF_STALL_CONTENTION, /* waiting for a ring slot, link, directory or memory module */
     SG_LEAF_IDLE_NOT_STARTED, /* before the processor's first parallel region */
     SG_LEAF_IDLE_FINISHED, /* after the processor's last work until the program ends */
-    SG_LEAF_IDLE_SERIAL, /* between parallel regions while another processor works alone */
+    SG_LEAF_IDLE_SERIAL, /* no thread to run: between parallel regions, after a thread's end */
     SG_LEAF_IDLE_BARRIER, /* waiting at a barrier for the others */
     SG_LEAF_IDLE_LOCK, /* waiting for a lock or critical section held by another */
     SG_LEAF_IDLE_ORDER, /* waiting for its turn: ordered, single copyprivate, sections */
@@ -34,6 +34,8 @@ enum sg_leaf {
     SG_LEAF_PRIM_SCHEDULE, /* obtaining loop chunks, sections and single */
     SG_LEAF_PRIM_TASK, /* creating and dispatching tasks */
     SG_LEAF_PRIM_MESSAGE, /* sending and receiving messages */
+    SG_LEAF_PRIM_THREAD, /* creating, ending and switching threads */
+    SG_LEAF_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
     SG_LEAF_COUNT
 };
 
@@ -77,9 +79,9 @@ enum sg_op {
 
 enum sg_status {
     SG_STATUS_OK, /* the program ended by itself */
-    SG_STATUS_DEADLOCK, /* every processor waits for another */
+    SG_STATUS_DEADLOCK, /* every thread waits for another */
     SG_STATUS_CRASHED, /* the program received a fatal signal */
-    SG_STATUS_STACK_OVERFLOW, /* a simulated processor ran over its stack */
+    SG_STATUS_STACK_OVERFLOW, /* a thread ran over its stack */
     SG_STATUS_OUT_OF_MEMORY, /* the program asked for more memory than the run may use */
     SG_STATUS_TIMEOUT, /* the run was stopped at its time limit */
     SG_STATUS_UNSUPPORTED, /* the program called something the simulator does not support */
@@ -95,8 +97,8 @@ enum sg_group {
     SG_GROUP_COUNT
 };
 
-#define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE}
-#define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message"}
+#define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE}
+#define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait"}
 #define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
@@ -104,7 +106,7 @@ enum sg_group {
 #define SG_SECTION_META 1u /* UTF-8 text, one `key value` pair a line (record size 1) */
 #define SG_SECTION_COSTS 2u /* COST records: one per (processor, region) with anything in it */
 #define SG_SECTION_SITES 3u /* SITE records: what happened at each code address */
-#define SG_SECTION_WAITS 4u /* WAIT records: what each processor was doing when the run stopped abnormally */
+#define SG_SECTION_WAITS 4u /* WAIT records: what each thread was doing when the run stopped abnormally */
 
 typedef struct sg_header {
     char magic[8];
@@ -126,10 +128,10 @@ _Static_assert(sizeof(sg_section) == 24, "sg_section differs from format.py");
 typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
-    uint64_t leaves[25];
+    uint64_t leaves[27];
     uint64_t counters[17];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 344, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 360, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;
@@ -146,7 +148,7 @@ typedef struct sg_wait {
     uint64_t address;
     uint64_t object;
     int32_t holder;
-    uint32_t pad;
+    uint32_t thread;
 } sg_wait;
 _Static_assert(sizeof(sg_wait) == 32, "sg_wait differs from format.py");
 

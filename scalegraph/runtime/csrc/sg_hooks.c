@@ -161,7 +161,7 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0 || p->stack_of_regions == NULL)
+    if (size == 0 || p->coroutine == NULL)
         return;
     uint64_t words = (size + 7) / 8;
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
@@ -243,7 +243,7 @@ ACCESS_VOLATILE(16, 16, true)
 static void hook_range(void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0 || p->stack_of_regions == NULL)
+    if (size == 0 || p->coroutine == NULL)
         return;
     p->site = site;
     reference_lines(p, (uint64_t)(uintptr_t)address, size, kind);

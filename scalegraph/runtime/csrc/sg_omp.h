@@ -47,6 +47,7 @@ typedef struct sg_omp {
     sg_team initial;
     sg_team team;          /* the one active team; nested teams have one member */
     sg_barrier **barriers; /* by number of members */
+    sg_thread **worker;    /* by member of the team; the first place is not used */
     sg_work *spare;
     uint32_t threads;          /* next team's size, omp_set_num_threads */
     enum sg_schedule schedule; /* schedule(runtime) */
@@ -68,24 +69,18 @@ typedef struct sg_loop {
 /* Runs function(data) on a team. `loop` and `sections` prepare the first worksharing construct. */
 uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, const sg_loop *loop,
                      uint64_t sections, const void *site);
-void sg_team_barrier(sg_processor *p, const void *site);
+void sg_team_barrier(const void *site);
 
 /* Goes on to the team's next construct; *first is set for the first member that arrives there. */
-sg_work *sg_work_enter(sg_processor *p, bool *first);
+sg_work *sg_work_enter(sg_thread *t, bool *first);
 void sg_work_prepare(sg_work *work, const sg_loop *loop);
 sg_work *sg_work_new(void);
-void sg_work_pass(sg_processor *p, sg_work *work);
-void sg_order_leave(sg_processor *p);
+void sg_work_pass(sg_thread *t, sg_work *work);
 
 /* Reads "kind[,chunk]" as in OMP_SCHEDULE. */
 void sg_schedule_parse(const char *text, sg_omp *omp);
 
 /* ---- sg_omp_task.c ---- */
-void sg_tasks_finish(sg_processor *p);
-
-static inline void sg_enter_runtime(sg_processor *p, const void *site)
-{
-    p->site = site;
-}
+void sg_tasks_finish(void);
 
 #endif

@@ -2,7 +2,7 @@
 #include "sg_omp.h"
 
 typedef struct nest_lock { /* omp_nest_lock_t has room for 16 bytes */
-    int32_t owner;         /* processor + 1 */
+    int32_t owner;         /* thread + 1 */
     int32_t depth;
 } nest_lock;
 
@@ -11,37 +11,37 @@ typedef struct nest_lock { /* omp_nest_lock_t has room for 16 bytes */
 SG_API void GOMP_critical_start(void)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg->omp->critical, sg_now);
+    sg_lock_acquire(sg->omp->critical);
 }
 
 SG_API void GOMP_critical_end(void)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_release(sg->omp->critical, sg_now);
+    sg_lock_release(sg->omp->critical);
 }
 
 SG_API void GOMP_critical_name_start(void **name)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg_lock_at(name), sg_now);
+    sg_lock_acquire(sg_lock_at(name));
 }
 
 SG_API void GOMP_critical_name_end(void **name)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_release(sg_lock_at(name), sg_now);
+    sg_lock_release(sg_lock_at(name));
 }
 
 SG_API void GOMP_atomic_start(void)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg->omp->atomic, sg_now);
+    sg_lock_acquire(sg->omp->atomic);
 }
 
 SG_API void GOMP_atomic_end(void)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_release(sg->omp->atomic, sg_now);
+    sg_lock_release(sg->omp->atomic);
 }
 
 /* ---- locks ---- */
@@ -66,19 +66,19 @@ SG_API void omp_destroy_lock(void *lock)
 SG_API void omp_set_lock(void *lock)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg_lock_at(lock), sg_now);
+    sg_lock_acquire(sg_lock_at(lock));
 }
 
 SG_API void omp_unset_lock(void *lock)
 {
     sg_now->site = SG_CALLER;
-    sg_lock_release(sg_lock_at(lock), sg_now);
+    sg_lock_release(sg_lock_at(lock));
 }
 
 SG_API int omp_test_lock(void *lock)
 {
     sg_now->site = SG_CALLER;
-    return sg_lock_try(sg_lock_at(lock), sg_now);
+    return sg_lock_try(sg_lock_at(lock));
 }
 
 SG_API void omp_init_nest_lock(void *lock)
@@ -103,9 +103,9 @@ SG_API void omp_set_nest_lock(void *lock)
     sg_processor *p = sg_now;
     nest_lock *nest = lock;
     p->site = SG_CALLER;
-    if (nest->owner != (int32_t)p->id + 1) {
-        sg_lock_acquire(sg_lock_at(lock), p);
-        nest->owner = (int32_t)p->id + 1;
+    if (nest->owner != (int32_t)p->thread->id + 1) {
+        sg_lock_acquire(sg_lock_at(lock));
+        nest->owner = (int32_t)sg_self()->id + 1;
     } else {
         sg_touch(p, (uint64_t)(uintptr_t)lock, SG_WRITE, SG_LEAF_PRIM_LOCK);
     }
@@ -119,7 +119,7 @@ SG_API void omp_unset_nest_lock(void *lock)
     p->site = SG_CALLER;
     if (--nest->depth == 0) {
         nest->owner = 0;
-        sg_lock_release(sg_lock_at(lock), p);
+        sg_lock_release(sg_lock_at(lock));
     }
 }
 
@@ -128,10 +128,10 @@ SG_API int omp_test_nest_lock(void *lock)
     sg_processor *p = sg_now;
     nest_lock *nest = lock;
     p->site = SG_CALLER;
-    if (nest->owner != (int32_t)p->id + 1) {
-        if (!sg_lock_try(sg_lock_at(lock), p))
+    if (nest->owner != (int32_t)p->thread->id + 1) {
+        if (!sg_lock_try(sg_lock_at(lock)))
             return 0;
-        nest->owner = (int32_t)p->id + 1;
+        nest->owner = (int32_t)sg_self()->id + 1;
     }
     return ++nest->depth;
 }
@@ -149,18 +149,18 @@ static int ask(int answer)
         return ask((int)(answer));                                                                           \
     }
 
-QUESTION(omp_get_num_threads, sg_now->team->size)
-QUESTION(omp_get_thread_num, sg_now->member)
+QUESTION(omp_get_num_threads, sg_self()->team->size)
+QUESTION(omp_get_thread_num, sg_self()->member)
 QUESTION(omp_get_max_threads, sg->omp->threads)
 QUESTION(omp_get_num_procs, sg->processors)
-QUESTION(omp_in_parallel, sg_now->team->active_level > 0)
+QUESTION(omp_in_parallel, sg_self()->team->active_level > 0)
 QUESTION(omp_get_dynamic, sg->omp->dynamic)
 QUESTION(omp_get_nested, sg->omp->max_active_levels > 1)
 QUESTION(omp_get_max_active_levels, sg->omp->max_active_levels)
 QUESTION(omp_get_supported_active_levels, 1)
 QUESTION(omp_get_thread_limit, sg->processors)
-QUESTION(omp_get_level, sg_now->team->level)
-QUESTION(omp_get_active_level, sg_now->team->active_level)
+QUESTION(omp_get_level, sg_self()->team->level)
+QUESTION(omp_get_active_level, sg_self()->team->active_level)
 QUESTION(omp_get_cancellation, 0)
 QUESTION(omp_in_final, 0)
 QUESTION(omp_get_proc_bind, 1)
@@ -255,8 +255,8 @@ SG_API void omp_get_schedule(unsigned *kind, int *chunk)
 
 static const sg_team *team_at(int level, uint32_t *member)
 {
-    const sg_team *team = sg_now->team;
-    *member = sg_now->member;
+    const sg_team *team = sg_self()->team;
+    *member = sg_self()->member;
     if (level < 0 || level > (int)team->level)
         return NULL;
     while ((int)team->level > level) {

@@ -33,9 +33,9 @@ static sg_loop unsigned_loop(enum sg_schedule schedule, bool up, uint64_t start,
     return loop;
 }
 
-static bool next_static(sg_processor *p, const sg_work *work, uint64_t *first, uint64_t *last)
+static bool next_static(sg_thread *t, const sg_work *work, uint64_t *first, uint64_t *last)
 {
-    uint64_t members = p->team->size, me = p->member, trip = p->static_trip++;
+    uint64_t members = t->team->size, me = t->member, trip = t->static_trip++;
     if (work->chunk == 0) {
         uint64_t share = work->total / members, rest = work->total % members;
         *first = me * share + (me < rest ? me : rest);
@@ -50,12 +50,13 @@ static bool next_static(sg_processor *p, const sg_work *work, uint64_t *first, u
     return *first < *last;
 }
 
-/* Next chunk of the loop for `p`: iterations first..last-1. */
-static bool next_chunk(sg_processor *p, sg_work *work, uint64_t *first, uint64_t *last)
+/* Next chunk of the loop for `t`: iterations first..last-1. */
+static bool next_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
+    sg_processor *p = sg_now;
     sg_charge_site(p, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
     if (work->schedule == SG_STATIC) {
-        if (!next_static(p, work, first, last))
+        if (!next_static(t, work, first, last))
             return false;
     } else {
         sg_touch(p, work->address, SG_RMW, SG_LEAF_PRIM_SCHEDULE);
@@ -63,7 +64,7 @@ static bool next_chunk(sg_processor *p, sg_work *work, uint64_t *first, uint64_t
         if (left == 0)
             return false;
         if (work->schedule == SG_GUIDED) {
-            uint64_t share = (left + p->team->size - 1) / p->team->size;
+            uint64_t share = (left + t->team->size - 1) / t->team->size;
             chunk = share > chunk ? share : chunk;
         }
         *first = work->position;
@@ -72,8 +73,8 @@ static bool next_chunk(sg_processor *p, sg_work *work, uint64_t *first, uint64_t
     }
     sg_count(p, SG_COUNTER_CHUNKS, 1);
     if (work->ordered) {
-        p->ordered_chunk = *first;
-        p->in_ordered = true;
+        t->ordered_chunk = *first;
+        t->in_ordered = true;
     }
     return true;
 }
@@ -85,36 +86,35 @@ static uint64_t value_at(const sg_work *work, uint64_t iteration)
 
 /* ---- ordered ---- */
 
-/* Waits until all chunks before the one of `p` are done. */
-static void order_wait(sg_processor *p, sg_work *work)
+/* Waits until all chunks before the one of `t` are done. */
+static void order_wait(sg_thread *t, sg_work *work)
 {
-    if (!work->ordered || !p->in_ordered)
+    if (!work->ordered || !t->in_ordered)
         return;
-    sg_touch(p, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
-    while (work->ordered_turn != p->ordered_chunk) {
-        sg_queue_add(&work->ordered_waiting, p);
-        sg_suspend(p, SG_LEAF_IDLE_ORDER, work->address, -1);
-        sg_touch(p, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    sg_touch(sg_now, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
+    while (work->ordered_turn != t->ordered_chunk) {
+        sg_queue_add(&work->ordered_waiting, t);
+        sg_suspend(SG_LEAF_IDLE_ORDER, work->address, -1);
+        sg_touch(sg_now, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
     }
 }
 
-/* The running chunk of `p`, which ends before iteration `last`, is done: the next chunk may go. */
-static void order_pass(sg_processor *p, sg_work *work, uint64_t last)
+/* The running chunk of `t`, which ends before iteration `last`, is done: the next chunk may go. */
+static void order_pass(sg_thread *t, sg_work *work, uint64_t last)
 {
-    if (!work->ordered || !p->in_ordered)
+    if (!work->ordered || !t->in_ordered)
         return;
-    order_wait(p, work);
-    sg_touch(p, work->address, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
+    order_wait(t, work);
+    sg_touch(sg_now, work->address, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
     work->ordered_turn = last;
-    p->in_ordered = false;
-    sg_wake_all(&work->ordered_waiting, p->clock);
+    t->in_ordered = false;
+    sg_wake_all(&work->ordered_waiting, sg_now->clock);
 }
 
 SG_API void GOMP_ordered_start(void)
 {
-    sg_processor *p = sg_now;
-    p->site = SG_CALLER;
-    order_wait(p, p->work);
+    sg_now->site = SG_CALLER;
+    order_wait(sg_self(), sg_self()->work);
 }
 
 SG_API void GOMP_ordered_end(void)
@@ -123,55 +123,57 @@ SG_API void GOMP_ordered_end(void)
 
 /* ---- the one way in and on ---- */
 
-static bool loop_next(sg_processor *p, uint64_t *from, uint64_t *to)
+static bool loop_next(sg_thread *t, uint64_t *from, uint64_t *to)
 {
-    sg_work *work = p->work;
+    sg_work *work = t->work;
     uint64_t first, last;
-    order_pass(p, work, p->ordered_last);
-    if (!next_chunk(p, work, &first, &last))
+    order_pass(t, work, t->ordered_last);
+    if (!next_chunk(t, work, &first, &last))
         return false;
-    p->ordered_last = last;
+    t->ordered_last = last;
     *from = value_at(work, first);
     *to = value_at(work, last);
     return true;
 }
 
-static bool loop_start(sg_processor *p, const sg_loop *loop, uint64_t *from, uint64_t *to, const void *site)
+static bool loop_start(const sg_loop *loop, uint64_t *from, uint64_t *to, const void *site)
 {
+    sg_processor *p = sg_now;
     bool first;
     p->site = site;
     sg_turn(p);
-    sg_work *work = sg_work_enter(p, &first);
+    sg_work *work = sg_work_enter(p->thread, &first);
     if (first)
         sg_work_prepare(work, loop);
     if (work->schedule != SG_STATIC) /* one member fills the construct in, the others find it filled */
         sg_touch(p, work->address, first ? SG_WRITE : SG_READ, SG_LEAF_PRIM_SCHEDULE);
-    return loop_next(p, from, to);
+    return loop_next(p->thread, from, to);
 }
 
-static void loop_leave(sg_processor *p)
+static void loop_leave(void)
 {
-    order_pass(p, p->work, p->ordered_last);
+    sg_thread *t = sg_self();
+    order_pass(t, t->work, t->ordered_last);
 }
 
 SG_API void GOMP_loop_end_nowait(void)
 {
     sg_now->site = SG_CALLER;
-    loop_leave(sg_now);
+    loop_leave();
 }
 
 SG_API void GOMP_loop_end(void)
 {
     sg_now->site = SG_CALLER;
-    loop_leave(sg_now);
-    sg_team_barrier(sg_now, SG_CALLER);
+    loop_leave();
+    sg_team_barrier(SG_CALLER);
 }
 
 SG_API bool GOMP_loop_end_cancel(void)
 {
     sg_now->site = SG_CALLER;
-    loop_leave(sg_now);
-    sg_team_barrier(sg_now, SG_CALLER);
+    loop_leave();
+    sg_team_barrier(SG_CALLER);
     return false;
 }
 
@@ -183,37 +185,37 @@ typedef unsigned long long ull;
     SG_API bool name(long start, long end, long step, long chunk, long *from, long *to)                      \
     {                                                                                                        \
         sg_loop loop = signed_loop(kind, start, end, step, chunk, ordered_);                                 \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+        return loop_start(&loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                               \
     }
 #define START_RUNTIME(name, ordered_)                                                                        \
     SG_API bool name(long start, long end, long step, long *from, long *to)                                  \
     {                                                                                                        \
         sg_loop loop = signed_loop(sg->omp->schedule, start, end, step, (long)sg->omp->chunk, ordered_);     \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+        return loop_start(&loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                               \
     }
 #define NEXT(name)                                                                                           \
     SG_API bool name(long *from, long *to)                                                                   \
     {                                                                                                        \
         sg_now->site = SG_CALLER;                                                                            \
-        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                          \
+        return loop_next(sg_self(), (uint64_t *)from, (uint64_t *)to);                                       \
     }
 #define ULL_START(name, kind, ordered_)                                                                      \
     SG_API bool name(bool up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)                   \
     {                                                                                                        \
         sg_loop loop = unsigned_loop(kind, up, start, end, step, chunk, ordered_);                           \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+        return loop_start(&loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                               \
     }
 #define ULL_START_RUNTIME(name, ordered_)                                                                    \
     SG_API bool name(bool up, ull start, ull end, ull step, ull *from, ull *to)                              \
     {                                                                                                        \
         sg_loop loop = unsigned_loop(sg->omp->schedule, up, start, end, step, sg->omp->chunk, ordered_);     \
-        return loop_start(sg_now, &loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                       \
+        return loop_start(&loop, (uint64_t *)from, (uint64_t *)to, SG_CALLER);                               \
     }
 #define ULL_NEXT(name)                                                                                       \
     SG_API bool name(ull *from, ull *to)                                                                     \
     {                                                                                                        \
         sg_now->site = SG_CALLER;                                                                            \
-        return loop_next(sg_now, (uint64_t *)from, (uint64_t *)to);                                          \
+        return loop_next(sg_self(), (uint64_t *)from, (uint64_t *)to);                                       \
     }
 
 START(GOMP_loop_static_start, SG_STATIC, false)
@@ -318,12 +320,12 @@ static bool general(sg_loop loop, void *reductions, void **memory, uint64_t *fro
     refuse_reductions(reductions, site);
     p->site = site;
     sg_turn(p);
-    sg_work *work = sg_work_enter(p, &first);
+    sg_work *work = sg_work_enter(p->thread, &first);
     if (first)
         sg_work_prepare(work, &loop);
     sg_touch(p, work->address, first ? SG_WRITE : SG_READ, SG_LEAF_PRIM_SCHEDULE);
     share_memory(work, first, memory);
-    return from == NULL || loop_next(p, from, to);
+    return from == NULL || loop_next(p->thread, from, to);
 }
 
 #define GENERAL(name, ordered_)                                                                              \
@@ -385,17 +387,17 @@ PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 /* ---- sections: a dynamic loop over their numbers ---- */
 
-static unsigned section_next(sg_processor *p)
+static unsigned section_next(void)
 {
     uint64_t first, last;
-    return next_chunk(p, p->work, &first, &last) ? (unsigned)first + 1 : 0;
+    return next_chunk(sg_self(), sg_self()->work, &first, &last) ? (unsigned)first + 1 : 0;
 }
 
 static unsigned section_start(unsigned count, void **memory, const void *site)
 {
     sg_loop loop = {.schedule = SG_DYNAMIC, .total = count, .chunk = 1};
     general(loop, NULL, memory, NULL, NULL, site);
-    return section_next(sg_now);
+    return section_next();
 }
 
 SG_API unsigned GOMP_sections_start(unsigned count)
@@ -412,7 +414,7 @@ SG_API unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void
 SG_API unsigned GOMP_sections_next(void)
 {
     sg_now->site = SG_CALLER;
-    return section_next(sg_now);
+    return section_next();
 }
 
 SG_API void GOMP_sections_end_nowait(void)
@@ -421,12 +423,12 @@ SG_API void GOMP_sections_end_nowait(void)
 
 SG_API void GOMP_sections_end(void)
 {
-    sg_team_barrier(sg_now, SG_CALLER);
+    sg_team_barrier(SG_CALLER);
 }
 
 SG_API bool GOMP_sections_end_cancel(void)
 {
-    sg_team_barrier(sg_now, SG_CALLER);
+    sg_team_barrier(SG_CALLER);
     return false;
 }
 
@@ -439,7 +441,7 @@ SG_API bool GOMP_single_start(void)
     p->site = SG_CALLER;
     sg_charge_site(p, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_turn(p);
-    sg_work *work = sg_work_enter(p, &first);
+    sg_work *work = sg_work_enter(p->thread, &first);
     sg_touch(p, work->address, SG_RMW, SG_LEAF_PRIM_SCHEDULE); /* the variable that decides who is first */
     return first;
 }
@@ -451,13 +453,14 @@ SG_API void *GOMP_single_copy_start(void)
     p->site = SG_CALLER;
     sg_charge_site(p, SG_LEAF_PRIM_SCHEDULE, sg->config.schedule_cycles);
     sg_turn(p);
-    sg_work *work = sg_work_enter(p, &first);
+    sg_work *work = sg_work_enter(p->thread, &first);
     sg_touch(p, work->address, SG_RMW, SG_LEAF_PRIM_SCHEDULE);
     if (first)
         return NULL;
     while (!work->copied) {
-        sg_queue_add(&work->copy_waiting, p);
-        sg_suspend(p, SG_LEAF_IDLE_ORDER, work->address, -1);
+        sg_queue_add(&work->copy_waiting, p->thread);
+        sg_suspend(SG_LEAF_IDLE_ORDER, work->address, -1);
+        p = sg_now;
     }
     sg_touch(p, work->address, SG_READ, SG_LEAF_PRIM_SCHEDULE);
     return work->copy;
@@ -467,7 +470,7 @@ SG_API void GOMP_single_copy_end(void *data)
 {
     sg_processor *p = sg_now;
     p->site = SG_CALLER;
-    sg_work *work = p->work;
+    sg_work *work = p->thread->work;
     sg_touch(p, work->address, SG_WRITE, SG_LEAF_PRIM_SCHEDULE);
     work->copy = data;
     work->copied = true;

@@ -4,9 +4,8 @@
 
 enum { TASK_UNTIED = 1, TASK_FINAL = 2, LOOP_UP = 256 };
 
-void sg_tasks_finish(sg_processor *p)
+void sg_tasks_finish(void)
 {
-    (void)p;
 }
 
 /* Creates a task: says once that a team does not share the tasks of one member. */
@@ -14,7 +13,7 @@ static void create(const void *site)
 {
     sg_processor *p = sg_now;
     p->site = site;
-    if (p->team->size > 1)
+    if (p->thread->team->size > 1)
         sg_warn("every explicit task ran on the processor that created it");
     sg_charge_site(p, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
 }

@@ -22,24 +22,24 @@ sg_work *sg_work_new(void)
     return work;
 }
 
-/* `p` is done with `work` and with everything before it. */
-void sg_work_pass(sg_processor *p, sg_work *work)
+/* `t` is done with `work` and with everything before it. */
+void sg_work_pass(sg_thread *t, sg_work *work)
 {
-    if (++work->passed == p->team->size) {
+    if (++work->passed == t->team->size) {
         work->next = sg->omp->spare;
         sg->omp->spare = work;
     }
 }
 
-sg_work *sg_work_enter(sg_processor *p, bool *first)
+sg_work *sg_work_enter(sg_thread *t, bool *first)
 {
-    sg_work *before = p->work, *work = before->next;
+    sg_work *before = t->work, *work = before->next;
     if (work == NULL)
         work = before->next = sg_work_new();
-    sg_work_pass(p, before);
-    p->work = work;
-    p->static_trip = 0;
-    p->in_ordered = false;
+    sg_work_pass(t, before);
+    t->work = work;
+    t->static_trip = 0;
+    t->in_ordered = false;
     *first = !work->prepared;
     work->prepared = true;
     return work;
@@ -69,42 +69,46 @@ static sg_barrier *barrier_for(uint32_t members)
 /* A worker's life: it waits until a team wants it, works, joins, and waits again. */
 static void worker(void)
 {
-    sg_processor *p = sg_now;
+    sg_thread *t = sg_self();
     for (;;) {
-        sg_team *team = p->start;
-        p->start = NULL;
-        p->team = team;
-        p->member = p->id;
-        p->work = team->works;
-        p->static_trip = 0;
-        p->worked = true;
-        p->site = team->site;
-        sg_regions_reset(p, team->region);
-        sg_touch(p, team->address, SG_READ, SG_LEAF_PRIM_FORK_JOIN);
-        sg_refresh_limit(p);
+        sg_team *team = t->start;
+        t->start = NULL;
+        t->team = team;
+        t->work = team->works;
+        t->static_trip = 0;
+        sg_now->site = team->site;
+        sg_regions_reset(t, team->region);
+        sg_touch(sg_now, team->address, SG_READ, SG_LEAF_PRIM_FORK_JOIN);
+        sg_refresh_limit(sg_now);
         team->function(team->data);
-        sg_regions_reset(p, team->region);
-        p->site = team->site;
-        sg_tasks_finish(p);
+        sg_regions_reset(t, team->region);
+        sg_now->site = team->site;
+        sg_tasks_finish();
         sg_barrier *barrier = team->barrier;
-        uint32_t member = p->member;
-        sg_work_pass(p, p->work);
-        sg_barrier_wait(barrier, p, member, SG_LEAF_PRIM_FORK_JOIN);
-        sg_regions_reset(p, 0);
-        if (p->start == NULL)
-            sg_suspend(p, SG_LEAF_IDLE_SERIAL, 0, -1);
+        uint32_t member = t->member;
+        sg_work_pass(t, t->work);
+        sg_barrier_wait(barrier, member, SG_LEAF_PRIM_FORK_JOIN);
+        sg_regions_reset(t, 0);
+        if (t->start == NULL)
+            sg_suspend(SG_LEAF_IDLE_SERIAL, 0, -1);
     }
 }
 
-static void start_worker(sg_processor *q, sg_team *team, uint64_t when)
+static void start_worker(uint32_t member, sg_team *team, uint64_t when)
 {
-    q->start = team;
-    if (q->state == SG_UNUSED) {
-        sg_charge(q, SG_LEAF_IDLE_NOT_STARTED, when);
-        sg_sched_start(q, worker);
-    } else if (q->state == SG_BLOCKED && q->wait_leaf == SG_LEAF_IDLE_SERIAL) {
-        sg_wake(q, when);
-    } /* else it is still on its way out of the last join and will see q->start */
+    sg_thread *t = sg->omp->worker[member];
+    if (t == NULL) {
+        t = sg->omp->worker[member] = sg_thread_new();
+        t->member = member;
+        t->places = sg_thread_place(member % sg->processors);
+        t->start = team;
+        sg_thread_start(t, worker, when);
+        return;
+    }
+    t->start = team;
+    if (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL)
+        sg_wake(t, when);
+    /* else it is still on its way out of the last join and will see t->start */
 }
 
 static sg_work *first_work(const sg_loop *loop, uint64_t sections)
@@ -118,11 +122,11 @@ static sg_work *first_work(const sg_loop *loop, uint64_t sections)
     return work;
 }
 
-static uint32_t team_size(sg_processor *p, unsigned threads)
+static uint32_t team_size(const sg_thread *t, unsigned threads)
 {
     sg_omp *omp = sg->omp;
     uint32_t size = threads != 0 ? threads : omp->threads;
-    if (p->team->active_level >= 1 || omp->max_active_levels < 1)
+    if (t->team->active_level >= 1 || omp->max_active_levels < 1)
         return 1;
     if (size > sg->processors) {
         if (!omp->capped) {
@@ -139,58 +143,69 @@ static uint32_t team_size(sg_processor *p, unsigned threads)
 }
 
 /* A region with one member: nested, or not worth a team. */
-static void run_alone(sg_processor *p, void (*function)(void *), void *data, const sg_loop *loop,
+static void run_alone(sg_thread *t, void (*function)(void *), void *data, const sg_loop *loop,
                       uint64_t sections)
 {
     sg_team team = {
         .size = 1,
-        .level = p->team->level + 1,
-        .active_level = p->team->active_level,
-        .parent = p->team,
-        .parent_member = p->member,
+        .level = t->team->level + 1,
+        .active_level = t->team->active_level,
+        .parent = t->team,
+        .parent_member = t->member,
         .works = first_work(loop, sections),
         .barrier = barrier_for(1),
-        .site = p->site,
-        .region = sg_region(p),
+        .site = sg_now->site,
+        .region = sg_region(t),
     };
-    sg_work *work = p->work;
-    uint64_t trip = p->static_trip;
-    bool in_ordered = p->in_ordered;
-    uint64_t chunk = p->ordered_chunk, last = p->ordered_last;
-    p->team = &team;
-    p->member = 0;
-    p->work = team.works;
-    p->static_trip = 0;
+    sg_work *work = t->work;
+    uint64_t trip = t->static_trip;
+    bool in_ordered = t->in_ordered;
+    uint64_t chunk = t->ordered_chunk, last = t->ordered_last;
+    t->team = &team;
+    t->member = 0;
+    t->work = team.works;
+    t->static_trip = 0;
     function(data);
-    sg_tasks_finish(p);
-    sg_work_pass(p, p->work);
-    p->work = work;
-    p->static_trip = trip;
-    p->in_ordered = in_ordered;
-    p->ordered_chunk = chunk;
-    p->ordered_last = last;
-    p->member = team.parent_member;
-    p->team = team.parent;
+    sg_tasks_finish();
+    sg_work_pass(t, t->work);
+    t->work = work;
+    t->static_trip = trip;
+    t->in_ordered = in_ordered;
+    t->ordered_chunk = chunk;
+    t->ordered_last = last;
+    t->member = team.parent_member;
+    t->team = team.parent;
+}
+
+/* All workers at once, so that the host starts their threads side by side. */
+static void prepare_workers(uint32_t size)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 1; i < size; i++)
+        missing += sg->omp->worker[i] == NULL;
+    if (missing > 0)
+        sg_thread_prepare(missing);
 }
 
 uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, const sg_loop *loop,
                      uint64_t sections, const void *site)
 {
     sg_processor *p = sg_now;
+    sg_thread *t = p->thread;
     sg_omp *omp = sg->omp;
     const sg_config *config = &sg->config;
     p->site = site;
-    uint32_t size = team_size(p, threads);
+    uint32_t size = team_size(t, threads);
     if (size > sg->team_max)
         sg->team_max = size;
     if (size <= 1) {
-        run_alone(p, function, data, loop, sections);
+        run_alone(t, function, data, loop, sections);
         return 1;
     }
-    sg_team *team = &omp->team, *parent = p->team;
-    uint32_t parent_member = p->member;
-    sg_work *parent_work = p->work;
-    sg_sched_prepare(size);
+    sg_team *team = &omp->team, *parent = t->team;
+    uint32_t parent_member = t->member;
+    sg_work *parent_work = t->work;
+    prepare_workers(size);
     team->size = size;
     team->level = parent->level + 1;
     team->active_level = parent->active_level + 1;
@@ -199,7 +214,7 @@ uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, con
     team->function = function;
     team->data = data;
     team->site = site;
-    team->region = sg_region(p);
+    team->region = sg_region(t);
     team->barrier = barrier_for(size);
     team->works = first_work(loop, sections);
     team->pool = NULL;
@@ -207,28 +222,29 @@ uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, con
     sg_touch(p, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
     for (uint32_t i = 1; i < size; i++) {
         sg_charge_site(p, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
-        start_worker(&sg->processor[i], team, p->clock);
+        start_worker(i, team, p->clock);
     }
-    p->team = team;
-    p->member = 0;
-    p->work = team->works;
-    p->static_trip = 0;
+    t->team = team;
+    t->member = 0;
+    t->work = team->works;
+    t->static_trip = 0;
     function(data);
-    p->site = site;
-    sg_tasks_finish(p);
-    sg_work_pass(p, p->work);
-    sg_barrier_wait(team->barrier, p, 0, SG_LEAF_PRIM_FORK_JOIN);
-    p->team = parent;
-    p->member = parent_member;
-    p->work = parent_work;
+    sg_now->site = site;
+    sg_tasks_finish();
+    sg_work_pass(t, t->work);
+    sg_barrier_wait(team->barrier, 0, SG_LEAF_PRIM_FORK_JOIN);
+    t->team = parent;
+    t->member = parent_member;
+    t->work = parent_work;
     return size;
 }
 
-void sg_team_barrier(sg_processor *p, const void *site)
+void sg_team_barrier(const void *site)
 {
-    p->site = site;
-    sg_tasks_finish(p);
-    sg_barrier_wait(p->team->barrier, p, p->member, SG_LEAF_PRIM_BARRIER);
+    sg_now->site = site;
+    sg_tasks_finish();
+    const sg_thread *t = sg_self();
+    sg_barrier_wait(t->team->barrier, t->member, SG_LEAF_PRIM_BARRIER);
 }
 
 void sg_omp_open(void)
@@ -242,10 +258,19 @@ void sg_omp_open(void)
     omp->atomic = sg_lock_new(0);
     sg_schedule_parse(sg->config.schedule, omp);
     omp->initial = (sg_team){.size = 1, .barrier = barrier_for(1)};
-    for (uint32_t i = 0; i < sg->processors; i++)
-        sg->processor[i].team = &omp->initial;
-    omp->initial.works = sg_work_new();
-    sg->processor[0].work = omp->initial.works;
+    omp->worker = sg_new(sg->processors * sizeof(sg_thread *));
+}
+
+void sg_omp_adopt(sg_thread *t)
+{
+    sg_omp *omp = sg->omp;
+    t->team = &omp->initial;
+    t->member = 0;
+    t->work = sg_work_new();
+    t->start = NULL;
+    t->task = NULL;
+    t->in_ordered = false;
+    t->static_trip = 0;
 }
 
 /* ---- entry points of the compiler ---- */
@@ -276,12 +301,12 @@ SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, u
 
 SG_API void GOMP_barrier(void)
 {
-    sg_team_barrier(sg_now, SG_CALLER);
+    sg_team_barrier(SG_CALLER);
 }
 
 SG_API bool GOMP_barrier_cancel(void)
 {
-    sg_team_barrier(sg_now, SG_CALLER);
+    sg_team_barrier(SG_CALLER);
     return false;
 }
 

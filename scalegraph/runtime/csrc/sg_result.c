@@ -154,19 +154,38 @@ static uint64_t put_sites(writer *w)
     return count;
 }
 
-static void put_waits(writer *w)
+/* What every thread was doing, then the processors that never had one. Writes, or only counts when `w` is
+ * NULL. */
+static uint64_t put_waits(writer *w)
 {
-    for (uint32_t i = 0; i < sg->processors; i++) {
-        const sg_processor *p = &sg->processor[i];
-        bool waits = p->state == SG_BLOCKED || p->state == SG_UNUSED;
-        sg_wait wait = {.processor = i, .leaf = waits ? p->wait_leaf : SG_LEAF_BUSY_INT, .holder = -1};
-        wait.address = (uint64_t)(uintptr_t)p->site;
-        if (p->state == SG_BLOCKED) {
-            wait.object = p->wait_object;
-            wait.holder = p->wait_holder;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < sg->threads; i++) {
+        const sg_thread *t = sg->thread[i];
+        sg_wait wait = {.thread = i, .leaf = SG_LEAF_BUSY_INT, .holder = -1};
+        if (t->state == SG_UNUSED || t->state == SG_ENDED)
+            continue;
+        count++;
+        if (w == NULL)
+            continue;
+        if (t->processor != NULL)
+            wait.processor = t->processor->id;
+        wait.address = (uint64_t)(uintptr_t)(t->state == SG_RUNNING ? t->processor->site : t->site);
+        if (t->state == SG_BLOCKED) {
+            wait.leaf = t->wait_leaf;
+            wait.object = t->wait_object;
+            wait.holder = t->wait_holder;
         }
         put(w, &wait, sizeof wait);
     }
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_wait wait = {.processor = i, .thread = UINT32_MAX, .leaf = SG_LEAF_IDLE_NOT_STARTED, .holder = -1};
+        if (sg->processor[i].worked)
+            continue;
+        count++;
+        if (w != NULL)
+            put(w, &wait, sizeof wait);
+    }
+    return count;
 }
 
 /* The time of the run, T_para: the latest clock of all processors. Processor 0 runs main to its end and
@@ -210,7 +229,7 @@ static void put_file(writer *w, enum sg_status status, const char *message, int 
         {SG_SECTION_META, 1, size, 0},
         {SG_SECTION_COSTS, sizeof(sg_cost), put_costs(NULL), 0},
         {SG_SECTION_SITES, sizeof(sg_site), put_sites(NULL), 0},
-        {SG_SECTION_WAITS, sizeof(sg_wait), sg->processors, 0},
+        {SG_SECTION_WAITS, sizeof(sg_wait), put_waits(NULL), 0},
     };
     uint64_t offset = sizeof header + header.sections * sizeof(sg_section);
     static const char zero[8];
@@ -346,33 +365,31 @@ void sg_stop(enum sg_status status, const char *format, ...)
 void sg_stop_deadlock(void)
 {
     uint32_t count[SG_LEAF_COUNT] = {0}, waiting = 0;
-    for (uint32_t i = 0; i < sg->processors; i++)
-        if (sg->processor[i].state == SG_BLOCKED) {
-            count[sg->processor[i].wait_leaf]++;
+    for (uint32_t i = 0; i < sg->threads; i++)
+        if (sg->thread[i]->state == SG_BLOCKED) {
+            count[sg->thread[i]->wait_leaf]++;
             waiting++;
         }
     waiting -= count[SG_LEAF_IDLE_NOT_STARTED] + count[SG_LEAF_IDLE_SERIAL];
     char text[512];
-    int used =
-        snprintf(text, sizeof text, "deadlock: all %u working processors wait for each other", waiting);
+    int used = snprintf(text, sizeof text, "deadlock: all %u working threads wait for each other", waiting);
     static const struct {
         enum sg_leaf leaf;
         const char *what;
     } kinds[] = {
-        {SG_LEAF_IDLE_BARRIER, "at a barrier"},
-        {SG_LEAF_IDLE_LOCK, "for a lock"},
-        {SG_LEAF_IDLE_ORDER, "for their turn"},
-        {SG_LEAF_IDLE_TASK, "for tasks"},
+        {SG_LEAF_IDLE_BARRIER, "at a barrier"}, {SG_LEAF_IDLE_LOCK, "for a lock"},
+        {SG_LEAF_IDLE_ORDER, "for their turn"}, {SG_LEAF_IDLE_TASK, "for tasks"},
+        {SG_LEAF_IDLE_WAIT, "for a signal"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (count[kinds[i].leaf] > 0 && used < (int)sizeof text)
             used += snprintf(text + used, sizeof text - (size_t)used, ", %u %s", count[kinds[i].leaf],
                              kinds[i].what);
-    for (uint32_t i = 0; i < sg->processors && used < (int)sizeof text; i++) {
-        const sg_processor *p = &sg->processor[i];
-        if (p->state == SG_BLOCKED && p->wait_holder >= 0) {
-            snprintf(text + used, sizeof text - (size_t)used,
-                     "; processor %u waits for what processor %d holds", i, p->wait_holder);
+    for (uint32_t i = 0; i < sg->threads && used < (int)sizeof text; i++) {
+        const sg_thread *t = sg->thread[i];
+        if (t->state == SG_BLOCKED && t->wait_holder >= 0) {
+            snprintf(text + used, sizeof text - (size_t)used, "; thread %u waits for what thread %d holds", i,
+                     t->wait_holder);
             break;
         }
     }

@@ -1,9 +1,11 @@
-/* The simulated processors and their accounts: what all files of the runtime share.
+/* The simulated processors, the threads that run on them, and their accounts: what all files of the runtime
+ * share.
  *
- * A simulated processor is a coroutine with a clock. The processor with the earliest clock runs;
- * it keeps running while its references hit in its private caches (at most the quantum ahead of the
- * others) and gives way when it must go out to the memory system or waits for another processor.
- * One host thread runs everything, so nothing here needs a host lock. */
+ * A simulated processor is a clock; a thread is a coroutine that runs on one. The processor with the earliest
+ * clock runs its thread; it keeps running while its references hit in its private caches (at most the quantum
+ * ahead of the others) and gives way when it must go out to the memory system or its thread waits for
+ * another. Threads that share a processor take turns. One host thread runs everything, so nothing here needs
+ * a host lock. */
 #ifndef SG_RUNTIME_H
 #define SG_RUNTIME_H
 
@@ -21,12 +23,13 @@
 #define SG_CALLER      __builtin_return_address(0)
 
 /* Where things lie, the same in every run: the program's heap, the stacks of the simulated
- * processors, and the addresses (never dereferenced) of the simulated runtime's own variables. */
+ * threads, and the addresses (never dereferenced) of the simulated runtime's own variables. */
 #define SG_HEAP_BASE      0x1000000000ull
 #define SG_STACK_BASE     0x8000000000ull
 #define SG_OWN_HEAP_BASE  0xa000000000ull
 #define SG_VARIABLE_BASE  0xc000000000ull
 #define SG_MAX_PROCESSORS 4096u
+#define SG_MAX_THREADS    4096u /* at a time */
 #define SG_REGION_DEPTH   256u
 #define SG_EXIT_STATUS    99 /* of a program that the runtime had to stop */
 
@@ -34,6 +37,7 @@
 #define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)
 
 typedef struct sg_processor sg_processor;
+typedef struct sg_thread sg_thread;
 typedef struct sg_team sg_team;
 typedef struct sg_work sg_work;
 typedef struct sg_task sg_task;
@@ -68,11 +72,18 @@ typedef struct sg_site_count {
     uint64_t cycles[SG_GROUP_COUNT];
 } sg_site_count;
 
+/* Threads in the order in which they came; a thread is in one queue at most. */
 typedef struct sg_queue {
-    sg_processor *head, *tail;
+    sg_thread *head, *tail;
 } sg_queue;
 
-enum sg_state { SG_UNUSED, SG_READY, SG_RUNNING, SG_BLOCKED };
+enum sg_state {
+    SG_UNUSED,  /* free for a new thread */
+    SG_READY,   /* waits in the run queue of its processor */
+    SG_RUNNING, /* is the thread of its processor, whether that one's clock is the earliest or not */
+    SG_BLOCKED, /* waits for another thread, or for a time */
+    SG_ENDED,   /* waits for somebody who asks how it ended */
+};
 
 /* A reference that waits until its processor is the earliest. */
 typedef struct sg_pending {
@@ -84,7 +95,7 @@ typedef struct sg_pending {
 /* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
  * early; side by side for all processors, because a processor's own memory is cold by then. */
 typedef struct sg_coroutine {
-    void *stack_pointer;
+    void *stack_pointer; /* of its thread */
     sg_account *account;
     sg_pending pending;
 } sg_coroutine;
@@ -106,34 +117,55 @@ struct sg_processor {
     sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
     uint64_t *rest;
     uint32_t rest_ways, hit_cycles;
+    sg_thread *thread;  /* that runs on it; NULL: none, it is idle */
+    sg_queue ready;     /* threads that wait until it is their turn */
+    uint64_t slice_end; /* clock from which on the next of those may run */
+    sg_thread *last;    /* the thread that ran last */
+    uint32_t waiting;   /* length of the queue */
+    uint32_t accounts_size;
+    sg_account **accounts; /* by region */
+    bool worked;           /* a thread has run on it */
+} __attribute__((aligned(64)));
+
+struct sg_thread {
+    /* While it is on no processor: where to go on, and the code address at which it entered the runtime. */
+    void *stack_pointer;
+    void *thread_pointer;
+    const void *site;
+    sg_processor *processor; /* on which it runs or ran last; NULL: none yet */
+    uint32_t id;
     enum sg_state state;
-    enum sg_leaf wait_leaf;
-    /* Coroutine. */
-    char *stack_low;
-    volatile uint32_t parked;
     /* Waiting. */
-    sg_processor *next_waiting;
+    enum sg_leaf wait_leaf;
+    int32_t wait_holder; /* number of a thread; -1: nobody in particular */
     uint64_t wait_object;
-    int32_t wait_holder;
+    sg_thread *next_waiting;
+    sg_queue *queue; /* in which it stands */
+    uint64_t ready_at;
+    uint64_t deadline; /* of a timed wait */
+    sg_thread *next_timed;
+    bool timed, timed_out;
     bool granted;
     uint32_t ticket;
+    const uint64_t *places; /* bit set of the processors it may run on; NULL: all */
+    /* Coroutine. */
+    void (*entry)(void);
+    char *stack_low;
+    volatile uint32_t parked;
     /* Regions. */
-    sg_account **accounts; /* by region */
-    uint32_t accounts_size;
     uint32_t depth;
     uint32_t *stack_of_regions;
     /* OpenMP. */
     sg_team *team;
     uint32_t member;
     sg_team *start; /* team that this docked worker shall join */
-    bool worked;    /* has taken part in a region */
     sg_work *work;  /* worksharing construct entered last */
     uint64_t static_trip;
     uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
     uint64_t ordered_last;  /* and the first one behind it */
     bool in_ordered;        /* such a chunk is running */
     sg_task *task;
-    uint64_t variable; /* address of this processor's own line of simulated runtime variables */
+    uint64_t variable; /* address of this thread's own line of simulated runtime variables */
 } __attribute__((aligned(64)));
 
 typedef struct sg_context {
@@ -142,9 +174,15 @@ typedef struct sg_context {
     sg_processor *processor; /* array of config.processors */
     sg_coroutine *coroutine; /* likewise */
     uint32_t processors;
-    uint32_t prepared; /* processors that have a stack and a thread pointer */
-    uint64_t *heap;    /* ready processors: clock << SG_KEY_BITS | number, smallest first */
+    sg_thread **thread; /* by number; SG_MAX_THREADS places */
+    uint32_t threads;   /* places in use so far */
+    uint64_t *heap;     /* processors with a thread: clock << SG_KEY_BITS | number, smallest first */
     uint32_t heap_size;
+    uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
+    uint32_t waiting;                      /* threads in run queues */
+    sg_thread *timed;                      /* threads in timed waits, the earliest first */
+    uint64_t timer;                        /* time of the timer's entry in the heap; UINT64_MAX: none */
+    void *dead_stack;                      /* stack pointer of the thread that ended last */
     bool fast_thread_pointer;
     bool check;
     bool finished;
@@ -153,6 +191,7 @@ typedef struct sg_context {
     void *host_thread;
     uint64_t line_bytes;
     uint64_t next_variable;
+    uint64_t first_variable; /* lines of the first threads, as many as there are processors */
     uint64_t host_start_ns;
     int exit_code;
     uint32_t team_max;
@@ -176,8 +215,10 @@ typedef struct sg_context {
     char warnings[1024];
 } sg_context;
 
-#define SG_KEY_BITS 12
+/* Behind the processors' numbers there is one more in the heap: the timer of all timed waits. */
+#define SG_KEY_BITS 13
 #define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
+#define SG_TIMER    SG_MAX_PROCESSORS
 
 /* The two global variables of the runtime: its state, and the processor that runs now. */
 extern sg_context *sg;
@@ -188,13 +229,12 @@ extern sg_processor *sg_now;
 extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
 
 void sg_cost_open(void);
-void sg_regions_open(sg_processor *p);
-/* Makes `region` the only region of `p` (a worker that joins a team). */
-void sg_regions_reset(sg_processor *p, uint32_t region);
+/* Makes `region` the only region of `t` (a worker that joins a team). */
+void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
 /* All of an account as a record of the result file. */
 void sg_account_total(const sg_account *account, sg_cost *total);
-uint32_t sg_region(const sg_processor *p);
+uint32_t sg_region(const sg_thread *t);
 sg_site_count *sg_site_new(uintptr_t address);
 
 /* The record of a code address; number 0 stands for all addresses outside the program. */
@@ -227,25 +267,51 @@ static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n
     p->account->rest.counters[counter] += n;
 }
 
-/* ---- sg_sched.c: coroutines ---- */
+/* ---- sg_sched.c: which thread runs where, and when ---- */
+
+/* The running thread; NULL before the simulation and after its end. */
+static inline sg_thread *sg_self(void)
+{
+    return sg_now->thread;
+}
 
 void sg_sched_open(void);
-/* Gives the processors 0..count-1 a stack and a thread pointer. */
-void sg_sched_prepare(uint32_t count);
-/* Leaves the host's stack for good and continues in `entry` as processor 0. */
+/* Leaves the host's stack for good and continues in `entry` as thread 0 on processor 0. */
 void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
-/* Starts processor `p`, not yet running, in `entry` at the time of its clock. */
-void sg_sched_start(sg_processor *p, void (*entry)(void));
-/* Returns when no ready processor has an earlier clock (ties: smaller number first), and p's pending
- * reference, if it has one, is done. */
+/* Returns when no processor with a thread has an earlier clock (ties: smaller number first), and p's pending
+ * reference, if it has one, is done. The thread stays on `p`. */
 void sg_turn_slow(sg_processor *p);
-/* Called when a processor has run its quantum ahead of the others. */
+/* Called when a processor has run its quantum ahead of the others, or its thread's time slice has ended. The
+ * thread may be on another processor afterwards, as after sg_suspend: read sg_now again. */
 void sg_yield(sg_processor *p, const void *site);
-/* Waits until sg_wake; the time is charged to `leaf`. `holder` is -1 when nobody in particular. */
-void sg_suspend(sg_processor *p, enum sg_leaf leaf, uint64_t object, int32_t holder);
-/* Makes the blocked processor `q` ready at time `when`. */
-void sg_wake(sg_processor *q, uint64_t when);
+/* Lets the other threads of the running thread's processor run first. */
+void sg_pass(const void *site);
+/* The running thread waits until sg_wake. The time for which its processor finds nothing else to do is
+ * charged to `leaf` of whoever runs there next. `holder` is -1 when nobody in particular. */
+void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder);
+/* The same, at most until the clock `deadline`; false: nobody woke it, and it has left its queue. */
+bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline);
+/* Makes the blocked thread `t` ready at time `when`. */
+void sg_wake(sg_thread *t, uint64_t when);
 void sg_refresh_limit(sg_processor *p);
+
+/* ---- sg_thread.c: threads come and go ---- */
+
+/* A thread with a stack and a thread pointer, not yet started, in the regions of the running one. Stops the
+ * run when there are SG_MAX_THREADS. */
+sg_thread *sg_thread_new(void);
+/* Makes `count` threads at once, so that the host starts them side by side; later calls of sg_thread_new
+ * take those. */
+void sg_thread_prepare(uint32_t count);
+/* Makes a new thread run `entry`, which must not return, from time `when` on. */
+void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when);
+/* May thread `t` run on processor number `id`? */
+static inline bool sg_thread_fits(const sg_thread *t, uint32_t id)
+{
+    return t->places == NULL || (t->places[id / 64] >> id % 64 & 1) != 0;
+}
+/* A bit set with the one processor `id`. */
+const uint64_t *sg_thread_place(uint32_t id);
 
 static inline uint64_t sg_key(const sg_processor *p)
 {
@@ -264,24 +330,30 @@ static inline void sg_turn(sg_processor *p)
         sg_turn_slow(p);
 }
 
-static inline void sg_queue_add(sg_queue *queue, sg_processor *p)
+static inline void sg_queue_add(sg_queue *queue, sg_thread *t)
 {
-    p->next_waiting = NULL;
+    t->next_waiting = NULL;
+    t->queue = queue;
     if (queue->tail != NULL)
-        queue->tail->next_waiting = p;
+        queue->tail->next_waiting = t;
     else
-        queue->head = p;
-    queue->tail = p;
+        queue->head = t;
+    queue->tail = t;
 }
 
-static inline sg_processor *sg_queue_take(sg_queue *queue)
+static inline sg_thread *sg_queue_take(sg_queue *queue)
 {
-    sg_processor *p = queue->head;
-    if (p != NULL && (queue->head = p->next_waiting) == NULL)
-        queue->tail = NULL;
-    return p;
+    sg_thread *t = queue->head;
+    if (t != NULL) {
+        t->queue = NULL;
+        if ((queue->head = t->next_waiting) == NULL)
+            queue->tail = NULL;
+    }
+    return t;
 }
 
+/* Takes `t` out of the queue in which it stands, if any. */
+void sg_queue_remove(sg_thread *t);
 void sg_wake_all(sg_queue *queue, uint64_t when);
 
 /* ---- sg_hooks.c: references ---- */
@@ -322,17 +394,21 @@ typedef struct sg_lock sg_lock;
 
 sg_barrier *sg_barrier_new(uint32_t members);
 /* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
-void sg_barrier_wait(sg_barrier *barrier, sg_processor *p, uint32_t member, enum sg_leaf leaf);
+void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf);
 
 sg_lock *sg_lock_new(uint64_t object);
 /* The lock that belongs to the program's variable at `object`, made on first use. */
 sg_lock *sg_lock_at(const void *object);
 void sg_lock_forget(const void *object);
-void sg_lock_acquire(sg_lock *lock, sg_processor *p);
-bool sg_lock_try(sg_lock *lock, sg_processor *p);
-void sg_lock_release(sg_lock *lock, sg_processor *p);
+/* For the running thread. */
+void sg_lock_acquire(sg_lock *lock);
+bool sg_lock_try(sg_lock *lock);
+void sg_lock_release(sg_lock *lock);
+/* Number of the thread that has it, or -1. */
 int32_t sg_lock_holder(const sg_lock *lock);
 
+/* Length of a line that no two variables of the simulated runtime share. */
+uint64_t sg_line_bytes(void);
 /* Addresses for the simulated runtime's own variables, whole lines, zero host memory. */
 uint64_t sg_variables(uint64_t lines);
 
@@ -367,5 +443,7 @@ uint64_t sg_host_ns(void);
 /* ---- sg_omp_team.c ---- */
 
 void sg_omp_open(void);
+/* Makes `t` the only member of a team of its own, outside all parallel regions. */
+void sg_omp_adopt(sg_thread *t);
 
 #endif

@@ -1,12 +1,8 @@
-/* Coroutines: which simulated processor runs, and on whose stack and thread pointer. */
+/* Which simulated processor runs, which thread runs on it, and on whose stack and thread pointer. */
 #define SG_ARCH_DEFINE
 #include "sg_arch_x86_64.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <sched.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 
 #include "sg_runtime.h"
 
@@ -23,12 +19,12 @@ static sg_processor idle_processor = {
 sg_context *sg;
 sg_processor *sg_now = &idle_processor;
 
-/* ---- ready processors: a heap with four children to a node ---- */
+/* ---- processors with a thread: a heap with four children to a node ---- */
 
-static void heap_push(uint64_t key)
+/* Puts `key` at the free place `at` or above. */
+static void heap_rise(uint32_t at, uint64_t key)
 {
     uint64_t *heap = sg->heap;
-    uint32_t at = sg->heap_size++;
     while (at > 0) {
         uint32_t up = (at - 1) / 4;
         if (heap[up] < key)
@@ -37,6 +33,11 @@ static void heap_push(uint64_t key)
         at = up;
     }
     heap[at] = key;
+}
+
+static void heap_push(uint64_t key)
+{
+    heap_rise(sg->heap_size++, key);
 }
 
 /* Puts `key` where the smallest key was. The places behind the last key hold UINT64_MAX. */
@@ -68,17 +69,155 @@ static uint64_t heap_pop(void)
     return top;
 }
 
-/* ---- switching ---- */
+/* ---- timed waits: one entry in the heap for all of them ---- */
+
+#define NEVER (UINT64_MAX >> SG_KEY_BITS)
+
+/* Makes the entry stand for the earliest timed wait; one that is too early does no harm. */
+static void arm_timer(void)
+{
+    if (sg->timed == NULL || sg->timed->deadline >= sg->timer)
+        return;
+    uint64_t key = sg->timed->deadline << SG_KEY_BITS | SG_TIMER;
+    uint32_t at = sg->heap_size;
+    if (sg->timer == UINT64_MAX)
+        sg->heap_size++;
+    else
+        for (at = 0; (sg->heap[at] & SG_KEY_MASK) != SG_TIMER;)
+            at++;
+    heap_rise(at, key);
+    sg->timer = sg->timed->deadline;
+}
+
+static void stop_timing(sg_thread *t)
+{
+    sg_thread **at = &sg->timed;
+    while (*at != t)
+        at = &(*at)->next_timed;
+    *at = t->next_timed;
+    t->timed = false;
+}
+
+/* The timer's entry has left the heap: wakes everybody whose time has come. */
+static void fire_timer(uint64_t now)
+{
+    sg->timer = UINT64_MAX;
+    for (sg_thread *t; (t = sg->timed) != NULL && t->deadline <= now;) {
+        t->timed_out = true;
+        sg_queue_remove(t);
+        sg_wake(t, t->deadline);
+    }
+    arm_timer();
+}
+
+/* ---- which thread a processor runs ---- */
 
 void sg_refresh_limit(sg_processor *p)
 {
+    uint64_t limit = UINT64_MAX;
     if (SG_UNLIKELY(sg->stop_signal))
-        p->limit = 0;
-    else if (sg->heap_size == 0)
-        p->limit = UINT64_MAX;
-    else
-        p->limit = (sg->heap[0] >> SG_KEY_BITS) + sg->config.quantum_cycles;
+        limit = 0;
+    else if (sg->heap_size != 0)
+        limit = (sg->heap[0] >> SG_KEY_BITS) + sg->config.quantum_cycles;
+    if (SG_UNLIKELY(p->ready.head != NULL)) {
+        uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
+        limit = next < limit ? next : limit;
+    }
+    p->limit = limit;
 }
+
+/* The processor had no thread until `t` became ready. */
+static void charge_idle(sg_processor *p, const sg_thread *t)
+{
+    enum sg_leaf leaf = t->wait_leaf;
+    uint64_t cycles = t->ready_at - p->clock;
+    if (!p->worked)
+        leaf = SG_LEAF_IDLE_NOT_STARTED;
+    else if (leaf == SG_LEAF_IDLE_NOT_STARTED)
+        leaf = SG_LEAF_IDLE_SERIAL;
+    sg_charge(p, leaf, cycles);
+    if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
+        sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
+}
+
+/* Makes `t` the thread of `p`, which has none. */
+static void install(sg_processor *p, sg_thread *t)
+{
+    p->thread = t;
+    p->site = t->site;
+    p->thread_pointer = t->thread_pointer;
+    p->account = sg_account_of(p, sg_region(t));
+    p->coroutine->stack_pointer = t->stack_pointer;
+    sg->idle[p->id / 64] &= ~(1ull << p->id % 64);
+    t->processor = p;
+    t->state = SG_RUNNING;
+    if (t->ready_at > p->clock)
+        charge_idle(p, t);
+    if (SG_UNLIKELY(p->last != t)) {
+        if (p->last != NULL)
+            sg_charge(p, SG_LEAF_PRIM_THREAD, sg->config.switch_cycles);
+        p->last = t;
+    }
+    p->worked = true;
+    p->slice_end = p->clock + sg->config.slice_cycles;
+    heap_push(sg_key(p));
+}
+
+static void enqueue(sg_processor *p, sg_thread *t)
+{
+    t->processor = p;
+    t->state = SG_READY;
+    sg_queue_add(&p->ready, t);
+    p->waiting++;
+    sg->waiting++;
+}
+
+/* The thread that `p` shall run next: the first of its own queue, else the first that may leave the longest
+ * queue of another one. */
+static sg_thread *choose(sg_processor *p)
+{
+    sg_thread *chosen = p->ready.head;
+    uint32_t longest = 0;
+    if (SG_LIKELY(sg->waiting == 0))
+        return NULL;
+    for (uint32_t i = 0; i < sg->processors && p->ready.head == NULL; i++) {
+        const sg_processor *q = &sg->processor[i];
+        sg_thread *t = q->waiting > longest ? q->ready.head : NULL;
+        while (t != NULL && !sg_thread_fits(t, p->id))
+            t = t->next_waiting;
+        if (t != NULL) {
+            chosen = t;
+            longest = q->waiting;
+        }
+    }
+    if (chosen != NULL) {
+        sg_queue_remove(chosen);
+        chosen->processor->waiting--;
+        sg->waiting--;
+    }
+    return chosen;
+}
+
+/* Where `t`, which becomes ready, shall run. */
+static sg_processor *place_for(const sg_thread *t)
+{
+    sg_processor *last = t->processor, *best = NULL;
+    if (last != NULL && !sg_thread_fits(t, last->id))
+        last = NULL;
+    if (last != NULL && last->thread == NULL)
+        return last;
+    for (uint32_t i = 0; 64 * i < sg->processors; i++) {
+        uint64_t set = sg->idle[i] & (t->places != NULL ? t->places[i] : ~0ull);
+        if (set != 0)
+            return &sg->processor[64 * i + (uint32_t)__builtin_ctzll(set)];
+    }
+    for (uint32_t i = 0; i < sg->processors && last == NULL; i++)
+        if (sg_thread_fits(t, i) && (best == NULL || sg->processor[i].waiting < best->waiting))
+            best = &sg->processor[i];
+    return last != NULL ? last : best;
+}
+
+/* ---- switching ---- */
 
 /* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
  * its account, its stack, and what its pending reference will look at. */
@@ -103,32 +242,87 @@ static void expect_next(void)
     __builtin_prefetch(account + 128, 1);
 }
 
-static void resume(sg_processor *from, sg_processor *to)
+/* Continues with the thread of `to`; `from` is where the running one's stack pointer belongs. */
+static void resume(void **from, sg_processor *to)
 {
     expect_next();
-    to->state = SG_RUNNING;
     sg_refresh_limit(to);
     /* Done here, on this stack, which is warm. */
     if (to->coroutine->pending.address != 0)
         sg_perform(to);
     sg_now = to;
     sg_arch_set_thread_pointer(to->thread_pointer, sg->fast_thread_pointer);
-    sg_arch_switch(&from->coroutine->stack_pointer, to->coroutine->stack_pointer);
+    sg_arch_switch(from, to->coroutine->stack_pointer);
 }
 
-/* The running processor goes to the ready ones; the earliest of those runs. */
-static void exchange(sg_processor *p)
+/* Takes the earliest processor out of the heap. */
+static sg_processor *take_next(void)
 {
-    sg_processor *next = &sg->processor[sg->heap[0] & SG_KEY_MASK];
-    heap_replace_top(sg_key(p));
-    p->state = SG_READY;
-    resume(p, next);
+    for (;;) {
+        if (SG_UNLIKELY(sg->heap_size == 0))
+            sg_stop_deadlock();
+        uint64_t top = heap_pop();
+        if (SG_LIKELY((top & SG_KEY_MASK) != SG_TIMER))
+            return &sg->processor[top & SG_KEY_MASK];
+        fire_timer(top >> SG_KEY_BITS);
+    }
+}
+
+/* The running thread `t` has left its processor: the earliest one goes on. Returns when `t` runs again. */
+static void depart(sg_thread *t)
+{
+    sg_processor *next = take_next();
+    if (next->thread == t) { /* it has been woken meanwhile and is the earliest */
+        sg_now = next;
+        sg_refresh_limit(next);
+        return;
+    }
+    /* It may have been put on a processor again that has to wait. */
+    resume(t->state == SG_RUNNING ? &t->processor->coroutine->stack_pointer : &t->stack_pointer, next);
 }
 
 void sg_turn_slow(sg_processor *p)
 {
+    uint64_t top = sg->heap[0];
+    sg_processor *next = &sg->processor[top & SG_KEY_MASK];
     p->coroutine->account = p->account;
-    exchange(p); /* comes back when p is the earliest */
+    if (SG_LIKELY((top & SG_KEY_MASK) != SG_TIMER)) {
+        heap_replace_top(sg_key(p));
+    } else {
+        heap_push(sg_key(p));
+        next = take_next();
+    }
+    if (SG_LIKELY(next != p)) {
+        resume(&p->coroutine->stack_pointer, next); /* comes back when p is the earliest */
+        return;
+    }
+    sg_refresh_limit(p);
+    if (p->coroutine->pending.address != 0)
+        sg_perform(p);
+}
+
+/* Takes the running thread off its processor. */
+static sg_thread *leave(sg_processor *p)
+{
+    sg_thread *t = p->thread;
+    t->site = p->site;
+    t->ready_at = p->clock;
+    p->thread = NULL;
+    return t;
+}
+
+/* The next thread of p's queue runs, the running one goes to its end. */
+static void rotate(sg_processor *p)
+{
+    sg_thread *t = leave(p);
+    enqueue(p, t);
+    install(p, choose(p));
+    depart(t);
+}
+
+static inline bool has_other(const sg_processor *p)
+{
+    return SG_UNLIKELY(p->ready.head != NULL) && p->ready.head->ready_at <= p->clock;
 }
 
 void sg_yield(sg_processor *p, const void *site)
@@ -136,110 +330,113 @@ void sg_yield(sg_processor *p, const void *site)
     p->site = site;
     if (SG_UNLIKELY(sg->stop_signal))
         sg_stop_timeout();
+    if (has_other(p) && p->clock >= p->slice_end) {
+        rotate(p);
+        return;
+    }
     sg_turn(p);
     sg_refresh_limit(p);
 }
 
-void sg_suspend(sg_processor *p, enum sg_leaf leaf, uint64_t object, int32_t holder)
+void sg_pass(const void *site)
 {
-    p->wait_leaf = leaf;
-    p->wait_object = object;
-    p->wait_holder = holder;
-    p->state = SG_BLOCKED;
-    if (SG_UNLIKELY(sg->stop_signal))
-        sg_stop_timeout();
-    if (SG_UNLIKELY(sg->heap_size == 0))
-        sg_stop_deadlock();
-    resume(p, &sg->processor[heap_pop() & SG_KEY_MASK]);
+    sg_processor *p = sg_now;
+    if (has_other(p))
+        p->slice_end = p->clock;
+    sg_yield(p, site);
 }
 
-void sg_wake(sg_processor *q, uint64_t when)
+/* The running thread has left `p` for now, or for good. */
+static void run_another(sg_processor *p, sg_thread *t)
 {
-    if (when > q->clock) {
-        uint64_t cycles = when - q->clock;
-        sg_charge(q, q->wait_leaf, cycles);
-        if (q->wait_leaf != SG_LEAF_IDLE_NOT_STARTED && q->wait_leaf != SG_LEAF_IDLE_SERIAL)
-            sg_site_of(q->site)->cycles[SG_GROUP_IDLE] += cycles;
+    sg_thread *next = choose(p);
+    if (next != NULL)
+        install(p, next);
+    else
+        sg->idle[p->id / 64] |= 1ull << p->id % 64;
+    depart(t);
+}
+
+void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder)
+{
+    sg_processor *p = sg_now;
+    sg_thread *t = leave(p);
+    t->wait_leaf = leaf;
+    t->wait_object = object;
+    t->wait_holder = holder;
+    t->state = SG_BLOCKED;
+    if (SG_UNLIKELY(sg->stop_signal))
+        sg_stop_timeout();
+    run_another(p, t);
+}
+
+bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline)
+{
+    sg_thread *t = sg_self(), **at = &sg->timed;
+    t->timed_out = false;
+    if (deadline < NEVER) {
+        while (*at != NULL && (*at)->deadline <= deadline)
+            at = &(*at)->next_timed;
+        t->deadline = deadline;
+        t->timed = true;
+        t->next_timed = *at;
+        *at = t;
+        arm_timer();
     }
-    q->state = SG_READY;
-    heap_push(sg_key(q));
+    sg_suspend(leaf, object, holder);
+    return !t->timed_out;
+}
+
+void sg_wake(sg_thread *t, uint64_t when)
+{
+    sg_processor *p = place_for(t);
+    if (t->timed)
+        stop_timing(t);
+    t->ready_at = when;
+    if (p->thread == NULL)
+        install(p, t);
+    else
+        enqueue(p, t);
     sg_refresh_limit(sg_now);
 }
 
 void sg_wake_all(sg_queue *queue, uint64_t when)
 {
-    for (sg_processor *q; (q = sg_queue_take(queue)) != NULL;)
-        sg_wake(q, when);
+    for (sg_thread *t; (t = sg_queue_take(queue)) != NULL;)
+        sg_wake(t, when);
 }
 
-/* ---- stacks and thread pointers ---- */
-
-/* A host thread that lends its thread pointer and its stack, and sleeps for ever. */
-static void *park(void *argument)
+void sg_queue_remove(sg_thread *t)
 {
-    sg_processor *p = argument;
-    p->thread_pointer = sg_arch_thread_pointer();
-    /* The coroutine begins below this frame and below what the frame's calls have used. */
-    p->coroutine->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
-    __atomic_store_n(&p->parked, 1, __ATOMIC_RELEASE);
-    sg_arch_syscall(SYS_futex, (long)&p->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
-    for (;;)
-        sg_arch_syscall(SYS_pause, 0, 0, 0, 0);
-    return NULL;
-}
-
-extern int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                               void *argument) __asm__("__real_pthread_create");
-
-static void make_stack(sg_processor *p)
-{
-    uint64_t page = 4096, size = (sg->config.stack_bytes + page - 1) & ~(page - 1);
-    if (size < 65536)
-        size = 65536;
-    /* 17 pages more, so that equal places of two stacks do not fall into the same cache set. */
-    char *low = (char *)(SG_STACK_BASE + p->id * (size + 17 * page));
-    void *stack = mmap(low, size + page, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE | MAP_STACK, -1, 0);
-    if (stack != low || mprotect(low, page, PROT_NONE) != 0)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the stack of processor %u", p->id);
-    p->stack_low = low;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, low + page, size);
-    int error = real_pthread_create(&thread, &attributes, park, p);
-    pthread_attr_destroy(&attributes);
-    if (error != 0)
-        sg_stop(SG_STATUS_INTERNAL, "no host thread for processor %u: the limit of processes is reached",
-                p->id);
-}
-
-void sg_sched_prepare(uint32_t count)
-{
-    if (count <= sg->prepared)
+    sg_queue *queue = t->queue;
+    if (queue == NULL)
         return;
-    sigset_t all, old;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
-    sg_alloc_own(true);
-    for (uint32_t i = sg->prepared; i < count; i++)
-        make_stack(&sg->processor[i]);
-    sg_alloc_own(false);
-    for (uint32_t i = sg->prepared; i < count; i++)
-        while (__atomic_load_n(&sg->processor[i].parked, __ATOMIC_ACQUIRE) == 0)
-            sg_arch_syscall(SYS_futex, (long)&sg->processor[i].parked, 0 /* FUTEX_WAIT */, 0, 0);
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    sg->prepared = count;
+    sg_thread *before = NULL;
+    if (queue->head != t)
+        for (before = queue->head; before->next_waiting != t;)
+            before = before->next_waiting;
+    if (before == NULL)
+        queue->head = t->next_waiting;
+    else
+        before->next_waiting = t->next_waiting;
+    if (queue->tail == t)
+        queue->tail = before;
+    t->queue = NULL;
 }
+
+/* ---- beginning and end ---- */
 
 void sg_sched_open(void)
 {
     uint32_t n = sg->processors;
     sg->processor = sg_new(n * sizeof(sg_processor));
     sg->coroutine = sg_new(n * sizeof(sg_coroutine));
-    sg->heap = sg_new((n + 8) * sizeof(uint64_t));
-    for (uint32_t i = 0; i < n + 8; i++)
+    sg->thread = sg_new(SG_MAX_THREADS * sizeof(sg_thread *));
+    sg->heap = sg_new((n + 9) * sizeof(uint64_t)); /* the timer's entry, and what heap_replace_top looks at */
+    for (uint32_t i = 0; i < n + 9; i++)
         sg->heap[i] = UINT64_MAX;
+    sg->timer = UINT64_MAX;
+    sg->first_variable = sg_variables(n);
     idle_processor.block_of = sg->no_block_index - sg->text_low;
     idle_processor.blocks = sg->blocks;
     sg->fast_thread_pointer = (getauxval(AT_HWCAP2) & SG_ARCH_HWCAP2_FSGSBASE) != 0;
@@ -257,30 +454,18 @@ void sg_sched_open(void)
         p->block_of = sg->block_index - sg->text_low;
         p->blocks = sg->blocks;
         p->limit = UINT64_MAX;
-        p->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;
-        p->wait_holder = -1;
-        p->variable = sg_variables(1);
-        sg_regions_open(p);
+        p->account = sg_account_of(p, 0);
+        sg->idle[i / 64] |= 1ull << i % 64;
     }
-}
-
-void sg_sched_start(sg_processor *p, void (*entry)(void))
-{
-    p->coroutine->stack_pointer = sg_arch_new_stack(p->coroutine->stack_pointer, entry);
-    p->state = SG_READY;
-    heap_push(sg_key(p));
-    sg_refresh_limit(sg_now);
 }
 
 void sg_sched_enter(void (*entry)(void))
 {
-    sg_processor *p = &sg->processor[0];
-    p->coroutine->stack_pointer = sg_arch_new_stack(p->coroutine->stack_pointer, entry);
-    p->state = SG_RUNNING;
-    sg_now = p;
+    sg_thread *t = sg_thread_new();
+    t->stack_pointer = sg_arch_new_stack(t->stack_pointer, entry);
     sg->host_thread = sg_arch_thread_pointer();
-    sg_arch_set_thread_pointer(p->thread_pointer, sg->fast_thread_pointer);
-    sg_arch_switch(&sg->host_stack, p->coroutine->stack_pointer);
+    install(&sg->processor[0], t);
+    resume(&sg->host_stack, take_next());
     __builtin_unreachable();
 }
 

@@ -115,8 +115,6 @@ SG_API int __wrap_main(int argc, char **argv, char **envp)
     arguments.argc = argc;
     arguments.argv = copy != NULL ? copy : argv;
     arguments.envp = envp;
-    sg_sched_prepare(1);
-    sg->processor[0].worked = true;
     sg_sched_enter(run_main);
 }
 

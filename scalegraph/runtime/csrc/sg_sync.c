@@ -7,15 +7,12 @@
 
 uint64_t sg_variables(uint64_t lines)
 {
-    uint64_t line = sg->line_bytes;
-    if (line < sg->config.coherence_line_bytes)
-        line = sg->config.coherence_line_bytes;
     uint64_t address = SG_VARIABLE_BASE + sg->next_variable;
-    sg->next_variable += lines * line;
+    sg->next_variable += lines * sg_line_bytes();
     return address;
 }
 
-static uint64_t line_size(void)
+uint64_t sg_line_bytes(void)
 {
     return sg->line_bytes > sg->config.coherence_line_bytes ? sg->line_bytes
                                                             : sg->config.coherence_line_bytes;
@@ -60,7 +57,7 @@ sg_barrier *sg_barrier_new(uint32_t members)
             node *n = &barrier->nodes[first + i];
             n->expected = i + 1 < here || width % radix == 0 ? radix : width % radix;
             n->counter = sg_variables(2);
-            n->flag = n->counter + line_size();
+            n->flag = n->counter + sg_line_bytes();
             n->parent = here > 1 ? &barrier->nodes[first + here + i / radix] : NULL;
         }
         if (here == 1)
@@ -71,36 +68,38 @@ sg_barrier *sg_barrier_new(uint32_t members)
 }
 
 /* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
-static void climb(node *n, sg_processor *p, enum sg_leaf leaf)
+static void climb(node *n, enum sg_leaf leaf)
 {
+    sg_processor *p = sg_now;
     uint64_t generation = n->generation;
     sg_touch(p, n->counter, SG_RMW, leaf);
     if (++n->arrived == n->expected) {
         n->arrived = 0;
         if (n->parent != NULL)
-            climb(n->parent, p, leaf);
-        sg_touch(p, n->flag, SG_WRITE, leaf);
+            climb(n->parent, leaf);
+        sg_touch(sg_now, n->flag, SG_WRITE, leaf);
         n->generation++;
-        sg_wake_all(&n->waiting, p->clock);
+        sg_wake_all(&n->waiting, sg_now->clock);
         return;
     }
     sg_touch(p, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
     if (n->generation == generation) {
-        sg_queue_add(&n->waiting, p);
-        sg_suspend(p, SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        sg_queue_add(&n->waiting, sg_self());
+        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
     }
-    sg_touch(p, n->flag, SG_READ, leaf);
+    sg_touch(sg_now, n->flag, SG_READ, leaf);
 }
 
-static void hardware(sg_barrier *barrier, sg_processor *p)
+static void hardware(sg_barrier *barrier)
 {
+    sg_processor *p = sg_now;
     node *n = barrier->nodes;
     sg_turn(p);
     if (barrier->hardware_last < p->clock)
         barrier->hardware_last = p->clock;
     if (++n->arrived < n->expected) {
-        sg_queue_add(&n->waiting, p);
-        sg_suspend(p, SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        sg_queue_add(&n->waiting, sg_self());
+        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
         return;
     }
     uint64_t last = barrier->hardware_last;
@@ -112,16 +111,16 @@ static void hardware(sg_barrier *barrier, sg_processor *p)
     sg_wake_all(&n->waiting, p->clock);
 }
 
-void sg_barrier_wait(sg_barrier *barrier, sg_processor *p, uint32_t member, enum sg_leaf leaf)
+void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
 {
-    sg_charge_site(p, leaf, sg->config.barrier_cycles);
-    sg_count(p, SG_COUNTER_BARRIERS, 1);
+    sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
+    sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
-        hardware(barrier, p);
+        hardware(barrier);
     else
-        climb(&barrier->nodes[member / barrier->radix], p, leaf);
+        climb(&barrier->nodes[member / barrier->radix], leaf);
 }
 
 /* ---- locks ---- */
@@ -130,11 +129,11 @@ struct sg_lock {
     uint64_t object;  /* the program's variable, for reports */
     uint64_t address; /* of the lock word */
     uint64_t serving; /* ticket lock: address of the second word */
-    int32_t holder;   /* -1: free */
-    int32_t promised; /* test and set: the processor that must get it next, -1: any */
+    int32_t holder;   /* thread; -1: free */
+    int32_t promised; /* test and set: the thread that must get it next, -1: any */
     uint32_t since;   /* ticket of that one */
     uint32_t next_ticket, now_serving;
-    uint32_t last; /* queue lock: processor at the end of the queue */
+    uint32_t last; /* queue lock: thread at the end of the queue */
     sg_queue waiting;
 };
 
@@ -211,17 +210,17 @@ int32_t sg_lock_holder(const sg_lock *lock)
     return lock->holder;
 }
 
-static void wait_for(sg_lock *lock, sg_processor *p)
+static void wait_for(sg_lock *lock)
 {
-    sg_queue_add(&lock->waiting, p);
-    sg_suspend(p, SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_queue_add(&lock->waiting, sg_self());
+    sg_suspend(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
 }
 
-enum { PATIENCE = 8 }; /* times a processor finds a lock taken again that was released meanwhile */
+enum { PATIENCE = 8 }; /* times a thread finds a lock taken again that was released meanwhile */
 
-static bool may_take(sg_lock *lock, const sg_processor *p, uint32_t ticket, uint32_t *passed_over)
+static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
 {
-    int32_t me = (int32_t)p->id;
+    int32_t me = (int32_t)sg_self()->id;
     if (*passed_over > PATIENCE && (lock->promised < 0 || (int32_t)(ticket - lock->since) < 0)) {
         lock->promised = me;
         lock->since = ticket;
@@ -234,77 +233,79 @@ static bool may_take(sg_lock *lock, const sg_processor *p, uint32_t ticket, uint
  * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
  * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
  * one that came first is next. */
-static void acquire_test_and_set(sg_lock *lock, sg_processor *p)
+static void acquire_test_and_set(sg_lock *lock)
 {
     uint32_t passed_over = 0, ticket = lock->next_ticket++;
     for (;;) {
-        sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
-        if (may_take(lock, p, ticket, &passed_over))
+        sg_touch(sg_now, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        if (may_take(lock, ticket, &passed_over))
             break;
         for (;;) {
-            sg_touch(p, lock->address, SG_READ, SG_LEAF_PRIM_LOCK);
-            if (may_take(lock, p, ticket, &passed_over))
+            sg_touch(sg_now, lock->address, SG_READ, SG_LEAF_PRIM_LOCK);
+            if (may_take(lock, ticket, &passed_over))
                 break;
-            wait_for(lock, p);
+            wait_for(lock);
         }
     }
-    if (lock->promised == (int32_t)p->id)
+    if (lock->promised == (int32_t)sg_self()->id)
         lock->promised = -1;
-    lock->holder = (int32_t)p->id;
+    lock->holder = (int32_t)sg_self()->id;
 }
 
-static void acquire_ticket(sg_lock *lock, sg_processor *p)
+static void acquire_ticket(sg_lock *lock)
 {
-    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    sg_touch(sg_now, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
     uint32_t ticket = lock->next_ticket++;
     for (;;) {
-        sg_touch(p, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
         if (lock->now_serving == ticket)
             break;
-        wait_for(lock, p);
+        wait_for(lock);
     }
-    lock->holder = (int32_t)p->id;
+    lock->holder = (int32_t)sg_self()->id;
 }
 
-static void acquire_queue(sg_lock *lock, sg_processor *p)
+static void acquire_queue(sg_lock *lock)
 {
+    sg_processor *p = sg_now;
+    sg_thread *t = p->thread;
     sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
     if (lock->holder < 0) {
-        lock->holder = (int32_t)p->id;
-        lock->last = p->id;
+        lock->holder = (int32_t)t->id;
+        lock->last = t->id;
         return;
     }
     uint32_t before = lock->last;
-    lock->last = p->id;
-    p->granted = false;
-    p->ticket = lock->next_ticket++;
-    sg_queue_add(&lock->waiting, p);
-    p->state = SG_RUNNING;
-    sg_touch(p, sg->processor[before].variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
-    sg_touch(p, p->variable, SG_READ, SG_LEAF_PRIM_LOCK);
-    if (!p->granted)
-        sg_suspend(p, SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
-    sg_touch(p, p->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+    lock->last = t->id;
+    t->granted = false;
+    t->ticket = lock->next_ticket++;
+    sg_queue_add(&lock->waiting, t);
+    sg_touch(p, sg->thread[before]->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+    if (!t->granted)
+        sg_suspend(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
 }
 
-void sg_lock_acquire(sg_lock *lock, sg_processor *p)
+void sg_lock_acquire(sg_lock *lock)
 {
-    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
-    sg_count(p, SG_COUNTER_LOCKS, 1);
+    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_count(sg_now, SG_COUNTER_LOCKS, 1);
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
-        acquire_ticket(lock, p);
+        acquire_ticket(lock);
         break;
     case SG_LOCK_QUEUE:
-        acquire_queue(lock, p);
+        acquire_queue(lock);
         break;
     default:
-        acquire_test_and_set(lock, p);
+        acquire_test_and_set(lock);
     }
 }
 
-bool sg_lock_try(sg_lock *lock, sg_processor *p)
+bool sg_lock_try(sg_lock *lock)
 {
+    sg_processor *p = sg_now;
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
     sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
     if (lock->holder >= 0 || lock->waiting.head != NULL)
@@ -314,15 +315,16 @@ bool sg_lock_try(sg_lock *lock, sg_processor *p)
             return false;
         lock->next_ticket++;
     }
-    lock->holder = (int32_t)p->id;
-    lock->last = p->id;
+    lock->holder = (int32_t)p->thread->id;
+    lock->last = p->thread->id;
     sg_count(p, SG_COUNTER_LOCKS, 1);
     return true;
 }
 
-/* Hands the queue lock to the processor that has waited longest. */
-static void release_queue(sg_lock *lock, sg_processor *p)
+/* Hands the queue lock to the thread that has waited longest. */
+static void release_queue(sg_lock *lock)
 {
+    sg_processor *p = sg_now;
     if (lock->waiting.head == NULL) {
         sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
         if (lock->waiting.head == NULL) {
@@ -330,19 +332,20 @@ static void release_queue(sg_lock *lock, sg_processor *p)
             return;
         }
     }
-    sg_processor *next = lock->waiting.head;
+    sg_thread *next = lock->waiting.head;
     sg_touch(p, next->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
     sg_queue_take(&lock->waiting);
     lock->holder = (int32_t)next->id;
     next->granted = true;
-    for (sg_processor *q = lock->waiting.head; q != NULL; q = q->next_waiting)
+    for (sg_thread *q = lock->waiting.head; q != NULL; q = q->next_waiting)
         q->wait_holder = (int32_t)next->id;
     if (next->state == SG_BLOCKED)
         sg_wake(next, p->clock);
 }
 
-void sg_lock_release(sg_lock *lock, sg_processor *p)
+void sg_lock_release(sg_lock *lock)
 {
+    sg_processor *p = sg_now;
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
@@ -352,7 +355,7 @@ void sg_lock_release(sg_lock *lock, sg_processor *p)
         sg_wake_all(&lock->waiting, p->clock);
         break;
     case SG_LOCK_QUEUE:
-        release_queue(lock, p);
+        release_queue(lock);
         break;
     default:
         sg_touch(p, lock->address, SG_WRITE, SG_LEAF_PRIM_LOCK);

@@ -21,7 +21,7 @@ static uint64_t now_ns(void)
 static void pass_time(uint64_t cycles, const void *site)
 {
     sg_processor *p = sg_now;
-    if (p->stack_of_regions == NULL)
+    if (p->coroutine == NULL)
         return;
     sg_charge(p, SG_LEAF_BUSY_INT, cycles);
     if (p->clock > p->limit)

@@ -56,12 +56,12 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 SG_API int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     sg_processor *p = sg_now;
-    if (p->stack_of_regions == NULL)
+    if (p->coroutine == NULL)
         return 0; /* before the simulation, after it: nobody else runs */
     sg_lock *lock = sg_lock_at(mutex);
     p->site = SG_CALLER;
     int kind = mutex->__data.__kind & 3;
-    if (kind != PTHREAD_MUTEX_NORMAL && sg_lock_holder(lock) == (int32_t)p->id) {
+    if (kind != PTHREAD_MUTEX_NORMAL && sg_lock_holder(lock) == (int32_t)p->thread->id) {
         if (kind == PTHREAD_MUTEX_ERRORCHECK)
             return EDEADLK;
         if (kind == PTHREAD_MUTEX_RECURSIVE) {
@@ -69,7 +69,7 @@ SG_API int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
             return 0;
         }
     }
-    sg_lock_acquire(lock, p);
+    sg_lock_acquire(lock);
     return 0;
 }
 
@@ -77,21 +77,22 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 SG_API int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     sg_processor *p = sg_now;
-    if (p->stack_of_regions == NULL)
+    if (p->coroutine == NULL)
         return 0; /* before the simulation, after it: nobody else runs */
     sg_lock *lock = sg_lock_at(mutex);
     p->site = SG_CALLER;
-    if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE && sg_lock_holder(lock) == (int32_t)p->id) {
+    if ((mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE &&
+        sg_lock_holder(lock) == (int32_t)p->thread->id) {
         mutex->__data.__count++;
         return 0;
     }
-    return sg_lock_try(lock, p) ? 0 : EBUSY;
+    return sg_lock_try(lock) ? 0 : EBUSY;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 SG_API int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    if (sg_now->stack_of_regions == NULL)
+    if (sg_now->coroutine == NULL)
         return 0;
     sg_lock *lock = sg_lock_at(mutex);
     sg_now->site = SG_CALLER;
@@ -99,35 +100,35 @@ SG_API int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
         mutex->__data.__count--;
         return 0;
     }
-    sg_lock_release(lock, sg_now);
+    sg_lock_release(lock);
     return 0;
 }
 
 int __wrap_pthread_spin_lock(pthread_spinlock_t *spin);
 SG_API int __wrap_pthread_spin_lock(pthread_spinlock_t *spin)
 {
-    if (sg_now->stack_of_regions == NULL)
+    if (sg_now->coroutine == NULL)
         return 0;
     sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg_lock_at((const void *)spin), sg_now);
+    sg_lock_acquire(sg_lock_at((const void *)spin));
     return 0;
 }
 
 int __wrap_pthread_spin_trylock(pthread_spinlock_t *spin);
 SG_API int __wrap_pthread_spin_trylock(pthread_spinlock_t *spin)
 {
-    if (sg_now->stack_of_regions == NULL)
+    if (sg_now->coroutine == NULL)
         return 0;
     sg_now->site = SG_CALLER;
-    return sg_lock_try(sg_lock_at((const void *)spin), sg_now) ? 0 : EBUSY;
+    return sg_lock_try(sg_lock_at((const void *)spin)) ? 0 : EBUSY;
 }
 
 int __wrap_pthread_spin_unlock(pthread_spinlock_t *spin);
 SG_API int __wrap_pthread_spin_unlock(pthread_spinlock_t *spin)
 {
-    if (sg_now->stack_of_regions == NULL)
+    if (sg_now->coroutine == NULL)
         return 0;
     sg_now->site = SG_CALLER;
-    sg_lock_release(sg_lock_at((const void *)spin), sg_now);
+    sg_lock_release(sg_lock_at((const void *)spin));
     return 0;
 }
