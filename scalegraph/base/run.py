@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
 # Far beyond anything that runs, but sums and ratios of such numbers stay finite.
@@ -52,17 +52,79 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+# What can be taken as ideal; docs/WHATIF.md says what each means for the leaves. In the order in which they are said.
+Ideal: TypeAlias = Literal["contention", "network", "cache", "sync", "balance"]
+IDEALS: tuple[Ideal, ...] = ("contention", "network", "cache", "sync", "balance")
+IDEAL_NAMES: dict[str, str] = {
+    "contention": "no contention",
+    "network": "ideal network",
+    "cache": "infinite caches",
+    "sync": "free synchronisation",
+    "balance": "perfect balance",
+}
+
+
+class Variant(_Frozen):
+    """What is different in a run from the program and the machine as they are; empty for an actual run.
+
+    *ideal*: switches; *speedup*: factor by target (``line:solve.c:88``, see `link.scale`), a number above 0 in decimal
+    digits or ``inf``; *machine*: values of the machine by key.
+    """
+
+    ideal: tuple[Ideal, ...] = ()
+    speedup: dict[str, str] = Field(default_factory=dict)
+    machine: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("ideal")
+    @classmethod
+    def _in_order(cls, value: tuple[Ideal, ...]) -> tuple[Ideal, ...]:
+        return tuple(name for name in IDEALS if name in value)
+
+    @field_validator("speedup", "machine")
+    @classmethod
+    def _sorted(cls, value: dict[str, str]) -> dict[str, str]:
+        return dict(sorted(value.items()))
+
+    def __bool__(self) -> bool:
+        """Whether anything is different."""
+        return bool(self.ideal or self.speedup or self.machine)
+
+    @property
+    def name(self) -> str:
+        """Stable name of the variant, empty for an actual run."""
+        return json.dumps([list(self.ideal), self.speedup, self.machine]) if self else ""
+
+    def label(self) -> str:
+        """Short name for people: ``infinite caches, solve.c:88 x 2``."""
+        if len(self.ideal) == len(IDEALS) or set(self.ideal) == set(IDEALS) - {"contention"}:
+            parts = ["ideal machine"]
+        else:
+            parts = [IDEAL_NAMES[name] for name in self.ideal]
+        parts += [f"{target_words(target)} x {factor}" for target, factor in self.speedup.items()]
+        parts += [f"{key} = {value}" for key, value in self.machine.items()]
+        return ", ".join(parts) or "actual"
+
+
+def target_words(target: str) -> str:
+    """Return the target of a virtual speedup in words: ``line:solve.c:88`` is ``solve.c:88``."""
+    kind, _, name = target.partition(":")
+    words = {"held": "inside lock", "within": "all of", "data": "misses of"}.get(kind, kind)
+    return name if kind == "line" else f"{words} {name}"
+
+
 class RunPoint(_Frozen):
-    """Coordinates of one run within a study."""
+    """Coordinates of one run within a study; *variant* is empty for the program and the machine as they are."""
 
     processors: int = Field(ge=1, le=2**31)
     parameters: dict[str, Value] = Field(default_factory=dict)
     repetition: int = Field(default=0, ge=0)
+    variant: Variant = Field(default_factory=Variant)
 
     @property
     def key(self) -> str:
         """Stable name of the point inside its study."""
-        text = json.dumps([self.processors, sorted(self.parameters.items()), self.repetition])
+        coordinates = [self.processors, sorted(self.parameters.items()), self.repetition]
+        text = json.dumps([*coordinates, self.variant.name] if self.variant else coordinates)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def label(self) -> str:
@@ -70,7 +132,13 @@ class RunPoint(_Frozen):
         parts = [f"N = {self.processors}", *(f"{k} = {v}" for k, v in self.parameters.items())]
         if self.repetition:
             parts.append(f"repetition {self.repetition + 1}")
+        if self.variant:
+            parts.append(self.variant.label())
         return ", ".join(parts)
+
+    def actual(self) -> RunPoint:
+        """Return the point with nothing different: what a variant is compared with."""
+        return self.model_copy(update={"variant": Variant()}) if self.variant else self
 
 
 class Region(_Frozen):
@@ -178,6 +246,7 @@ class RunRecord(_Frozen):
             "key": self.point.key,
             "processors": self.point.processors,
             "repetition": self.point.repetition,
+            **({"variant": self.point.variant.name} if self.point.variant else {}),
             **scalars,
             **{f"param.{k}": v for k, v in self.point.parameters.items()},
             **{f"leaf.{k}": v for k, v in self.leaves.items()},

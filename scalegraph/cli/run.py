@@ -106,24 +106,28 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     """Print the runs and what the searches found; return the number of runs that failed."""
     from scalegraph.cli import run_table
+    from scalegraph.cli.what_if import print_what_if
 
     records = study.runs(output=as_json)
     searches = study.facts("searches") or []
-    failed = sum(not record.ok for record in records)
+    others = study.variants(output=as_json)
+    failed = sum(not record.ok for record in (*records, *others))
     if as_json:
         manifest = study.manifest
         ordered = [record for group in by_size(records).values() for record in group]
         made: dict[str, Any] = run_table.document(
-            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered]
+            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered], others
         )
         print_json({"study": str(path), **made, "searches": searches})
         return failed
     for title, group in by_size(records).items():
         run_table.print_table(title, group, [record.point.key for record in group])
         click.echo()
+    print_what_if(records, others)
     for line in findings(session, study):
         click.echo(line)
-    click.echo(f"{len(records)} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    count = len(records) + len(others)
+    click.echo(f"{count} runs in {path}" + (f", {failed} of them failed" if failed else ""))
     return failed
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import metrics
+from scalegraph.analyze import metrics, whatif
 from scalegraph.base.run import RUN_SCALARS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import print_rows
@@ -33,11 +33,33 @@ def _number(value: Any) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def document(program: str, machine: str, records: Sequence[RunRecord], shown: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON document of ``simulate --json`` with the runs whose keys are *shown*."""
+def document(
+    program: str, machine: str, records: Sequence[RunRecord], shown: Sequence[str], others: Sequence[RunRecord] = ()
+) -> dict[str, Any]:
+    """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs."""
     values = derived(records)
     runs = [_run(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
-    return {"program": program, "machine": machine, "runs": runs}
+    made = {"program": program, "machine": machine, "runs": runs}
+    return made | {"what_if": what_if_documents(records, others)} if others else made
+
+
+def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """Return each what-if run of *others* as ``runs`` has them, with what is different and the actual time."""
+    rows = {row.key: row for row in whatif.compared(records, others)}
+    found = []
+    for record in others:
+        row = rows.get(record.point.key)
+        values = {"speedup": _number(row.speedup), "efficiency": _number(row.efficiency)} if row else {}
+        found.append(
+            {
+                "what_if": record.point.variant.model_dump(mode="json"),
+                "label": record.point.variant.label(),
+                "actual_s": row.actual_s if row else None,
+                "gain": _number(row.gain) if row else None,
+                **_run(record, values),
+            }
+        )
+    return found
 
 
 def _run(record: RunRecord, values: dict[str, float | None]) -> dict[str, Any]:

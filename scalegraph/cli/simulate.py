@@ -22,6 +22,7 @@ from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_table
 from scalegraph.cli.sizes import SIZE
+from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
 from scalegraph.request import Session, programs
 from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
@@ -65,6 +66,8 @@ class _Given:
     stdin: Path | None
     limits: RunLimits
     regions: bool
+    ideals: tuple[str, ...] = ()
+    speedups: tuple[str, ...] = ()
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -94,6 +97,11 @@ class _Given:
               help="Memory the program may allocate, as in 512M or 8G (default 4G).")  # fmt: skip
 @click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
+@click.option("--what-if", "ideals", multiple=True, metavar="LIST",
+              help="Run again with ideals: contention, network, cache, sync, balance, or all; names joined by + count "
+              "together; repeatable.")  # fmt: skip
+@click.option("--speedup", "speedups", multiple=True, metavar="TARGET=FACTOR",
+              help="Run again with a virtual speedup, as in line:solve.c:88=2 or lock:m=inf; repeatable.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=click.Path(dir_okay=False, path_type=Path), metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
@@ -114,6 +122,8 @@ def simulate(
     memory: int,
     no_instrument: bool,
     show_output: bool,
+    ideals: tuple[str, ...],
+    speedups: tuple[str, ...],
     as_json: bool,
     study: Path | None,
 ) -> None:
@@ -138,17 +148,28 @@ def simulate(
             stdin,
             RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
             regions=not no_instrument,
+            ideals=ideals,
+            speedups=speedups,
         )
     )
     with interruptible() as cancel, progress() as emit:
         kept = _submit(request, study, emit, cancel)
     with kept:
         records = [record for record in kept.runs(output=True) if not record.point.repetition]
+        others = kept.variants(output=as_json)
         name, title = kept.manifest.machine, kept.manifest.machine_values.get("title", "")
-        report(kept.manifest.program, (name, title or name), records, shown, as_json=as_json, show_output=show_output)
+        report(
+            kept.manifest.program,
+            (name, title or name),
+            records,
+            shown,
+            others,
+            as_json=as_json,
+            show_output=show_output,
+        )
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
-    if any(not record.ok for record in records):
+    if any(not record.ok for record in (*records, *others)):
         ctx.exit(1)
 
 
@@ -185,6 +206,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         faults.append(Fault(f"'{given.schedule}': {form}", key="--schedule"))
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
+    variants = _collect(faults, lambda: what_ifs(given.ideals, given.speedups)) or ()
     if faults:
         raise InputError(faults)
     is_path = given.machine.endswith(".toml") or "/" in given.machine
@@ -198,6 +220,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         processors=tuple({1, *counts}),
         schedule=given.schedule,
         collect=Collect(regions=given.regions),
+        what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
     )
     return request, tuple(counts)
@@ -250,15 +273,19 @@ def report(
     machine: tuple[str, str],
     records: Sequence[RunRecord],
     shown: Sequence[int],
+    others: Sequence[RunRecord] = (),
     *,
     as_json: bool,
     show_output: bool,
 ) -> None:
-    """Print the runs of the processor counts *shown*, and those that failed. *machine* is its name and title."""
+    """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
+
+    *machine* is its name and title.
+    """
     ordered = sorted(records, key=lambda record: record.point.processors)
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(program, machine[0], ordered, keys))
+        print_json(document(program, machine[0], ordered, keys, others))
         return
     if show_output:
         for record in ordered:
@@ -266,3 +293,4 @@ def report(
                 click.echo(f"--- output of {record.point.label()}")
                 click.echo(record.stdout, nl=not record.stdout.endswith("\n"))
     print_table(f"{program} on {machine[1]}", ordered, keys)
+    print_what_if(ordered, others)

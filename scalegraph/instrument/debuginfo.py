@@ -42,6 +42,26 @@ class LineMap:
             places.append(Place(self._names[file] if line else "", line, self.function(call)))
         return places
 
+    def files(self) -> list[str]:
+        """Return the names of the files that code was made from, as the compiler was told."""
+        return sorted({self._names[number] for number in set(self._files.tolist())} - {""})
+
+    def ranges(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
+        """Return the code of lines *first* to *last* of *file*, a name of `files`, as ranges (low, high).
+
+        They are ranges of return addresses, each of which belongs to the line that `lookup` says.
+        """
+        wanted = [number for number, name in enumerate(self._names) if name == file]
+        chosen = np.isin(self._files, wanted) & (self._lines >= first) & (self._lines <= last)
+        found: list[tuple[int, int]] = []
+        for row in np.flatnonzero(chosen[:-1]).tolist():
+            low, high = int(self._addresses[row]) + 1, int(self._addresses[row + 1]) + 1
+            if found and found[-1][1] == low:
+                found[-1] = (found[-1][0], high)
+            elif high > low:
+                found.append((low, high))
+        return found
+
     def function(self, address: int) -> str:
         """Return the source-level name of the function whose code contains *address*, or ""."""
         function = self._image.function_at(address)

@@ -14,8 +14,10 @@ from scalegraph.base.errors import InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.link import process
+from scalegraph.link.balance import balanced
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.record import RunContext, make_record
+from scalegraph.link.scale import scale_file
 from scalegraph.machine import Machine
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
@@ -54,6 +56,7 @@ class Simulated:
         *cwd*: the program's working directory (the caller's if ``None``); *env*: set besides a few variables of the
         user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
         ``schedule(runtime)``, in OMP_SCHEDULE syntax; *point*, *program*: the run's coordinates and name in the record.
+        What the point's variant says is done here, but for its machine values: *machine* has them already.
 
         Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
         cannot be started at all.
@@ -98,12 +101,19 @@ class Simulated:
             "run.result_path": str(result_path),
             "run.blocks_path": str(context.build.blocks),
         }
+        variant = context.point.variant
+        if switches := [name for name in variant.ideal if name != "balance"]:
+            values["run.ideal"] = ",".join(switches)
+        if scale := scale_file(context.build, variant):
+            (place / "scale").write_text(scale, encoding="utf-8")
+            values["run.scale_path"] = str(place / "scale")
         if schedule := schedule or command.env.get("OMP_SCHEDULE", "").replace(" ", ""):
             values["run.schedule"] = schedule
         write_config(place / "config", values)
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
-        return make_record(context, outcome, result, remarks)
+        record = make_record(context, outcome, result, remarks)
+        return balanced(record) if "balance" in variant.ideal else record
 
 
 def _sweep() -> None:

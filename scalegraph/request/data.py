@@ -36,6 +36,7 @@ def study_data(study: Study) -> StudyData:
         known,
         tuple(SourceText(source.name, source.text, source.instrumented) for source in manifest.sources),
         manifest.regions,
+        tuple(study.variants()),
     )
 
 

@@ -36,6 +36,17 @@
     lines = true
     detail = "outer"                             # which loops get probes: outer | all | functions
 
+    [[what_if]]                                  # any number of them: the runs once more, with something different
+    ideal = ["contention", "cache"]              # contention, network, cache, sync, balance
+    speedup = { "line:solve.c:88" = 2, "lock:m" = "inf" }
+    machine = { clock_mhz = "40" }
+    # processors = [16, 32]                      # the counts to look at, if not all of the request
+
+    [speedups]                                   # "if this line were x times as fast": the most expensive ones
+    lines = 5
+    factors = [1.5, 2, 4, "inf"]
+    # processors = [32]                          # the largest count of the request if not given
+
     [limits]                                     # of one run
     time_s = 600
     memory_bytes = 4_294_967_296
@@ -45,6 +56,9 @@ Bounds: ``problem_size`` runs the base parameters on every processor count (stro
 scale-graph.txt 5.3); ``growth`` runs each N with the parameters grown for N; ``memory`` chooses the size with
 M = N B (eq. 14); ``time`` searches the size with T_para = T (6.4.1); ``efficiency`` searches the size with
 E = T_seq/(N T_para) (latency-metric.txt Fig. 11).
+
+What-if runs are made of the points that the bounds ask for, and of the sizes that searches found; they stand in the
+study beside the actual runs. docs/WHATIF.md says what each switch and each target of a speedup means.
 """
 
 from __future__ import annotations
@@ -55,7 +69,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from scalegraph.base.run import Value
+from scalegraph.base.run import Ideal, Value, Variant
+from scalegraph.link import scale
 
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency"})
@@ -107,6 +122,13 @@ class Scaling(Strict):
         return self
 
 
+def _texts(value: Any) -> Any:
+    """Return a mapping with its numbers as text."""
+    if isinstance(value, dict):
+        return {k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()}
+    return value
+
+
 class MachineChoice(Strict):
     """The target: a shipped machine or a machine file, and values changed for this request."""
 
@@ -118,11 +140,7 @@ class MachineChoice(Strict):
     @classmethod
     def _as_text(cls, value: Any) -> Any:
         """Accept numbers where the machine's own reader wants text."""
-        if isinstance(value, dict):
-            return {
-                k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()
-            }
-        return value
+        return _texts(value)
 
     @property
     def reference(self) -> str:
@@ -184,6 +202,71 @@ class Collect(Strict):
     )
 
 
+def _factor(value: Any) -> str:
+    """Return a factor as the text that names it, the same for 2, 2.0 and "2"."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f'a factor was expected: a number above 0 or "inf", got {value!r}')  # noqa: TRY004 - pydantic's
+    number = scale.factor_of(str(value))
+    return "inf" if number is None else f"{float(number):.12g}"
+
+
+class WhatIf(Strict):
+    """What shall be different in a second set of runs: ideal switches, virtual speedups, values of the machine."""
+
+    ideal: tuple[Ideal, ...] = Field(default=(), description="contention, network, cache, sync, balance")
+    speedup: dict[str, str] = Field(default_factory=dict, max_length=64, description="target = factor")
+    machine: dict[str, str] = Field(default_factory=dict, description="machine keys, over those of [machine]")
+    processors: tuple[Processors, ...] = Field(
+        default=(), max_length=1024, description="counts to look at; those of the request if empty"
+    )
+
+    @field_validator("speedup", mode="before")
+    @classmethod
+    def _factors(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        for target in value:
+            scale.parse(str(target))
+        return {str(target): _factor(factor) for target, factor in value.items()}
+
+    @field_validator("machine", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return _texts(value)
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
+
+    @model_validator(mode="after")
+    def _something(self) -> WhatIf:
+        if not self.variant:
+            raise ValueError("something different was expected: 'ideal', 'speedup' or 'machine'")
+        return self
+
+    @property
+    def variant(self) -> Variant:
+        """The coordinate of its runs."""
+        return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine)
+
+
+class Speedups(Strict):
+    """Virtual speedups of what costs most, found in the actual runs: a curve for each."""
+
+    lines: int = Field(default=0, ge=0, le=50, description="the most expensive lines")
+    regions: int = Field(default=0, ge=0, le=50, description="the most expensive regions")
+    factors: tuple[str, ...] = Field(default=("1.5", "2", "4", "inf"), min_length=1, max_length=32)
+    processors: tuple[Processors, ...] = Field(
+        default=(), max_length=1024, description="counts to look at; the largest of the request if empty"
+    )
+
+    @field_validator("factors", mode="before")
+    @classmethod
+    def _factors(cls, value: Any) -> Any:
+        return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
+
+
 class RunLimits(Strict):
     """Limits of one run; the run is stopped and reported when it meets one."""
 
@@ -204,6 +287,8 @@ class RequestBody(Strict):
     processors: tuple[Processors, ...] = Field(default=(1, 2, 4, 8, 16, 32), max_length=1024)
     bound: tuple[Bound, ...] = Field(default=(Bound(),), max_length=16)
     collect: Collect = Field(default_factory=Collect)
+    what_if: tuple[WhatIf, ...] = Field(default=(), max_length=256)
+    speedups: Speedups = Field(default_factory=Speedups)
     limits: RunLimits = Field(default_factory=RunLimits)
     repetitions: int = Field(default=1, ge=1, le=1000, description="runs of every point")
     schedule: str = Field(
@@ -273,10 +358,11 @@ class Request(RequestBody):
             if key not in data:
                 continue
             item = data[key]
-            if key == "bound":
+            if key in ("bound", "what_if"):
                 tables = tomlkit.aot()
-                for bound in item:
-                    tables.append(_table({"kind": bound.get("kind", "problem_size"), **bound}))
+                kind = {"kind": "problem_size"} if key == "bound" else {}  # said even where it is the default
+                for part in item:
+                    tables.append(_table({**kind, **part}))
                 document.append(key, tables)
             elif isinstance(item, dict):
                 document.append(key, _table(item))

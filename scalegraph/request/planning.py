@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import si
+from scalegraph.request import variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.model import SEARCHED, Bound, Request
 from scalegraph.request.resolve import Resolved, resolved
@@ -52,6 +53,7 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
     found = request if isinstance(request, Resolved) else resolved(request)
     records = [record for record in known if record.ok]
     points = planned_points(found)
+    points += variants.asked(found.request, points)
     searches = planned_searches(found)
     done = {record.point.key for record in records}
     left = [point for point in points if point.key not in done]
@@ -73,7 +75,7 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
 
 
 def planned_points(found: Resolved) -> list[RunPoint]:
-    """Return the points known beforehand, each once, the one-processor run of every size first."""
+    """Return the actual points known beforehand, each once, the one-processor run of every size first."""
     wanted: dict[str, RunPoint] = {}
     for bound in found.request.bound:
         counts = found.request.counts(bound)
@@ -142,6 +144,14 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
             )
         if bound.kind == "memory":
             yield from _memory_notes(found, bound)
+    request = found.request
+    if searches and request.what_if:
+        yield "what-if runs of the sizes that the searches find are added at the end"
+    if request.speedups.lines or request.speedups.regions:
+        sweep = request.speedups
+        kinds = ((sweep.lines, "lines"), (sweep.regions, "regions"))
+        which = " and ".join(f"{count} {what}" for count, what in kinds if count)
+        yield f"virtual speedups of the {which} that cost most, {len(sweep.factors)} factors each, at the end"
     sweeps = len(found.sweep) > 1
     if sweeps and any(bound.kind != "problem_size" for bound in found.request.bound):
         yield "lists of parameter values are swept by the problem-size bound only; the other bounds take their first"

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from scalegraph.analyze import fixed, metrics, profile, series
+from scalegraph.analyze import fixed, metrics, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.views import StudyData, matrices
@@ -113,6 +113,11 @@ def _searches(data: StudyData, _processors: int | None) -> Table:
     return pd.DataFrame(rows)
 
 
+def _what_if(data: StudyData, processors: int | None) -> Table:
+    rows = whatif.compared(data.runs, data.variants)
+    return whatif.frame([row for row in rows if processors is None or row.processors == processors])
+
+
 _ALL = (
     Quantity("runs", "the run table: one row for each run, as it was stored", _runs),
     Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
@@ -142,6 +147,7 @@ _ALL = (
     Quantity("matrix", "scalability with the efficiency held", _matrix("efficiency")),
     Quantity("matrix-time", "scalability with the time held", _matrix("time")),
     Quantity("matrix-memory", "scalability with the memory per processor held", _matrix("memory")),
+    Quantity("what-if", "what-if runs beside the actual ones: time, gain, the gap that is closed", _what_if),
     Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
 )
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}

@@ -9,7 +9,7 @@ from pathlib import Path
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
-from scalegraph.request import expression, programs
+from scalegraph.request import expression, programs, variants
 from scalegraph.request.family import Family
 from scalegraph.request.model import Request
 from scalegraph.request.programs import Described, Parameter
@@ -43,6 +43,7 @@ class Resolved:
     method: str
     sweep: tuple[dict[str, Value], ...]
     machine: machines.Machine
+    machine_reference: str
 
 
 def resolve(request: Request) -> tuple[Resolved | None, list[Fault]]:
@@ -84,7 +85,8 @@ class _Work:
         self._memory(family)
         if machine is None or any(fault.severity == "error" for fault in self.faults):
             return None
-        return Resolved(self.request, target, described, family, method, self._sweep(base), machine)
+        sizes, reference = self._sweep(base), self._reference()
+        return Resolved(self.request, target, described, family, method, sizes, machine, reference)
 
     def _described(self) -> Described | None:
         name = self.request.program.name
@@ -241,11 +243,14 @@ class _Work:
                 )
             self.fault(f"bound.{index}.kind", text)
 
+    def _reference(self) -> str:
+        choice = self.request.machine
+        return str(self.base_dir / choice.path) if choice.path else choice.name
+
     def _machine(self) -> machines.Machine | None:
         choice = self.request.machine
-        reference = str(self.base_dir / choice.path) if choice.path else choice.name
         try:
-            machine = machines.load(reference, choice.overrides)
+            machine = machines.load(self._reference(), choice.overrides)
         except InputError as error:
             key = "machine.path" if choice.path else "machine.name"
             for fault in error.faults:
@@ -259,6 +264,7 @@ class _Work:
             above = ", ".join(str(count) for count in counts if count > most)
             if above:
                 self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
+        self.faults += variants.machine_faults(self.request, self._reference())
         return machine
 
     def _sweep(self, base: dict[str, Value]) -> tuple[dict[str, Value], ...]:

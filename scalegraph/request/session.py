@@ -232,7 +232,8 @@ class Session:
         return matrix(self.study_data(study), **options)
 
     def _records(self, path: Path) -> list[Any]:
-        return self.open(path).runs()
+        study = self.open(path)
+        return [*study.runs(), *study.variants()]
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

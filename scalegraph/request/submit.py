@@ -14,7 +14,8 @@ from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFai
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Job, Link, Progress, default_workers, execute, skip
 from scalegraph.link import Build, Limits
-from scalegraph.request import programs
+from scalegraph.machine import Machine
+from scalegraph.request import programs, variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
@@ -88,6 +89,8 @@ class Submission:
         )
         for remark in build.remarks:
             self._emit(Note(remark))
+        if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
+            raise InputError(faults)
         return build
 
     def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
@@ -145,7 +148,7 @@ class Submission:
             )
 
     def _carry_out(self, study: Study, build: Build) -> None:
-        self._records = {record.point.key: record for record in study.runs() if record.ok}
+        self._records = {record.point.key: record for record in (*study.runs(), *study.variants()) if record.ok}
         self._host.learn(self._records.values())
         planned: Plan = plan(self._found, known=self._records.values(), workers=self._workers)
         searches = Searches(self._found, self._records, planned.searches)
@@ -155,11 +158,27 @@ class Submission:
             if not wanted:
                 break
             self._round(study, build, wanted, searches)
+        self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
         if outcomes:
             study.set_facts("searches", _merged(study.facts("searches") or [], outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
+
+    def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
+        """Run what can be asked only now: variants of the sizes that were found, speedups of what costs most."""
+        request = self._found.request
+        sizes = [
+            point
+            for outcome in searches.outcomes()
+            if outcome["parameters"] is not None and outcome["why"] != "stopped"
+            for point in points_of(self._found, outcome["parameters"], sorted({1, outcome["processors"]}))
+        ]
+        there = [point for point in sizes if point.key in self._records]
+        if not self._cancel.cancelled and (more := variants.asked(request, there)):
+            self._round(study, build, more, searches)
+        if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
+            self._round(study, build, more, searches)
 
     def _round(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
         """Run those of *points* that are not known; tell of all."""
@@ -195,7 +214,7 @@ class Submission:
         return Job(
             point=point,
             build=build,
-            machine=self._found.machine,
+            machine=self._machine_of(point),
             args=programs.fill(target.args, point.parameters),
             stdin=target.stdin,
             cwd=target.run_dir,
@@ -206,10 +225,14 @@ class Submission:
             estimate_s=self._host.seconds(point),
         )
 
+    def _machine_of(self, point: RunPoint) -> Machine:
+        if not point.variant.machine:
+            return self._found.machine
+        return variants.machine_of(self._found.request, self._found.machine_reference, point.variant)
+
     def _keep(self, study: Study, record: RunRecord) -> None:
-        if not self._found.request.collect.lines:
-            record = record.model_copy(update={"lines": ()})
-        study.add_run(record)
+        lines = self._found.request.collect.lines
+        study.add_run(record if lines else record.model_copy(update={"lines": ()}))
         self._records[record.point.key] = record
         self._host.learn([record])
 

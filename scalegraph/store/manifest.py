@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import scalegraph
 from scalegraph.base.run import Region
 
-FORMAT = 1  # of the study file; raise it together with a step in migrations.py
+FORMAT = 2  # of the study file; raise it together with a step in migrations.py
 
 
 class _Part(BaseModel):

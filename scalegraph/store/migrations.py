@@ -25,7 +25,9 @@ CREATE TABLE runs (
 """
 
 # version -> the step from it to the next one
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: lambda _connection: None,  # 2: a run may be a what-if run; the tables are the same
+}
 
 
 def lay_out(connection: sqlite3.Connection) -> None:

@@ -172,12 +172,22 @@ class Study:
             return frozenset(row[0] for row in self._connection.execute(query))
 
     def __len__(self) -> int:
-        """Return the number of runs."""
+        """Return the number of runs, what-if runs included."""
         with self._mutex, self._said():
             return int(self._connection.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def runs(self, *, output: bool = False) -> list[RunRecord]:
-        """Return all runs in the order they came; what the programs printed only with *output*."""
+        """Return all actual runs in the order they came; what the programs printed only with *output*.
+
+        What-if runs are kept apart, see `variants`.
+        """
+        return [record for record in self._all(output=output) if not record.point.variant]
+
+    def variants(self, *, output: bool = False) -> list[RunRecord]:
+        """Return the what-if runs in the order they came: those of a machine or a program that is different."""
+        return [record for record in self._all(output=output) if record.point.variant]
+
+    def _all(self, *, output: bool) -> list[RunRecord]:
         columns = "id, key, record" + (", output" if output else "")
         with self._mutex, self._said():
             rows = self._connection.execute(f"SELECT {columns} FROM runs ORDER BY id").fetchall()
@@ -190,7 +200,7 @@ class Study:
             return self._record(*row) if row else None
 
     def table(self) -> pd.DataFrame:
-        """Return the run table: one row per run, columns of `RunRecord.row`; missing is NaN."""
+        """Return the run table: one row per actual run, columns of `RunRecord.row`; missing is NaN."""
         import pandas as pd
 
         return pd.DataFrame([record.row() for record in self.runs()])

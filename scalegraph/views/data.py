@@ -30,6 +30,7 @@ class StudyData:
     parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest as
     a dictionary (read: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and
     ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
+    *variants* are the what-if runs, which stand in neither *table* nor *runs*.
     """
 
     table: pd.DataFrame
@@ -37,6 +38,7 @@ class StudyData:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[SourceText, ...] = ()
     regions: tuple[Region, ...] = ()
+    variants: tuple[RunRecord, ...] = ()
 
     @classmethod
     def from_runs(
@@ -57,7 +59,9 @@ class StudyData:
             for entry in known.get("sources") or ()
         )
         places = tuple(regions) or tuple(Region.model_validate(entry) for entry in known.get("regions") or ())
-        return cls(pd.DataFrame([run.row() for run in runs]), tuple(runs), known, texts, places)
+        actual = tuple(run for run in runs if not run.point.variant)
+        others = tuple(run for run in runs if run.point.variant)
+        return cls(pd.DataFrame([run.row() for run in actual]), actual, known, texts, places, others)
 
     @cached_property
     def scaling(self) -> pd.DataFrame:

@@ -1,0 +1,186 @@
+"""What would change it: what-if runs beside the actual ones, the gap that each ideal closes, virtual speedups.
+
+Every what-if run is compared with the actual run of the same problem on as many processors (repetitions: the median).
+Speedup and efficiency are those of the actual program's one-processor time: T_seq(actual)/T_para(what if).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+from typing import TypeAlias
+
+import pandas as pd
+
+from scalegraph.analyze.table import parameter_label
+from scalegraph.base.run import RunRecord, Value, Variant, target_words
+
+Size: TypeAlias = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One what-if run beside the actual one of the same problem on *processors*; times in seconds.
+
+    *t_seq_s*: the actual one-processor time, NaN if there is none.
+    """
+
+    size: Size
+    processors: int
+    variant: Variant
+    time_s: float
+    actual_s: float
+    t_seq_s: float
+    key: str
+
+    @property
+    def label(self) -> str:
+        """The problem for people."""
+        return parameter_label({f"param.{name}": value for name, value in self.size})
+
+    @property
+    def gain(self) -> float:
+        """How many times faster than the actual run."""
+        return self.actual_s / self.time_s if self.time_s > 0 else math.inf
+
+    @property
+    def closed_s(self) -> float:
+        """Elapsed time that goes away, seconds; below 0 when it gets slower."""
+        return self.actual_s - self.time_s
+
+    @property
+    def speedup(self) -> float:
+        """T_seq of the actual program over T_para of this run."""
+        return self.t_seq_s / self.time_s if self.time_s > 0 else math.nan
+
+    @property
+    def efficiency(self) -> float:
+        """Speedup over N."""
+        return self.speedup / self.processors
+
+
+def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[Compared]:
+    """Return each what-if run with its actual one, by problem, variant and N; runs that failed are left out."""
+    actual = _times(runs)
+    grouped = _times(variants)
+    known = {record.point.variant.name: record.point.variant for record in variants}
+    keys = {_name(record): record.point.key for record in variants if record.ok}
+    found = []
+    for (size, processors, variant), time in grouped.items():
+        base = actual.get((size, processors, ""))
+        if base is None:
+            continue
+        one = actual.get((size, 1, ""), math.nan)
+        name = keys[size, processors, variant]
+        found.append(Compared(size, processors, known[variant], time, base, one, name))
+    return sorted(found, key=lambda item: (str(item.size), _rank(item.variant), item.processors))
+
+
+_Name: TypeAlias = tuple[Size, int, str]
+
+
+def _name(record: RunRecord) -> _Name:
+    return tuple(sorted(record.point.parameters.items())), record.point.processors, record.point.variant.name
+
+
+def _times(records: Iterable[RunRecord]) -> dict[_Name, float]:
+    times: dict[_Name, list[float]] = {}
+    for record in records:
+        if record.ok and record.time_s is not None:
+            times.setdefault(_name(record), []).append(record.time_s)
+    return {name: median(values) for name, values in times.items()}
+
+
+def _rank(variant: Variant) -> tuple[int, str]:
+    """Single switches first, then several, then the rest."""
+    kind = 3 if variant.machine else 2 if variant.speedup else 0 if len(variant.ideal) == 1 else 1
+    return kind, variant.name
+
+
+def frame(rows: Sequence[Compared]) -> pd.DataFrame:
+    """Return *rows* as a table: label, processors, what_if, time_s, actual_s, gain, closed_s, speedup, efficiency."""
+    return pd.DataFrame(
+        [
+            {
+                "label": row.label,
+                "processors": row.processors,
+                "what_if": row.variant.label(),
+                "time_s": row.time_s,
+                "actual_s": row.actual_s,
+                "gain": row.gain,
+                "closed_s": row.closed_s,
+                "speedup": row.speedup,
+                "efficiency": row.efficiency,
+            }
+            for row in rows
+        ]
+    )
+
+
+def gaps(rows: Iterable[Compared], processors: int) -> list[Compared]:
+    """Return what each single ideal closes on *processors*: what stops the program, the largest gap first.
+
+    Gaps do not add up: who waits less for the network may wait longer at the barrier.
+    """
+    alone = [
+        row
+        for row in rows
+        if row.processors == processors
+        and len(row.variant.ideal) == 1
+        and not (row.variant.speedup or row.variant.machine)
+    ]
+    return sorted(alone, key=lambda row: -row.closed_s)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """T_para over the factor of one virtual speedup; *factors* rise, infinity last; factor 1 is the actual run."""
+
+    target: str
+    size: Size
+    processors: int
+    factors: tuple[float, ...]
+    times_s: tuple[float, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The target for people."""
+        return target_words(self.target)
+
+    @property
+    def gain(self) -> float:
+        """How many times faster the program is at the largest factor."""
+        return self.times_s[self.factors.index(1)] / self.times_s[-1]
+
+
+def curves(rows: Iterable[Compared]) -> list[Curve]:
+    """Return the virtual speedups of one target each as curves, the one that gains most first."""
+    groups: dict[tuple[str, Size, int], list[Compared]] = {}
+    for row in rows:
+        speedup = row.variant.speedup
+        if len(speedup) == 1 and not (row.variant.ideal or row.variant.machine):
+            groups.setdefault((next(iter(speedup)), row.size, row.processors), []).append(row)
+    found = []
+    for (target, size, processors), members in groups.items():
+        points = {1.0: (members[0].actual_s, "")}
+        points |= {_factor(row.variant.speedup[target]): (row.time_s, row.key) for row in members}
+        ordered = sorted(points.items())
+        found.append(
+            Curve(
+                target,
+                size,
+                processors,
+                tuple(factor for factor, _ in ordered),
+                tuple(time for _, (time, _) in ordered),
+                tuple(key for _, (_, key) in ordered),
+            )
+        )
+    return sorted(found, key=lambda curve: (-curve.processors, -curve.gain, curve.target))
+
+
+def _factor(text: str) -> float:
+    return math.inf if text == "inf" else float(Fraction(text))

@@ -1,0 +1,79 @@
+"""What-if runs on the command line: the options that ask for them, and the table that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from scalegraph.analyze import whatif
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import IDEALS, RunRecord
+from scalegraph.base.units import si, significant
+from scalegraph.cli.output import print_rows
+from scalegraph.link import scale
+from scalegraph.request.model import WhatIf
+
+
+def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ...]:
+    """Return what ``--what-if contention,cache+sync,all`` and ``--speedup TARGET=FACTOR`` ask for, each by itself.
+
+    Raises `InputError` with every fault.
+    """
+    faults: list[Fault] = []
+    found: dict[str, WhatIf] = {}
+    for word in (word.strip() for text in ideals for word in text.split(",")):
+        names = IDEALS if word == "all" else tuple(word.split("+"))
+        strange = [name for name in names if name not in IDEALS]
+        faults += [
+            Fault(f"unknown ideal '{name}'{near(name, IDEALS)}; known: {', '.join(IDEALS)}, all", key="--what-if")
+            for name in strange
+        ]
+        if not strange:
+            found.setdefault(word, WhatIf.model_validate({"ideal": names}))
+    for text in speedups:
+        target, equals, factor = text.rpartition("=")
+        try:
+            if not equals:
+                raise ValueError(f"'{text}': expected TARGET=FACTOR, as in line:solve.c:88=2")  # noqa: TRY301
+            scale.parse(target)
+            scale.factor_of(factor)
+        except ValueError as error:
+            faults.append(Fault(str(error), key="--speedup"))
+        else:
+            found.setdefault(text, WhatIf(speedup={target: factor}))
+    if faults:
+        raise InputError(faults)
+    return tuple(found.values())
+
+
+def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> None:
+    """Print one row for each what-if run: its time beside the actual one; a failed run's row says how it ended."""
+    if not others:
+        return
+    compared = whatif.compared(records, others)
+    several = len({row.size for row in compared}) > 1
+    rows = [
+        [
+            f"{row.label}: {row.variant.label()}" if several else row.variant.label(),
+            str(row.processors),
+            si(row.time_s, "s", 4),
+            si(row.actual_s, "s", 4),
+            f"{significant(row.gain)} x",
+            f"{100 * row.closed_s / row.actual_s:.1f}%",
+            significant(row.speedup),
+        ]
+        for row in compared
+    ]
+    rows += [
+        [record.point.variant.label(), str(record.point.processors), record.status.replace("_", " ")]
+        for record in others
+        if not record.ok
+    ]
+    click.echo()
+    print_rows(
+        ("what if", "N", "time", "actual", "gain", "goes away", "speedup"),
+        rows,
+        title="What would change it",
+        left=(0,),
+    )

@@ -1,0 +1,68 @@
+"""Perfect balance, computed from a run: what it would take if the work between barriers were evenly divided.
+
+Between two barriers a processor that arrives early waits for the others. With the same work evenly divided all would
+arrive at the mean of the times, so T_para falls by the mean of the waiting times; summed over all phases that is the
+mean over the processors of what they wait at barriers and for tasks. This is exact where all processors meet at the
+barriers; where smaller teams do, their waiting is spread over all processors, which saves less than evenly divided
+teams would. Waiting for locks, for one's turn and for serial parts stays. It is computed, not run again: a program
+whose work is divided otherwise would be another program.
+"""
+
+from __future__ import annotations
+
+from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES
+
+WAITS = ("idle_barrier", "idle_task")
+
+
+def balanced(record: RunRecord) -> RunRecord:
+    """Return *record* with its work perfectly balanced; a run without a time or without leaves stays as it is.
+
+    Every processor gets the same share of each leaf; less than one cycle a processor, which cannot be divided, stays
+    in ``idle_barrier``. So the accounting identity holds. Costs of lines are left out: their idle time is of all kinds.
+    """
+    if not record.ok or record.time_cycles is None or not record.leaves or not record.clock_hz:
+        return record
+    n = record.point.processors
+    total = n * record.time_cycles - sum(record.leaves.get(leaf, 0) for leaf in WAITS)
+    time = -(-total // n)
+    leaves = {name: 0 if name in WAITS else cycles for name, cycles in record.leaves.items()}
+    leaves["idle_barrier"] = n * time - total
+    clock = record.clock_hz
+    idle = sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == "idle")
+    return record.model_copy(
+        update={
+            "time_cycles": time,
+            "time_s": time / clock,
+            "idle_s": idle / clock,
+            "leaves": leaves,
+            "processor_leaves": _evenly(leaves, n),
+            "regions": tuple(_region(cost, n, leaves["idle_barrier"]) for cost in record.regions),
+            "lines": (),
+        }
+    )
+
+
+def _evenly(leaves: dict[str, int], n: int) -> dict[str, list[int]]:
+    """Return every leaf in *n* shares; what is left of the divisions goes round, so that the sums are equal."""
+    shares: dict[str, list[int]] = {}
+    turn = 0
+    for name in LEAF_NAMES:
+        cycles = leaves.get(name, 0)
+        if cycles == 0:
+            continue
+        share, rest = divmod(cycles, n)
+        shares[name] = [share] * n
+        for _ in range(rest):
+            shares[name][turn] += 1
+            turn = (turn + 1) % n
+    return shares
+
+
+def _region(cost: RegionCost, n: int, rest: int) -> RegionCost:
+    leaves = {name: cycles for name, cycles in cost.leaves.items() if name not in WAITS}
+    if cost.region == 0 and rest:
+        leaves["idle_barrier"] = rest
+    busy = sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == "busy")
+    return cost.model_copy(update={"leaves": leaves, "busy_max": -(-busy // n)})

@@ -1,0 +1,190 @@
+"""Virtual speedups: from what a user names to the scale file that the runtime reads (csrc/sg_whatif.h).
+
+A target is a kind and a name, and for code a part if only its computation or only its memory stalls shall be faster:
+
+| target | what is divided by the factor |
+| --- | --- |
+| ``line:FILE:LINE``, ``line:FILE:FIRST-LAST`` | cost of the blocks and memory stalls of these lines |
+| ``region:NAME``, ``region:FILE:LINE``, ``region:#ID`` | what is charged to the region itself: its own row |
+| ``within:`` ditto | besides, everything that is called inside |
+| ``lock:NAME`` | the lock's own operations (`prim_lock`); waiting follows |
+| ``held:NAME`` | computation and memory stalls of whoever holds the lock |
+| ``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses |
+
+Parts: ``line:FILE:LINE/compute``, ``line:FILE:LINE/memory``; the same for region, within and held. A lock is the
+variable that it is, ``critical`` (all sections without a name), ``critical:NAME`` or ``atomic``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import Region, Variant
+from scalegraph.instrument.symbols import Variables
+from scalegraph.link.build import Build
+
+KINDS: Final = ("line", "region", "within", "lock", "held", "data")
+_PARTS: Final = {"": 3, "compute": 1, "memory": 2}
+_LARGEST: Final = 1_000_000
+_CRITICAL, _ATOMIC = 1, 2  # SG_LOCK_CRITICAL, SG_LOCK_ATOMIC
+_MOST = 64
+_CRITICAL_PREFIX = ".gomp_critical_user_"
+_LINES = re.compile(r"(.+):(\d+)(?:-(\d+))?")
+_ADDRESSES = re.compile(r"(0x[0-9a-fA-F]+)(?:-(0x[0-9a-fA-F]+))?")
+_Ranges = list[tuple[int, int]]
+
+
+class Target(NamedTuple):
+    """A target taken apart: *part* is empty for both."""
+
+    kind: str
+    name: str
+    part: str
+
+
+def factor_of(text: str) -> Fraction | None:
+    """Return the factor that *text* means, None for ``inf``; raise `ValueError` with what was expected."""
+    if text.strip().lower() in ("inf", "infinity", "∞"):
+        return None
+    try:
+        factor = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        factor = Fraction(0)
+    if not Fraction(1, 1000) <= factor <= _LARGEST or factor.denominator > 1_000_000:
+        raise ValueError(f"expected a factor from 0.001 to {_LARGEST:,} or inf, got '{text}'")
+    return factor
+
+
+def parse(target: str) -> Target:
+    """Take *target* apart without looking anything up; raise `ValueError` with what was expected."""
+    kind, colon, rest = target.partition(":")
+    if kind not in KINDS or not colon or not rest:
+        hint = near(kind, KINDS) if colon else ""
+        raise ValueError(f"'{target}': expected {', '.join(KINDS)} and a name, as in line:solve.c:88{hint}")
+    name, slash, part = rest.rpartition("/")
+    if not slash or part not in _PARTS:
+        return Target(kind, rest, "")
+    if kind in ("lock", "data"):
+        raise ValueError(f"'{target}': a {kind} has no parts; expected '{kind}:{name}'")
+    return Target(kind, name, part)
+
+
+def scale_file(build: Build, variant: Variant) -> str:
+    """Return the scale file for the speedups of *variant*, empty if it has none; factors of 1 are left out.
+
+    Raises `InputError` with every target that is not there.
+    """
+    faults: list[Fault] = []
+    text: list[str] = []
+    for name, factor in variant.speedup.items():
+        try:
+            speed = factor_of(factor)
+            target = parse(name)
+            ranges = _RESOLVE[target.kind](build, target.name)
+        except ValueError as error:
+            faults.append(Fault(str(error), key="speedup"))
+            continue
+        if speed == 1:
+            continue
+        multiplier, divisor = (0, 1) if speed is None else (speed.denominator, speed.numerator)
+        kind = "code" if target.kind == "line" else target.kind
+        parts = 2 if kind == "data" else _PARTS[target.part]
+        text.append(f"item {kind} {parts} {multiplier} {divisor}")
+        text += [f"range {low} {high}" for low, high in ranges]
+    if sum(line.startswith("item") for line in text) > _MOST:
+        faults.append(Fault(f"more than {_MOST} virtual speedups in one run", key="speedup"))
+    if faults:
+        raise InputError(faults)
+    return "".join(f"{line}\n" for line in text)
+
+
+def _same_file(known: str, named: str) -> bool:
+    parts, wanted = PurePath(known).parts, PurePath(named).parts
+    return parts[-len(wanted) :] == wanted
+
+
+def _file(known: Iterable[str], named: str) -> str:
+    names = list(known)
+    found = [name for name in names if name == named] or [name for name in names if _same_file(name, named)]
+    if len(found) > 1:
+        raise ValueError(f"'{named}' may be {' or '.join(found)}; give more of its path")
+    if not found:
+        raise ValueError(f"no code comes from '{named}'{near(named, [PurePath(name).name for name in names])}")
+    return found[0]
+
+
+def _of_line(build: Build, name: str) -> _Ranges:
+    match = _LINES.fullmatch(name)
+    if match is None:
+        raise ValueError(f"'line:{name}': expected FILE:LINE or FILE:FIRST-LAST")
+    file = _file(build.lines.files(), match[1])
+    first = int(match[2])
+    last = int(match[3] or match[2])
+    ranges = build.lines.ranges(file, first, last)
+    if not ranges:
+        which = f"line {first}" if first == last else f"lines {first} to {last}"
+        raise ValueError(f"{file}: no code comes from {which}")
+    return ranges
+
+
+def _of_region(build: Build, name: str) -> _Ranges:
+    found = [region for region in build.regions if _is_region(region, name)]
+    if not found:
+        names = sorted({region.name for region in build.regions if region.name})
+        raise ValueError(f"no region is called '{name}'{near(name, names)}")
+    if len(found) > 1 and not all(region.name == name for region in found):
+        places = ", ".join(f"#{region.id} at line {region.line}" for region in found[:8])
+        raise ValueError(f"'{name}' is several regions ({places}); name one by its number")
+    return [(region.id, region.id + 1) for region in found]
+
+
+def _is_region(region: Region, name: str) -> bool:
+    if name.startswith("#"):
+        return name[1:] == str(region.id)
+    if region.name == name:
+        return True
+    match = _LINES.fullmatch(name)
+    return match is not None and match[3] is None and _same_file(region.file, match[1]) and region.line == int(match[2])
+
+
+def _of_lock(build: Build, name: str) -> _Ranges:
+    if name == "critical":
+        return [(_CRITICAL, _CRITICAL + 1)]
+    if name == "atomic":
+        return [(_ATOMIC, _ATOMIC + 1)]
+    if name.startswith("critical:"):
+        return _of_data(build, f"{_CRITICAL_PREFIX}{name.removeprefix('critical:')}")
+    return _of_data(build, name)
+
+
+def _of_data(build: Build, name: str) -> _Ranges:
+    match = _ADDRESSES.fullmatch(name)
+    if match is not None:
+        low = int(match[1], 16)
+        high = int(match[2], 16) if match[2] else low + 1
+        if not low < high < 2**64:
+            raise ValueError(f"'{name}': expected a range of addresses, the lower one first")
+        return [(low, high)]
+    variables = Variables(build.executable)
+    found = variables.named(name)
+    if not found:
+        names = sorted({symbol.name for symbol in variables.all})
+        raise ValueError(
+            f"no variable with a fixed address is called '{name.removeprefix(_CRITICAL_PREFIX)}'{near(name, names)}"
+        )
+    return [(symbol.start, symbol.end) for symbol in found]
+
+
+_RESOLVE: Final[dict[str, Callable[[Build, str], _Ranges]]] = {
+    "line": _of_line,
+    "region": _of_region,
+    "within": _of_region,
+    "lock": _of_lock,
+    "held": _of_lock,
+    "data": _of_data,
+}
