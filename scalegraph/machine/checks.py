@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 Found = list[tuple[tuple[str | int, ...], str]]
 
+# Protocols that are tied to one network, and the network to them.
+_MADE_FOR = {"ring_snoop": "ring", "linked_list": "hypernode", "snoop": "bus"}
+
 
 class Inconsistent(ValueError):  # noqa: N818 - said of a machine
     """Values that contradict each other: (key path, sentence) for each contradiction."""
@@ -68,6 +71,15 @@ def _geometry(number: int, cache: Cache) -> Found:
     ]
 
 
+def _may_share(machine: Machine) -> bool:
+    return machine.network.kind not in ("bus", "mesh") and not machine.coherence.kind.startswith("limited_")
+
+
+def _is_network_cache(machine: Machine, cache: Cache) -> bool:
+    network = machine.network
+    return network.kind == "hypernode" and cache.remote_only and cache.shared_by == network.hypernode_processors > 1
+
+
 def _sharing(machine: Machine) -> Found:
     found: Found = []
     last = len(machine.cache) - 1
@@ -77,8 +89,17 @@ def _sharing(machine: Machine) -> Found:
             found.append((path, "expected 1: only the last of several levels may be shared"))
         elif cache.shared_by > 1 and machine.processor.count > 64 * cache.shared_by:
             found.append((path, f"expected at most 64 instances, got {machine.processor.count} / {cache.shared_by}"))
+        elif cache.shared_by > 1 and not _may_share(machine):
+            found.append((path, "expected 1: a bus, a mesh and a limited directory need private caches only"))
+        elif machine.network.kind == "hypernode" and cache.shared_by > 1 and not _is_network_cache(machine, cache):
+            processors = machine.network.hypernode_processors
+            text = f"expected 1, or a network cache (remote_only) of all {processors} processors of a hypernode"
+            found.append((path, text))
         elif machine.network.kind == "numa" and machine.network.socket_processors % cache.shared_by:
             found.append((path, f"expected a divisor of a socket's {machine.network.socket_processors} processors"))
+        if cache.remote_only and not _is_network_cache(machine, cache):
+            text = "expected false: only the shared level of the network 'hypernode' can be a network cache"
+            found.append((("cache", number, "remote_only"), text))
     names = [cache.name for cache in machine.cache]
     for number, name in enumerate(names):
         if name in names[:number]:
@@ -92,13 +113,39 @@ def _topology(machine: Machine) -> Found:
     if count > network.capacity():
         found.append((("processor", "count"), f"the network has room for {network.capacity()} processors, got {count}"))
     attraction = machine.coherence.kind == "ring_snoop"
-    if attraction != (network.kind == "ring"):
-        found.append((("coherence", "kind"), "'ring_snoop' and the network 'ring' need each other"))
-    elif attraction and machine.memory.placement != "first_touch":
+    for kind, made_for in _MADE_FOR.items():
+        if (machine.coherence.kind == kind) != (network.kind == made_for):
+            found.append((("coherence", "kind"), f"'{kind}' and the network '{made_for}' need each other"))
+    if found:
+        return found
+    if attraction and machine.memory.placement != "first_touch":
         found.append((("memory", "placement"), "expected 'first_touch': an attraction memory has no fixed homes"))
     elif attraction and machine.cache[-1].shared_by > 1:
         found.append((("cache", len(machine.cache) - 1, "shared_by"), "expected 1 in an attraction memory"))
+    elif attraction and machine.coherence.owned_state:
+        found.append((("coherence", "owned_state"), "expected false: an attraction memory has no other memory"))
+    return [*found, *_places(machine), *_prefetch(machine)]
+
+
+def _places(machine: Machine) -> Found:
+    network, nodes = machine.network, machine.network.nodes()
+    found: Found = []
+    if machine.memory.placement == "node" and machine.memory.node >= nodes:
+        found.append((("memory", "node"), f"expected a node from 0 to {nodes - 1}, got {machine.memory.node}"))
+    if network.kind == "numa" and network.topology == "hypercube" and not _power_of_two(network.sockets):
+        text = f"expected a power of two in a hypercube, got {network.sockets}"
+        found.append((("network", "sockets"), text))
+    if network.kind == "mesh" and network.controllers > 2 * network.height:
+        text = f"expected at most two a row, got {network.controllers} on {network.height} rows"
+        found.append((("network", "controllers"), text))
     return found
+
+
+def _prefetch(machine: Machine) -> Found:
+    level, private = machine.prefetch.level, sum(cache.shared_by == 1 for cache in machine.cache)
+    if machine.prefetch.kind == "none" or 0 < level < private:
+        return []
+    return [(("prefetch", "level"), f"expected a private level behind the first, got {level}")]
 
 
 def _origins(machine: Machine) -> Found:

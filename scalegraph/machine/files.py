@@ -16,6 +16,7 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
+from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
 
 # A comment behind a value that begins with one of these says where the value comes from.
@@ -72,6 +73,7 @@ def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Ma
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))
+    fill(Machine, data, data["origin"])
     changed = _Overrides(data, overrides or {})
     try:
         machine = Machine.model_validate(data)
@@ -152,7 +154,7 @@ class _Overrides:
             self.faults.append(Fault(f"the machine has no key '{key}'{near(key, real_keys)}", key=key))
             return
         if isinstance(here.get(last), dict | list):
-            inside = sorted(known for known in _scalars(data) if known.startswith(f"{key}."))
+            inside = [known for known in _scalars(data) if known.startswith(f"{key}.")]
             like = f", like '{inside[0]}'" if inside else ""
             self.faults.append(Fault(f"'{key}' is a section; one of its values was expected{like}", key=key))
             return

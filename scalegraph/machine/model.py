@@ -49,7 +49,7 @@ class Cache(Section):
     name: str = choice("Name of the level.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")
     size_kib: int = quantity("Capacity of one instance.", "KiB", 1, 2**30)
     line_bytes: int = quantity("Line: what a miss brings; a power of two.", "bytes", 8, 65_536)
-    ways: int = quantity("Places where a line can be (set-associativity), replaced least recently used.", "", 1, 256)
+    ways: int = quantity("Places where a line can be (set-associativity).", "", 1, 256)
     hit_cycles: int = quantity(
         "Time to look into this level after a miss of the level before; 0 where operation_cycles include it.",
         _CYCLES,
@@ -57,16 +57,33 @@ class Cache(Section):
         100_000,
     )
     shared_by: int = quantity("Processors that share one instance; 1 is a private cache.", "processors", 1, 4096)
+    replacement: Literal["lru", "tree_plru", "random", "fifo"] = choice(
+        "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of one bit a node takes "
+        "for it; random: any, the same in every run; fifo: the one that has been there longest.",
+        default="lru",
+    )
+    remote_only: bool = choice(
+        "A shared level keeps only lines whose memory is elsewhere (network cache).", default=False
+    )
 
 
 class Coherence(Section):
     """How the caches agree."""
 
-    kind: Literal["ring_snoop", "full_map"] = choice(
-        "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at the home of a line."
+    kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
+        choice(
+            "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at the home of a line; "
+            "limited_broadcast: it knows some holders, and tells all processors when there are more; "
+            "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
+            "hypernodes; snoop: all caches watch a bus."
+        )
     )
     line_bytes: int = quantity("Unit of coherence and of transfer; a power of two.", "bytes", 8, 65_536)
     exclusive_state: bool = choice("A line that nobody else holds is handed out writable (MESI), else not (MSI).")
+    owned_state: bool = choice(
+        "A dirty line that others read stays with its owner and is not written back (MOESI).", default=False
+    )
+    pointers: int = quantity("Holders of a line that a limited directory knows.", "processors", 1, 4096, default=4)
 
 
 class Memory(Section):
@@ -74,9 +91,26 @@ class Memory(Section):
 
     page_bytes: int = quantity("Page; a power of two.", "bytes", 256, 2**30)
     page_miss_cycles: int = quantity("First touch of a page by anybody.", _CYCLES, 0, 100_000_000)
-    placement: Literal["first_touch", "interleave"] = choice(
-        "first_touch: a page lives where it was touched first; interleave: pages go round."
+    placement: Literal["first_touch", "interleave", "block", "node"] = choice(
+        "first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go "
+        "round; node: all live in one place. A program that places its own pages has its way."
     )
+    block_pages: int = quantity("Pages of a block, for placement block.", "pages", 1, 2**20, default=16)
+    node: int = quantity("Where all pages live, for placement node.", "", 0, 65_535, default=0)
+
+
+class Prefetch(Section):
+    """A prefetcher for each processor; its lines pass the network as others do."""
+
+    kind: Literal["none", "next_line", "stride"] = choice(
+        "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps within a page.",
+        default="none",
+    )
+    level: int = quantity(
+        "Number of the private level that lines are brought into; the first is 0.", "", 0, 3, default=1
+    )
+    degree: int = quantity("Lines brought at a time.", "lines", 1, 16, default=1)
+    distance: int = quantity("How many lines ahead the first of them is.", "lines", 1, 64, default=1)
 
 
 class Synchronisation(Section):
@@ -132,6 +166,7 @@ class Machine(Section):
     memory: Memory
     synchronisation: Synchronisation
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
+    prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
 
     @model_validator(mode="after")
@@ -165,8 +200,13 @@ class Machine(Section):
             "coherence.kind": self.coherence.kind,
             "coherence.line_bytes": self.coherence.line_bytes,
             "coherence.exclusive": int(self.coherence.exclusive_state),
+            "coherence.owned": int(self.coherence.owned_state),
+            "coherence.pointers": self.coherence.pointers,
             "network.kind": self.network.kind,
-            **self.memory.model_dump(),
+            **self.memory.model_dump(exclude={"block_pages", "node"}),
+            "placement_block_pages": self.memory.block_pages,
+            "placement_node": self.memory.node,
+            **{f"prefetch.{name}": value for name, value in self.prefetch.model_dump().items()},
             **self.synchronisation.model_dump(),
             "thread_cycles": self.threads.thread_cycles,
             "switch_cycles": self.threads.switch_cycles,
@@ -176,7 +216,8 @@ class Machine(Section):
             config[f"op.{name}"] = round(cycles * _MILLI)
         for number, level in enumerate(self.cache):
             config[f"level.{number}.size_bytes"] = level.size_kib * 1024
-            for name in ("line_bytes", "ways", "hit_cycles", "shared_by"):
+            config[f"level.{number}.remote_only"] = int(level.remote_only)
+            for name in ("line_bytes", "ways", "hit_cycles", "shared_by", "replacement"):
                 config[f"level.{number}.{name}"] = getattr(level, name)
         network: Mapping[str, int] = self.network.runtime(self.clock_hz, self.coherence.line_bytes)
         config |= {f"network.{name}": value for name, value in network.items()}

@@ -81,6 +81,7 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("locks", "locks acquired"),
     ("chunks", "loop chunks obtained"),
     ("visits", "times the region was entered"),
+    ("prefetches", "lines that prefetchers brought"),
 )
 
 # Operation classes of the block table; a machine gives each a cost.

@@ -5,8 +5,9 @@
  *   check                        -> ok, or the broken invariant
  *   fuzz SEED COUNT LINES SPREAD -> random accesses by all processors, checked after each 1,000
  *   calendar SEED COUNT          -> ok, or where a calendar differs from a table of busy times
- *   resident                     -> mib=.. of host memory in use
- *   walk P COUNT STRIDE          -> nanoseconds of one access (for the eye, never asserted)
+ *   statistics                   -> every resource that was used: name kind=units/transactions/busy/waiting;
+ * ... resident                     -> mib=.. of host memory in use walk P COUNT STRIDE          ->
+ * nanoseconds of one access (for the eye, never asserted)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,6 +125,14 @@ static void calendar(uint64_t seed, uint64_t count)
     puts("ok");
 }
 
+static void tell(void *context, const sg_usage *u)
+{
+    (void)context;
+    if (u->transactions)
+        printf("%s %s=%u/%" PRIu64 "/%" PRIu64 "/%" PRIu64 ";", u->name, u->kind, u->units, u->transactions,
+               u->busy, u->waiting);
+}
+
 static void walk(sg_mem *mem, uint32_t p, uint64_t count, uint64_t stride)
 {
     sg_outcome sum = {0};
@@ -195,6 +204,9 @@ int main(int argc, char **argv)
             walk(mem, p, a, b);
         } else if (sscanf(line, "calendar %" SCNu64 " %" SCNu64, &a, &b) == 2) {
             calendar(a, b);
+        } else if (strncmp(line, "statistics", 10) == 0) {
+            sg_mem_statistics(mem, tell, NULL);
+            putchar('\n');
         } else if (strncmp(line, "resident", 8) == 0) {
             printf("mib=%ld\n", resident_mib());
         } else if (strncmp(line, "check", 5) == 0) {

@@ -42,7 +42,11 @@ def good(root: "Path") -> str:
         ("machine.clock_hz 20000000.0", "machine.clock_hz fast", "machine.clock_hz: expected a number from"),
         ("machine.clock_hz 20000000.0", "machine.clock_hz nan", "machine.clock_hz: expected a number from"),
         ("machine.lock queue", "machine.lock queu", "expected one of test_and_set, ticket, queue; got 'queu'"),
-        ("network.kind ring", "network.kind mesh", "expected one of ring, multistage, numa; got 'mesh'"),
+        (
+            "network.kind ring",
+            "network.kind torus",
+            "expected one of ring, multistage, numa, bus, mesh, hypernode; got",
+        ),
         ("network.kind ring", "network.kind numa", "the network 'numa' has no such parameter"),
         ("machine.network.rings 34\n", "", "machine.network.rings: is missing; the network 'ring' needs it"),
         ("machine.network.rings 34", "machine.network.rings 0", "expected a whole number from 1 to 1024, got 0"),

@@ -3,6 +3,12 @@
  * A set has `ways` entries, most recently used first and empty ones last, so the order is the exact LRU
  * order and a search of a sparse set ends early. An entry is line | state << 62, 0 = empty.
  *
+ * The order of use is kept under every replacement policy, so hits are the same for all; only who must leave
+ * differs. Random: any entry, by a generator that starts alike in every run. FIFO and tree-PLRU keep a second
+ * list of the lines of each set: by age, or by physical way. The bit of a node of the tree points away from
+ * the half with the way used last, and the order of use says which that is; so the tree is computed when a
+ * line must leave, not kept. With a number of ways that is no power of two, the halves differ.
+ *
  * The entries lie in one anonymous mapping: a page of it costs host memory when it is first written. Three
  * layouts, because host memory is what the simulation waits for:
  * - of the first level the first ways of all sets of a processor lie together: they are the filter that
@@ -28,6 +34,10 @@ typedef struct sg_cache {
     size_t way_stride;                  /* from way 1 on: from one way to the next */
     size_t bytes;
     uint64_t set_mask;
+    uint64_t *listed; /* FIFO, tree-PLRU: lines + 1 of each set, 0 = empty */
+    size_t listed_bytes;
+    uint64_t *random; /* state of the generator */
+    enum sg_replacement replacement;
     uint32_t ways;
     uint32_t line_shift;
     uint32_t hit_cycles;
@@ -114,9 +124,15 @@ static inline void sg_set_front(const sg_cache *c, sg_set set, int way, uint64_t
     *set.first = entry;
 }
 
+/* The policies other than LRU (sg_cache.c). */
+uint64_t sg_set_insert_by_policy(const sg_cache *c, sg_set set, uint64_t entry);
+void sg_set_remove_by_policy(const sg_cache *c, sg_set set, uint64_t line);
+
 /* Puts `entry` in front; returns the entry that had to leave, or 0. */
 static inline uint64_t sg_set_insert(const sg_cache *c, sg_set set, uint64_t entry)
 {
+    if (__builtin_expect(c->replacement != SG_REPLACE_LRU, 0))
+        return sg_set_insert_by_policy(c, set, entry);
     uint64_t moved = *set.first;
     *set.first = entry;
     for (uint32_t i = 1; i < c->ways && moved != 0; i++, set.rest += c->way_stride) {
@@ -130,6 +146,8 @@ static inline uint64_t sg_set_insert(const sg_cache *c, sg_set set, uint64_t ent
 static inline void sg_set_remove(const sg_cache *c, sg_set set, int way)
 {
     uint64_t *to = sg_set_at(c, set, way);
+    if (__builtin_expect(c->listed != NULL, 0))
+        sg_set_remove_by_policy(c, set, sg_entry_line(*to));
     for (uint32_t i = (uint32_t)way + 1; i < c->ways; i++) {
         uint64_t *from = sg_set_at(c, set, (int)i);
         *to = *from;

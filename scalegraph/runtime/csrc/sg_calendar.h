@@ -4,7 +4,8 @@
  * for later than the next request needs it. One next-free time would make that request wait for a
  * reservation behind it; the list lets it use the gap. Adjacent intervals are one, so a hot spot's queue
  * is a single interval. A list that is full forgets its oldest half: that time is past for all but a
- * request that started much earlier. The unit of time is the caller's. */
+ * request that started much earlier. The unit of time is the caller's. Beside it stands what the resource has
+ * done so far: transactions, how long it was busy with them and how long they had to wait for it. */
 #ifndef SG_CALENDAR_H
 #define SG_CALENDAR_H
 
@@ -19,6 +20,7 @@ typedef struct sg_interval {
 
 typedef struct sg_calendar {
     uint32_t count;
+    uint64_t transactions, occupied, waited;
     sg_interval busy[SG_CALENDAR_SIZE];
 } sg_calendar;
 
@@ -36,8 +38,13 @@ static inline uint64_t sg_calendar_find(const sg_calendar *c, uint64_t from, uin
     return from;
 }
 
-static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place)
+/* `waited`: how long the transaction had to wait for this resource. */
+static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place,
+                                    uint64_t waited)
 {
+    c->transactions++;
+    c->occupied += length;
+    c->waited += waited;
     int joins_before = place > 0 && c->busy[place - 1].end == start;
     int joins_after = place < c->count && c->busy[place].start == start + length;
     if (joins_before && joins_after) {
@@ -70,7 +77,7 @@ static inline uint64_t sg_calendar_reserve(sg_calendar *c, uint64_t from, uint64
     if (length == 0)
         return from;
     uint64_t start = sg_calendar_find(c, from, length, &place);
-    sg_calendar_take(c, start, length, place);
+    sg_calendar_take(c, start, length, place, start - from);
     return start;
 }
 

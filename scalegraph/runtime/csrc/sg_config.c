@@ -11,14 +11,17 @@
 #include "sg_net.h"
 
 const sg_net_ops *const sg_net_table[] = {
-    [SG_NET_RING] = &sg_net_ring,
-    [SG_NET_MULTISTAGE] = &sg_net_multistage,
-    [SG_NET_NUMA] = &sg_net_numa,
+    [SG_NET_RING] = &sg_net_ring, [SG_NET_MULTISTAGE] = &sg_net_multistage,
+    [SG_NET_NUMA] = &sg_net_numa, [SG_NET_BUS] = &sg_net_bus,
+    [SG_NET_MESH] = &sg_net_mesh, [SG_NET_HYPERNODE] = &sg_net_hypernode,
 };
 const unsigned sg_net_count = sizeof sg_net_table / sizeof *sg_net_table;
 
-static const char *const coherence_names[] = {"ring_snoop", "full_map", NULL};
-static const char *const placement_names[] = {"first_touch", "interleave", NULL};
+static const char *const coherence_names[] = {
+    "ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop", NULL};
+static const char *const placement_names[] = {"first_touch", "interleave", "block", "node", NULL};
+static const char *const replacement_names[] = {"lru", "tree_plru", "random", "fifo", NULL};
+static const char *const prefetch_names[] = {"none", "next_line", "stride", NULL};
 static const char *const barrier_names[] = {"central", "tree", "hardware", NULL};
 static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
@@ -56,10 +59,18 @@ static const field fields[] = {
     {"machine.coherence.kind", NAME, AT(coherence), 0, 0, coherence_names, 0},
     {"machine.coherence.line_bytes", U32, AT(coherence_line_bytes), 8, 65536, NULL, 0},
     {"machine.coherence.exclusive", U32, AT(coherence_exclusive), 0, 1, NULL, 0},
+    {"machine.coherence.owned", U32, AT(coherence_owned), 0, 1, NULL, 0},
+    {"machine.coherence.pointers", U32, AT(coherence_pointers), 1, 4096, NULL, 0},
     {"machine.network.kind", NETWORK, AT(network), 0, 0, NULL, 0},
     {"machine.page_bytes", U32, AT(page_bytes), 256, 1 << 30, NULL, 0},
     {"machine.page_miss_cycles", U32, AT(page_miss_cycles), 0, 100000000, NULL, 0},
     {"machine.placement", NAME, AT(placement), 0, 0, placement_names, 0},
+    {"machine.placement_block_pages", U32, AT(placement_block_pages), 1, 1 << 20, NULL, 0},
+    {"machine.placement_node", U32, AT(placement_node), 0, 65535, NULL, 0},
+    {"machine.prefetch.kind", NAME, AT(prefetch), 0, 0, prefetch_names, 0},
+    {"machine.prefetch.level", U32, AT(prefetch_level), 0, SG_MAX_LEVELS - 1, NULL, 0},
+    {"machine.prefetch.degree", U32, AT(prefetch_degree), 1, 16, NULL, 0},
+    {"machine.prefetch.distance", U32, AT(prefetch_distance), 1, 64, NULL, 0},
     {"machine.barrier", NAME, AT(barrier), 0, 0, barrier_names, 0},
     {"machine.barrier_radix", U32, AT(barrier_radix), 2, 4096, NULL, 0},
     {"machine.barrier_hardware_cycles", U32, AT(barrier_hardware_cycles), 0, 1000000, NULL, 0},
@@ -83,6 +94,8 @@ static const field level_fields[] = {
     {"ways", U32, offsetof(sg_cache_level, ways), 1, 256, NULL, 0},
     {"hit_cycles", U32, offsetof(sg_cache_level, hit_cycles), 0, 100000, NULL, 0},
     {"shared_by", U32, offsetof(sg_cache_level, shared_by), 1, 4096, NULL, 0},
+    {"replacement", NAME, offsetof(sg_cache_level, replacement), 0, 0, replacement_names, 0},
+    {"remote_only", U32, offsetof(sg_cache_level, remote_only), 0, 1, NULL, 0},
 };
 #define LEVEL_FIELDS (sizeof level_fields / sizeof *level_fields)
 

@@ -12,13 +12,26 @@
 #define SG_MAX_LEVELS 4
 #define SG_MAX_PATH   4096
 
-enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA }; /* machine.network.kind */
+/* machine.network.kind */
+enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA, SG_NET_BUS, SG_NET_MESH, SG_NET_HYPERNODE };
 /* machine.coherence.kind: ring_snoop is the attraction memory of a ring machine (the last private level
- * is all the memory there is), full_map a directory at the home of each line. */
-enum sg_coherence { SG_COH_RING_SNOOP, SG_COH_FULL_MAP };
+ * is all the memory there is); full_map a directory at the home of each line; limited_broadcast and
+ * limited_no_broadcast one that knows only some of the holders (Dir_iB and Dir_iNB of Agarwal and others,
+ * ISCA 1988); linked_list one in each hypernode and a list of hypernodes; snoop a bus that all caches watch.
+ */
+enum sg_coherence {
+    SG_COH_RING_SNOOP,
+    SG_COH_FULL_MAP,
+    SG_COH_LIMITED_BROADCAST,
+    SG_COH_LIMITED_NO_BROADCAST,
+    SG_COH_LINKED_LIST,
+    SG_COH_SNOOP,
+};
 enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE };
 enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
-enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE };
+enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE, SG_PLACE_BLOCK, SG_PLACE_NODE };
+enum sg_replacement { SG_REPLACE_LRU, SG_REPLACE_TREE_PLRU, SG_REPLACE_RANDOM, SG_REPLACE_FIFO };
+enum sg_prefetch_kind { SG_PREFETCH_NONE, SG_PREFETCH_NEXT_LINE, SG_PREFETCH_STRIDE };
 
 typedef struct sg_cache_level {
     uint64_t size_bytes;
@@ -27,6 +40,8 @@ typedef struct sg_cache_level {
     uint32_t hit_cycles; /* to look into this level after a miss of the level before; a miss of several
                           * levels pays for each it looked into; usually 0 for the first */
     uint32_t shared_by;  /* processors that share one instance; 1 = private */
+    enum sg_replacement replacement;
+    uint32_t remote_only; /* a shared level keeps lines of other nodes' memory only: a network cache */
 } sg_cache_level;
 
 #define SG_MAX_PARAMETERS 32
@@ -66,6 +81,8 @@ typedef struct sg_config {
     uint32_t coherence_line_bytes;
     enum sg_coherence coherence;
     uint32_t coherence_exclusive; /* 1: a line that nobody else holds is handed out writable (MESI), 0: MSI */
+    uint32_t coherence_owned;     /* 1: a dirty line stays with its owner when others read it (MOESI) */
+    uint32_t coherence_pointers;  /* holders that a limited directory knows */
     enum sg_network network;
     /* The network's own file declares its parameters (sg_net.h), reads them with sg_config_u64 and alone
      * knows their meaning. */
@@ -74,6 +91,11 @@ typedef struct sg_config {
     uint32_t page_bytes;
     uint32_t page_miss_cycles;
     enum sg_placement placement;
+    uint32_t placement_block_pages; /* block: so many pages to each node in turn */
+    uint32_t placement_node;        /* node: all pages there */
+    enum sg_prefetch_kind prefetch;
+    uint32_t prefetch_level; /* the private level that prefetched lines are brought into, not the first */
+    uint32_t prefetch_degree, prefetch_distance; /* lines brought at a time; how many lines ahead */
     enum sg_barrier_kind barrier;
     uint32_t barrier_radix;           /* tree */
     uint32_t barrier_hardware_cycles; /* hardware: from last arrival to release */

@@ -1,5 +1,5 @@
-/* The directory: for every coherence line that was ever referenced, who holds it; for every page, who
- * touched it first. Two-level radix tree by address, leaves made on first use. */
+/* The directory: for every coherence line that was ever referenced, who holds it; for every page, where
+ * it lives. Two-level radix tree by address, leaves made on first use. */
 #ifndef SG_DIR_H
 #define SG_DIR_H
 
@@ -10,15 +10,17 @@
 #define SG_DIR_FAN      (1u << SG_DIR_FAN_BITS)
 
 enum sg_line_state {
-    SG_LINE_UNTOUCHED, /* at home, never referenced */
-    SG_LINE_HOME,      /* in no private cache: in memory, perhaps in shared caches */
-    SG_LINE_SHARED,    /* in one or more private caches, all may read */
-    SG_LINE_OWNED,     /* in one private cache, which may write */
+    SG_LINE_UNTOUCHED,    /* at home, never referenced */
+    SG_LINE_HOME,         /* in no private cache: in memory, perhaps in shared caches */
+    SG_LINE_SHARED,       /* in one or more private caches, all may read */
+    SG_LINE_OWNED,        /* in one private cache, which may write */
+    SG_LINE_DIRTY_SHARED, /* as shared, but memory is old: `owner` has the dirty copy and answers */
     SG_LINE_DISPLACED, /* attraction memory: pushed out of the last cache, kept by a cell of `owner`'s ring */
 };
 
 typedef struct sg_line {
-    uint32_t state; /* enum sg_line_state */
+    uint16_t state;      /* enum sg_line_state */
+    uint16_t overflowed; /* a limited directory that broadcasts has lost track of who holds it */
     uint32_t owner;
     uint64_t busy;          /* until when its last change of owner is under way */
     uint64_t shared_caches; /* bitmap of the shared caches that have it */
@@ -51,7 +53,9 @@ static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
     return sg_dir_make_chunk(dir, number);
 }
 
-/* First toucher of the page of `address`, + 1; 0 = untouched. */
+/* Node where the page of `address` lives, + 1; 0 = untouched. With SG_DIR_PLACED it is not touched yet. */
+#define SG_DIR_PLACED 0x80000000u
+
 static inline uint32_t *sg_dir_home(const sg_dir *dir, char *chunk, uint64_t address)
 {
     uint64_t offset = address & ((1ull << dir->chunk_shift) - 1);

@@ -15,6 +15,10 @@ static inline uint32_t absorb_counts(sg_processor *p)
         events[i] += o->count[SG_COUNTER_L1_MISSES + i];
         o->count[SG_COUNTER_L1_MISSES + i] = 0;
     }
+    if (SG_UNLIKELY(o->count[SG_COUNTER_PREFETCHES] != 0)) {
+        sg_count(p, SG_COUNTER_PREFETCHES, o->count[SG_COUNTER_PREFETCHES]);
+        o->count[SG_COUNTER_PREFETCHES] = 0;
+    }
     o->cycles = 0;
     return misses;
 }

@@ -2,7 +2,12 @@
  *
  * Invariants (sg_mem_check.c): private levels are inclusive and agree on the state of a line; the directory
  * knows exactly who holds what; a line with an owner is in no shared cache, which keeps victims of the
- * private ones. */
+ * private ones.
+ *
+ * A limited directory is the same bitmap, of which the simulated hardware sees only so much: with broadcast a
+ * line that ever had more holders than pointers is overflowed until somebody owns it again, and is
+ * invalidated by messages to all processors; without, the read that would be one holder too many makes the
+ * next holder (by number, going round) drop its copy. */
 #include "sg_mem.h"
 
 #include <string.h>
@@ -34,11 +39,11 @@ static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shif
 
 static void leave(sg_mem *mem, uint32_t p, uint64_t entry, uint64_t now, sg_outcome *out);
 
-/* Puts the line of `address` in front of levels `from` .. 0. */
-static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, int from, uint64_t now,
-                 sg_outcome *out)
+/* Puts the line of `address` in front of levels `from` .. `to`. */
+static inline void fill_levels(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, int from,
+                               int to, uint64_t now, sg_outcome *out)
 {
-    for (int k = from; k >= 0; k--) {
+    for (int k = from; k >= to; k--) {
         const sg_cache *c = &mem->level[k];
         uint64_t line = address >> c->line_shift;
         sg_set set = sg_cache_set(c, p, line);
@@ -48,6 +53,12 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
         if (gone && k + 1 == (int)mem->private_levels)
             leave(mem, p, gone, now, out);
     }
+}
+
+static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, int from, uint64_t now,
+                 sg_outcome *out)
+{
+    fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
 /* Where a private cache of a processor has a line. */
@@ -119,7 +130,8 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
     place at = search(mem, processor, address, first);
-    if (serve(mem, processor, address, kind, &at, outcome))
+    int awaited = mem->prefetch && at.level > 0 && sg_prefetch_awaits(mem, processor, address);
+    if (!awaited && serve(mem, processor, address, kind, &at, outcome))
         return 1;
     sg_dir_expect(&mem->dir, address);
     return 0;
@@ -143,7 +155,7 @@ static inline uint32_t home_of(const sg_mem *mem, uint64_t address)
 {
     sg_dir *dir = (sg_dir *)&mem->dir;
     uint32_t home = *sg_dir_home(dir, sg_dir_chunk(dir, address), address);
-    return home ? home - 1 : 0;
+    return home ? (home & ~SG_DIR_PLACED) - 1 : 0;
 }
 
 static void write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_outcome *out)
@@ -159,10 +171,13 @@ static void keep_in_shared_cache(sg_mem *mem, uint32_t p, sg_line *entry, uint64
 {
     const sg_cache *c = &mem->level[mem->private_levels];
     uint32_t group = p / mem->group;
-    if (entry->shared_caches >> group & 1)
+    sg_set set = sg_cache_set(c, group, line);
+    if (entry->shared_caches >> group & 1) {
+        if (dirty)
+            *sg_set_at(c, set, sg_set_find(c, set, line)) = sg_entry_make(line, SG_MODIFIED);
         return;
-    uint64_t gone =
-        sg_set_insert(c, sg_cache_set(c, group, line), sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
+    }
+    uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, dirty ? SG_MODIFIED : SG_SHARED));
     entry->shared_caches |= 1ull << group;
     if (!gone)
         return;
@@ -181,17 +196,26 @@ static int anybody(const sg_mem *mem, const uint64_t *bits)
     return any != 0;
 }
 
+/* Does the shared cache of `p` keep lines of this address? */
+static inline int shared_cache_keeps(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    return mem->has_shared && (!mem->remote_only || home_of(mem, address) != mem->ops->node_of(mem->net, p));
+}
+
 /* `gone` has been pushed out of the last private level of `p`. */
 static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outcome *out)
 {
     uint64_t line = sg_entry_line(gone), address = line << mem->line_shift;
     sg_line *entry = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
-    int dirty = sg_entry_state(gone) == SG_MODIFIED;
+    int answers = entry->state == SG_LINE_DIRTY_SHARED && entry->owner == p;
+    int dirty = sg_entry_state(gone) == SG_MODIFIED || answers;
     entry->holders[p >> 6] &= ~(1ull << (p & 63));
     int last = entry->state == SG_LINE_OWNED || !anybody(mem, entry->holders);
     if (last)
         entry->state = SG_LINE_HOME;
-    if (mem->has_shared) {
+    else if (answers)
+        entry->state = SG_LINE_SHARED;
+    if (shared_cache_keeps(mem, p, address)) {
         keep_in_shared_cache(mem, p, entry, line, dirty, now, out);
     } else if (mem->attraction && last) {
         entry->state = SG_LINE_DISPLACED;
@@ -247,11 +271,33 @@ static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
         }
 }
 
-/* Who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy. */
+/* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
+ * when memory is nearer than a clean copy in a network cache. */
+static int choose_shared_cache(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty)
+{
+    const sg_cache *c = &mem->level[mem->private_levels];
+    for (uint64_t left = entry->shared_caches; left; left &= left - 1) {
+        int group = __builtin_ctzll(left);
+        sg_set set = sg_cache_set(c, (uint32_t)group, line);
+        *dirty = sg_entry_state(*sg_set_at(c, set, sg_set_find(c, set, line))) == SG_MODIFIED;
+        if (*dirty || !mem->remote_only)
+            return group;
+    }
+    return -1;
+}
+
+/* Who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy, or with MOESI the dirty
+ * one.
+ */
 static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
 {
     r->from = SG_FROM_HOME;
-    if (entry->state == SG_LINE_OWNED) {
+    if (entry->state == SG_LINE_DIRTY_SHARED) {
+        r->from = SG_FROM_CACHE;
+        r->supplier = entry->owner;
+        r->dirty = 1;
+        r->keeps = r->kind == SG_FETCH_READ;
+    } else if (entry->state == SG_LINE_OWNED) {
         const sg_cache *c = &mem->level[mem->private_levels - 1];
         sg_set set = sg_cache_set(c, entry->owner, r->line);
         int way = sg_set_find(c, set, r->line);
@@ -261,16 +307,22 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         if (r->kind != SG_FETCH_READ)
             return;
         change_copies(mem, entry->owner, r->line, mem->line_shift, mem->private_levels, SG_SHARED);
-        entry->state = SG_LINE_SHARED;
-        if (r->dirty && mem->has_shared)
+        r->keeps = r->dirty && mem->owned;
+        entry->state = r->keeps ? SG_LINE_DIRTY_SHARED : SG_LINE_SHARED;
+        if (r->keeps)
+            return;
+        if (r->dirty && shared_cache_keeps(mem, entry->owner, r->line << mem->line_shift))
             keep_in_shared_cache(mem, entry->owner, entry, r->line, 1, r->now, out);
         else if (r->dirty && !mem->attraction)
             out->count[SG_COUNTER_WRITEBACKS]++; /* its way is part of the transaction */
     } else if (entry->state == SG_LINE_DISPLACED) {
         r->home = entry->owner;
     } else if (entry->shared_caches) {
+        int group = choose_shared_cache(mem, entry, r->line, &r->dirty);
+        if (group < 0)
+            return;
         r->from = SG_FROM_SHARED_CACHE;
-        r->supplier = (uint32_t)__builtin_ctzll(entry->shared_caches) * mem->group;
+        r->supplier = (uint32_t)group * mem->group;
     }
 }
 
@@ -280,6 +332,8 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
 {
     const sg_cache *c = &mem->level[mem->private_levels];
     uint32_t group = r->processor / mem->group;
+    if (mem->remote_only && r->home == mem->ops->node_of(mem->net, r->processor))
+        return SG_INVALID;
     stall(out, SG_LEAF_STALL_LOCAL, c->hit_cycles, &r->now);
     if (!(entry->shared_caches >> group & 1))
         return SG_INVALID;
@@ -288,7 +342,7 @@ static enum sg_copy try_shared_cache(sg_mem *mem, sg_line *entry, sg_request *r,
     sg_set set = sg_cache_set(c, group, r->line);
     int way = sg_set_find(c, set, r->line);
     enum sg_copy state = sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED ? SG_MODIFIED : SG_EXCLUSIVE;
-    if (r->invalidations == 0 && entry->shared_caches == 1ull << group &&
+    if (r->copies == 0 && entry->shared_caches == 1ull << group &&
         (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
         drop_from_shared_caches(mem, entry, r->line); /* moves up: nobody else has it */
         entry->busy = r->now;
@@ -323,17 +377,20 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
 static void hold(sg_line *entry, uint32_t p, enum sg_copy state)
 {
     entry->holders[p >> 6] |= 1ull << (p & 63);
-    entry->state = state == SG_SHARED ? SG_LINE_SHARED : SG_LINE_OWNED;
-    if (state != SG_SHARED)
+    if (state != SG_SHARED) {
+        entry->state = SG_LINE_OWNED;
         entry->owner = p;
+        entry->overflowed = 0;
+    } else if (entry->state != SG_LINE_DIRTY_SHARED) {
+        entry->state = SG_LINE_SHARED;
+    }
 }
 
 static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_request *r, sg_outcome *out)
 {
     uint32_t *home = sg_dir_home(&mem->dir, chunk, address);
-    if (*home == 0) {
-        *home = mem->interleave ? (uint32_t)((address >> mem->page_shift) % mem->max_processors) + 1
-                                : r->processor + 1;
+    if (*home == 0 || (*home & SG_DIR_PLACED)) {
+        *home = *home ? *home & ~SG_DIR_PLACED : sg_places_choose(mem, r->processor, address) + 1;
         out->count[SG_COUNTER_PAGE_MISSES]++;
         stall(out, SG_LEAF_STALL_PAGE, mem->page_miss_cycles, &r->now);
     }
@@ -343,14 +400,55 @@ static uint32_t touch_page(sg_mem *mem, char *chunk, uint64_t address, sg_reques
 /* The other holders of a line, into mem->others. */
 static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
 {
-    r->sharers = mem->others;
+    r->holders = r->targets = mem->others;
     r->words = mem->dir.words;
-    r->invalidations = 0;
+    r->copies = 0;
     for (uint32_t i = 0; i < r->words; i++) {
         mem->others[i] = entry->holders[i];
         if (i == r->processor >> 6)
             mem->others[i] &= ~(1ull << (r->processor & 63));
-        r->invalidations += (uint32_t)__builtin_popcountll(mem->others[i]);
+        r->copies += (uint32_t)__builtin_popcountll(mem->others[i]);
+    }
+    r->invalidations = r->kind == SG_FETCH_READ ? 0 : r->copies;
+    r->groups = entry->shared_caches;
+    if (mem->has_shared)
+        r->groups &= ~(1ull << r->processor / mem->group);
+}
+
+/* A limited directory does not know all holders: a write tells everybody, or a read makes one drop its copy.
+ */
+static void limit_targets(sg_mem *mem, const sg_line *entry, sg_request *r)
+{
+    memset(mem->told, 0, r->words * sizeof *mem->told);
+    if (r->kind != SG_FETCH_READ && entry->overflowed) {
+        for (uint32_t p = 0; p < mem->processors; p++)
+            mem->told[p >> 6] |= 1ull << (p & 63);
+        mem->told[r->processor >> 6] &= ~(1ull << (r->processor & 63));
+        r->targets = mem->told;
+        r->invalidations = mem->processors - 1;
+    } else if (r->kind == SG_FETCH_READ && !mem->broadcast && r->copies >= mem->pointers) {
+        uint32_t q = r->processor;
+        do
+            q = q + 1 == mem->processors ? 0 : q + 1;
+        while (!sg_bit(mem->others, q) || (r->keeps && q == r->supplier && r->copies > 1));
+        mem->told[q >> 6] |= 1ull << (q & 63);
+        r->targets = mem->told;
+        r->invalidations = 1;
+    }
+}
+
+/* The holder that a limited directory gives up for the sake of a new one loses its copy. */
+static void give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome *out)
+{
+    uint32_t q = 0;
+    while (!sg_bit(r->targets, q))
+        q++;
+    change_copies(mem, q, r->line, mem->line_shift, mem->private_levels, SG_INVALID);
+    out->count[SG_COUNTER_INVALIDATIONS]++;
+    entry->holders[q >> 6] &= ~(1ull << (q & 63));
+    if (entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q) {
+        entry->state = SG_LINE_SHARED;
+        write_back(mem, q, r->line, r->now, out);
     }
 }
 
@@ -369,13 +467,19 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
         if (r->from != SG_FROM_OWN_GROUP)
             choose_supplier(mem, entry, r, out);
     }
+    if (mem->pointers)
+        limit_targets(mem, entry, r);
     if (mem->ideal == 0)
         mem->ops->transact(mem->net, r, &reply);
     else
         sg_ideal_transact(mem, r, &reply);
     charge(out, &reply, r->kind);
     if (r->kind == SG_FETCH_READ) {
-        int sole = r->invalidations == 0 && entry->shared_caches == 0;
+        int sole = r->copies == 0 && entry->shared_caches == 0 && !entry->overflowed;
+        if (r->invalidations > 0)
+            give_up(mem, entry, r, out);
+        else if (mem->pointers && r->copies >= mem->pointers)
+            entry->overflowed = 1;
         return sole && mem->exclusive ? SG_EXCLUSIVE : SG_SHARED;
     }
     invalidate_others(mem, r->line, out);
@@ -385,12 +489,56 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
     return SG_MODIFIED;
 }
 
+/* A line that was prefetched is used: waits until it has arrived, if nobody has taken it away meanwhile. */
+static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const place *at, uint64_t *now,
+                             sg_outcome *out)
+{
+    int remote;
+    uint64_t wait = sg_prefetch_use(mem, p, address, *now, &remote);
+    if (at->level < mem->private_levels)
+        stall(out, remote ? SG_LEAF_STALL_REMOTE_READ : SG_LEAF_STALL_LOCAL, wait, now);
+}
+
+int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    const sg_cache *c = &mem->level[mem->private_levels - 1];
+    uint64_t line = address >> c->line_shift;
+    return sg_set_find(c, sg_cache_set(c, p, line), line) >= 0;
+}
+
+uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, uint64_t now,
+                      sg_outcome *out, int *remote)
+{
+    char *chunk = sg_dir_chunk(&mem->dir, address);
+    sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
+    uint32_t home = *sg_dir_home(&mem->dir, chunk, address);
+    if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
+        return UINT64_MAX;
+    sg_outcome own = {0};
+    sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = p, .home = home - 1};
+    r.kind = SG_FETCH_READ;
+    enum sg_copy state = transact(mem, entry, &r, &own);
+    hold(entry, p, state);
+    fill_levels(mem, p, address, state, (int)mem->private_levels - 1, (int)level, now, &own);
+    out->count[SG_COUNTER_INVALIDATIONS] += own.count[SG_COUNTER_INVALIDATIONS];
+    out->count[SG_COUNTER_WRITEBACKS] += own.count[SG_COUNTER_WRITEBACKS];
+    *remote = own.count[SG_COUNTER_REMOTE_READS] > 0;
+    return own.cycles;
+}
+
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
     place at = search(mem, processor, address, 0);
-    if (serve(mem, processor, address, kind, &at, outcome))
+    uint64_t begin = now;
+    int prefetched = mem->prefetch && at.level > 0 && sg_prefetch_awaits(mem, processor, address);
+    if (prefetched)
+        await_prefetched(mem, processor, address, &at, &now, outcome);
+    if (serve(mem, processor, address, kind, &at, outcome)) {
+        if (prefetched)
+            sg_prefetch_next(mem, processor, address, begin, outcome);
         return;
+    }
     int upgrade = at.level < mem->private_levels;
     sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = processor};
     r.kind = upgrade ? SG_UPGRADE : kind == SG_READ ? SG_FETCH_READ : SG_FETCH_WRITE;
@@ -418,5 +566,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         serve(mem, processor, address, SG_READ, &at, &(sg_outcome){0}); /* brings it to the front */
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
+        if (mem->prefetch)
+            sg_prefetch_next(mem, processor, address, r.now, outcome);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sg_config.h"
+#include "sg_usage.h"
 
 enum sg_access { SG_READ, SG_WRITE, SG_RMW };
 
@@ -106,6 +107,28 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
 /* Asks the host for the memory that an access of `processor` to `address` will look at, also for the
  * program's own data there. Changes nothing. */
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
+
+/* Tells what every link and every memory module of the network has done so far. */
+void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);
+
+/* Where pages go: what the program asks for with mbind, set_mempolicy and the calls of libnuma. */
+#define SG_POLICY_NODES 1024u
+typedef struct sg_policy {
+    enum sg_placement kind;
+    uint32_t node;                        /* of SG_PLACE_NODE */
+    uint64_t nodes[SG_POLICY_NODES / 64]; /* of SG_PLACE_INTERLEAVE: bitmap, not empty */
+} sg_policy;
+
+uint32_t sg_mem_nodes(const sg_mem *mem);
+uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor);
+/* Node of the page of `address`, or -1 when nobody has touched it yet. */
+int64_t sg_mem_page_node(const sg_mem *mem, uint64_t address);
+/* Untouched pages of a range will live where `policy` says; touched ones stay. */
+void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy);
+/* So will all pages that `processor` touches first; NULL: where the machine puts them. */
+void sg_mem_policy(sg_mem *mem, uint32_t processor, const sg_policy *policy);
+/* The policy of `processor`, or NULL. */
+const sg_policy *sg_mem_policy_of(const sg_mem *mem, uint32_t processor);
 
 /* Smallest line size that an access may not span. */
 uint32_t sg_mem_line_bytes(const sg_mem *mem);

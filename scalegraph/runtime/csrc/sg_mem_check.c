@@ -51,10 +51,20 @@ static int check_line(void *context, uint64_t number, const sg_line *line)
         for (uint64_t left = line->holders[word]; left; left &= left - 1, holders++)
             if (check_holder(c, number, line, word * 64 + (uint32_t)__builtin_ctzll(left)) != 0)
                 return -1;
-    if ((line->state == SG_LINE_OWNED && holders != 1) || (line->state == SG_LINE_SHARED && holders == 0) ||
-        (line->state != SG_LINE_OWNED && line->state != SG_LINE_SHARED && holders != 0))
+    int held = line->state == SG_LINE_SHARED || line->state == SG_LINE_DIRTY_SHARED;
+    if ((line->state == SG_LINE_OWNED && holders != 1) || (held && holders == 0) ||
+        (line->state != SG_LINE_OWNED && !held && holders != 0))
         return broken(c, "line %#llx: %u holders in state %u", (unsigned long long)number, holders,
                       line->state);
+    if (line->state == SG_LINE_DIRTY_SHARED && !sg_bit(line->holders, line->owner))
+        return broken(c, "line %#llx: is dirty, but its owner %u has no copy", (unsigned long long)number,
+                      line->owner);
+    if (mem->pointers && holders > mem->pointers && !(mem->broadcast && line->overflowed))
+        return broken(c, "line %#llx: %u holders, but the directory has %u pointers",
+                      (unsigned long long)number, holders, mem->pointers);
+    if (line->overflowed && (!mem->broadcast || line->state == SG_LINE_OWNED))
+        return broken(c, "line %#llx: its directory entry is overflowed in state %u",
+                      (unsigned long long)number, line->state);
     if (line->state == SG_LINE_OWNED && line->shared_caches)
         return broken(c, "line %#llx: has an owner and is in a shared cache", (unsigned long long)number);
     uint32_t dirty = 0;
@@ -65,7 +75,7 @@ static int check_line(void *context, uint64_t number, const sg_line *line)
         dirty += state == SG_MODIFIED;
         c->shared_copies++;
     }
-    if (dirty > 1)
+    if (dirty > 1 || (dirty == 1 && line->state == SG_LINE_DIRTY_SHARED))
         return broken(c, "line %#llx: dirty in %u shared caches", (unsigned long long)number, dirty);
     c->private_copies += holders;
     return 0;

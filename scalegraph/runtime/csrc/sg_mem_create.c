@@ -48,6 +48,36 @@ static int check_levels(const sg_config *config, char *error, unsigned error_siz
     return 0;
 }
 
+/* The protocols that a network can carry: the one it is made for, or any directory. */
+static int check_protocol(const sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
+{
+    static const enum sg_network made_for[] = {[SG_COH_RING_SNOOP] = SG_NET_RING,
+                                               [SG_COH_LINKED_LIST] = SG_NET_HYPERNODE,
+                                               [SG_COH_SNOOP] = SG_NET_BUS};
+    static const char *const names[] = {
+        [SG_COH_RING_SNOOP] = "ring_snoop", [SG_COH_LINKED_LIST] = "linked_list", [SG_COH_SNOOP] = "snoop"};
+    for (unsigned kind = 0; kind < sizeof names / sizeof *names; kind++)
+        if (names[kind] && (config->coherence == kind) != (config->network == made_for[kind]))
+            REFUSE("machine.coherence.kind: %s and the network '%s' need each other", names[kind],
+                   sg_net_table[made_for[kind]]->name);
+    if (mem->attraction && (mem->has_shared || config->placement != SG_PLACE_FIRST_TOUCH))
+        REFUSE("machine.coherence.kind: ring_snoop needs private caches only and placement first_touch");
+    if (mem->attraction && mem->owned)
+        REFUSE("machine.coherence.owned: expected 0; an attraction memory has no memory to keep a line from");
+    if (mem->has_shared && (mem->pointers || config->network == SG_NET_BUS || config->network == SG_NET_MESH))
+        REFUSE("machine.level.%u.shared_by: expected 1; a bus, a mesh and a limited directory need private "
+               "caches only",
+               mem->private_levels);
+    if (config->level[config->levels - 1].remote_only && config->network != SG_NET_HYPERNODE)
+        REFUSE("machine.level.%u.remote_only: expected 0; only the network 'hypernode' has a network cache",
+               config->levels - 1);
+    if (config->prefetch != SG_PREFETCH_NONE &&
+        (config->prefetch_level == 0 || config->prefetch_level >= mem->private_levels))
+        REFUSE("machine.prefetch.level: expected a private level behind the first, got %u",
+               config->prefetch_level);
+    return 0;
+}
+
 static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
 {
     const sg_cache_level *last = &config->level[config->levels - 1];
@@ -55,10 +85,9 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
     mem->private_levels = config->levels - mem->has_shared;
     mem->group = mem->has_shared ? last->shared_by : 1;
     mem->attraction = config->coherence == SG_COH_RING_SNOOP;
-    if (mem->attraction != (config->network == SG_NET_RING))
-        REFUSE("machine.coherence.kind: ring_snoop and the network 'ring' need each other");
-    if (mem->attraction && (mem->has_shared || config->placement != SG_PLACE_FIRST_TOUCH))
-        REFUSE("machine.coherence.kind: ring_snoop needs private caches only and placement first_touch");
+    mem->remote_only = mem->has_shared && last->remote_only;
+    if (check_protocol(mem, config, error, error_size) != 0)
+        return -1;
     if (mem->has_shared && (mem->processors + mem->group - 1) / mem->group > 64)
         REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
     for (uint32_t k = 0; k < config->levels; k++) {
@@ -82,8 +111,20 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
             (sg_filter){set.first, c->set_mask, c->line_shift, set.rest, rest_ways, c->hit_cycles};
     }
     mem->ops = sg_net_table[config->network];
+    mem->told = calloc(mem->dir.words, sizeof *mem->told);
+    mem->places = sg_places_create(config);
+    if (config->prefetch != SG_PREFETCH_NONE)
+        mem->prefetch = sg_prefetch_create(config);
+    if (!mem->others || !mem->told || !mem->places ||
+        (config->prefetch != SG_PREFETCH_NONE && !mem->prefetch))
+        REFUSE("the host has no memory for the simulated machine");
     mem->net = mem->ops->create(config, error, error_size);
-    return mem->net && mem->others ? 0 : -1;
+    if (!mem->net)
+        return -1;
+    if (config->placement == SG_PLACE_NODE && config->placement_node >= mem->ops->nodes(mem->net))
+        REFUSE("machine.placement_node: expected a node from 0 to %u, got %u", mem->ops->nodes(mem->net) - 1,
+               config->placement_node);
+    return 0;
 }
 
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
@@ -96,9 +137,11 @@ sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
         return NULL;
     }
     mem->processors = config->processors;
-    mem->max_processors = config->max_processors;
     mem->exclusive = config->coherence_exclusive;
-    mem->interleave = config->placement == SG_PLACE_INTERLEAVE;
+    mem->owned = config->coherence_owned;
+    mem->broadcast = config->coherence == SG_COH_LIMITED_BROADCAST;
+    if (mem->broadcast || config->coherence == SG_COH_LIMITED_NO_BROADCAST)
+        mem->pointers = config->coherence_pointers;
     mem->line_shift = (uint32_t)__builtin_ctz(config->coherence_line_bytes);
     mem->page_shift = (uint32_t)__builtin_ctz(config->page_bytes);
     mem->page_miss_cycles = config->page_miss_cycles;
@@ -122,14 +165,22 @@ void sg_mem_destroy(sg_mem *mem)
     if (mem->net)
         mem->ops->destroy(mem->net);
     sg_dir_destroy(&mem->dir);
+    sg_places_destroy(mem->places);
+    sg_prefetch_destroy(mem->prefetch);
     free(mem->filter);
     free(mem->others);
+    free(mem->told);
     free(mem);
 }
 
 sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor)
 {
     return &mem->filter[processor];
+}
+
+void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context)
+{
+    mem->ops->statistics(mem->net, visit, context);
 }
 
 uint32_t sg_mem_line_bytes(const sg_mem *mem)

@@ -12,11 +12,15 @@ struct sg_mem {
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
     uint32_t has_shared;     /* level[private_levels] is shared by `group` processors */
     uint32_t group;
-    uint32_t attraction; /* COMA: the last private level is all the memory there is */
-    uint32_t exclusive;  /* a sole reader gets the line writable */
-    uint32_t interleave; /* home of a page by its number, not by first touch */
-    uint32_t max_processors;
-    uint32_t line_shift; /* of a coherence line */
+    uint32_t attraction;  /* COMA: the last private level is all the memory there is */
+    uint32_t exclusive;   /* a sole reader gets the line writable */
+    uint32_t owned;       /* a dirty line that others read stays with its owner */
+    uint32_t pointers;    /* holders that the directory knows; 0: all */
+    uint32_t broadcast;   /* with more holders: tell everybody; else: the directory makes one drop its copy */
+    uint32_t remote_only; /* the shared level keeps lines of other nodes only */
+    struct sg_places *places;     /* sg_mem_place.c */
+    struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
+    uint32_t line_shift;          /* of a coherence line */
     uint32_t page_shift;
     uint32_t page_miss_cycles;
     uint32_t private_cycles; /* looking into all private levels in vain */
@@ -26,6 +30,7 @@ struct sg_mem {
     const sg_net_ops *ops;
     void *net;
     uint64_t *others; /* scratch bitmap: holders without the requester */
+    uint64_t *told; /* scratch bitmap: those that are told to drop their copy, where they are not the same */
     /* Idealised machines (sg_whatif_mem.c); all 0 without. */
     uint32_t ideal;
     uint64_t alone, alone_step; /* when the transaction before began on its own, and what lies between two */
@@ -39,5 +44,28 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config);
 void sg_ideal_levels(sg_config *config);
 /* One transaction of an idealised machine. */
 void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply);
+
+/* sg_mem.c, for the prefetcher: brings the line of `address`, of which no private cache of `p` has a copy,
+ * into the private levels from `level` on, by a read at `now` that nobody waits for. Returns the cycles until
+ * it is there, or UINT64_MAX when it cannot be brought. Counts in `out` what happens to others. */
+uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, uint64_t now,
+                      sg_outcome *out, int *remote);
+int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address);
+
+/* sg_mem_place.c */
+struct sg_places *sg_places_create(const sg_config *config);
+void sg_places_destroy(struct sg_places *places);
+/* The node where a page begins its life that `processor` touches first. */
+uint32_t sg_places_choose(const sg_mem *mem, uint32_t processor, uint64_t address);
+
+/* sg_mem_prefetch.c */
+struct sg_prefetch *sg_prefetch_create(const sg_config *config);
+void sg_prefetch_destroy(struct sg_prefetch *prefetch);
+/* Was the line of `address` prefetched for `p` and not used since? */
+int sg_prefetch_awaits(const sg_mem *mem, uint32_t p, uint64_t address);
+/* The processor uses the line now: returns how long it has to wait for its arrival, forgets it. */
+uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, int *remote);
+/* A miss or the first use of a prefetched line at `address`: brings what will be wanted next. */
+void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, sg_outcome *out);
 
 #endif

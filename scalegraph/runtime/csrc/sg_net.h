@@ -8,7 +8,9 @@
 
 #include <stdint.h>
 
+#include "sg_calendar.h"
 #include "sg_config.h"
+#include "sg_usage.h"
 
 enum sg_transaction { SG_FETCH_READ, SG_FETCH_WRITE, SG_UPGRADE };
 
@@ -24,16 +26,38 @@ typedef struct sg_request {
     uint64_t now;
     uint64_t line; /* address / coherence line size */
     uint32_t processor;
-    uint32_t home; /* processor that touched the page first */
+    uint32_t home; /* node where the page lives */
     enum sg_transaction kind;
     enum sg_supplier from;
     uint32_t supplier;
-    int dirty;               /* the supplier's copy differs from memory and goes home too */
-    const uint64_t *sharers; /* bitmap of the processors whose copies must be invalidated */
-    uint32_t words;          /* of the bitmap */
-    uint32_t invalidations;  /* bits set in it */
+    int dirty;               /* the supplier's copy differs from memory and goes home too ... */
+    int keeps;               /* ... unless the supplier keeps it and answers for it from now on */
+    const uint64_t *holders; /* bitmap of the other processors that have a copy */
+    const uint64_t *targets; /* bitmap of the processors that are told to drop theirs, if they have one */
+    uint32_t words;          /* of each of the two bitmaps */
+    uint32_t copies;         /* bits set in holders */
+    uint32_t invalidations;  /* bits set in targets; 0: nobody is told, whatever the bitmap says */
+    uint64_t groups;         /* bitmap of the other shared caches that have the line */
     uint64_t *busy;          /* of the line: no request is served before; a network sets it */
 } sg_request;
+
+/* Finds the first processor from `*q` on that must be told to drop its copy; a supplier that is asked for the
+ * line knows already. */
+static inline int sg_next_target(const sg_request *r, uint32_t *q)
+{
+    uint32_t asked = r->from == SG_FROM_CACHE && r->kind != SG_UPGRADE ? r->supplier : UINT32_MAX;
+    for (; r->invalidations > 0 && *q < r->words * 64; ++*q) {
+        uint64_t word = r->targets[*q >> 6] >> (*q & 63);
+        if (word == 0) {
+            *q |= 63;
+            continue;
+        }
+        *q += (uint32_t)__builtin_ctzll(word);
+        if (*q != asked)
+            return 1;
+    }
+    return 0;
+}
 
 /* Waits until the line can be served, at `time` or later. */
 static inline uint64_t sg_wait_line(const sg_request *r, uint64_t time, uint64_t *wait)
@@ -64,9 +88,15 @@ typedef struct sg_net_ops {
     void (*transact)(void *net, const sg_request *request, sg_reply *reply);
     /* A line leaves the caches of `processor`: occupies what it passes, nobody waits for it. */
     void (*write_back)(void *net, uint64_t now, uint32_t processor, uint64_t line, uint32_t home);
+    /* Places where a page can live, and the one that is nearest to a processor. */
+    uint32_t (*nodes)(const void *net);
+    uint32_t (*node_of)(const void *net, uint32_t processor);
+    /* Tells what every link and every memory module has done so far. */
+    void (*statistics)(const void *net, sg_usage_visit *visit, void *context);
 } sg_net_ops;
 
-extern const sg_net_ops sg_net_ring, sg_net_multistage, sg_net_numa;
+extern const sg_net_ops sg_net_ring, sg_net_multistage, sg_net_numa, sg_net_bus, sg_net_mesh,
+    sg_net_hypernode;
 
 /* By enum sg_network. */
 extern const sg_net_ops *const sg_net_table[];
@@ -76,5 +106,10 @@ static inline int sg_bit(const uint64_t *bits, uint32_t i)
 {
     return (int)(bits[i >> 6] >> (i & 63) & 1);
 }
+
+/* Tells of `count` calendars that are one resource together; `scale` of their units are a cycle. */
+__attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
+                                                         const char *kind, sg_usage_visit *visit,
+                                                         void *context, const char *format, ...);
 
 #endif

@@ -6,7 +6,8 @@
  * output port of a switch is busy while all flits of a message pass, and so is the port into the network.
  * A module serves one request at a time: memory_cycles with data, directory_cycles without.
  *
- * Read of a dirty line: home asks the owner, the owner sends the line home, home answers. Write: home sends
+ * Read of a dirty line: home asks the owner, the owner sends the line home, home answers; an owner that keeps
+ * the dirty line sends it through home, but not into its memory. Write: home sends
  * an invalidation to every sharer, one after the other through its port, and answers when all have
  * acknowledged; until then other requests for the line wait at home. Module m is beside processor m, but
  * reaching it needs the network all the same. */
@@ -115,18 +116,15 @@ static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t ho
                            uint64_t *wait)
 {
     uint64_t last = time, last_wait = *wait;
-    for (uint32_t word = 0; word < r->words; word++)
-        for (uint64_t left = r->sharers[word]; left; left &= left - 1) {
-            uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
-            uint64_t branch_wait = *wait;
-            uint64_t arrival =
-                send(net, net->back, home, q, time, net->short_flits, &branch_wait) + net->snoop;
-            arrival = send(net, net->forth, q, home, arrival, net->short_flits, &branch_wait);
-            if (arrival > last) {
-                last = arrival;
-                last_wait = branch_wait;
-            }
+    for (uint32_t q = 0; sg_next_target(r, &q); q++) {
+        uint64_t branch_wait = *wait;
+        uint64_t arrival = send(net, net->back, home, q, time, net->short_flits, &branch_wait) + net->snoop;
+        arrival = send(net, net->forth, q, home, arrival, net->short_flits, &branch_wait);
+        if (arrival > last) {
+            last = arrival;
+            last_wait = branch_wait;
         }
+    }
     *wait = last_wait;
     return last;
 }
@@ -143,13 +141,12 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
         time = send(net, net->back, home, r->supplier, time, net->short_flits, &wait) + net->snoop;
         uint64_t answer = r->dirty ? net->long_flits : net->short_flits;
         time = send(net, net->forth, r->supplier, home, time, answer, &wait);
-        time = serve(net, home, time, net->memory, &wait);
+        time = serve(net, home, time, r->keeps ? net->directory : net->memory, &wait);
     } else {
         time = serve(net, home, time, r->kind == SG_UPGRADE ? net->directory : net->memory, &wait);
-        if (r->kind != SG_FETCH_READ && r->invalidations > 0)
-            time = invalidate(net, r, home, time, &wait);
     }
-    if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE)
+    time = invalidate(net, r, home, time, &wait);
+    if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE || r->invalidations > 0)
         *r->busy = time;
     time = send(net, net->back, home, r->processor, time, flits, &wait);
     reply->remote = 1;
@@ -167,4 +164,29 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
     serve(net, home, time, net->memory, &wait);
 }
 
-const sg_net_ops sg_net_multistage = {"multistage", parameters, create, destroy, transact, write_back};
+/* Lines go round all modules whatever page they are of. */
+static uint32_t nodes(const void *state)
+{
+    return ((const multistage_net *)state)->ports;
+}
+
+static uint32_t node_of(const void *state, uint32_t processor)
+{
+    return processor % ((const multistage_net *)state)->ports;
+}
+
+static void statistics(const void *state, sg_usage_visit *visit, void *context)
+{
+    const multistage_net *net = state;
+    static const char *const way[] = {"forth", "back"};
+    for (int back = 0; back < 2; back++)
+        for (uint32_t stage = 0; stage <= net->stages; stage++)
+            for (uint32_t port = 0; port < net->ports; port++)
+                sg_usage_tell((back ? net->back : net->forth) + (size_t)stage * net->ports + port, 1, 1,
+                              SG_USAGE_LINK, visit, context, "%s %u.%u", way[back], stage, port);
+    for (uint32_t port = 0; port < net->ports; port++)
+        sg_usage_tell(&net->module[port], 1, 1, SG_USAGE_MODULE, visit, context, "memory %u", port);
+}
+
+const sg_net_ops sg_net_multistage = {"multistage", parameters, create,  destroy,   transact,
+                                      write_back,   nodes,      node_of, statistics};

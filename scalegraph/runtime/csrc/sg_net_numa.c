@@ -1,6 +1,12 @@
-/* Sockets with their own memory, joined by a link between each pair (present servers).
+/* Sockets with their own memory, joined by links (present servers).
  *
- * Every socket has memory channels, lines interleaved over them; a transfer occupies its channel, and a line
+ * Links join every pair of sockets, or the sockets in a ring, or those whose numbers differ in one binary
+ * digit (a hypercube); a message between sockets that no link joins passes through others, the shorter way
+ * round a ring (upwards where both are equal), the lowest differing digit first in a hypercube, and takes a
+ * link's time and occupies the link at each hop.
+ *
+ * Every socket has memory channels, lines interleaved over them, and each channel has banks; a transfer
+ * occupies its bank and its channel, and a line
  * that crosses a link occupies that direction of it, at their bandwidths. Occupancy is counted in 1/1000
  * cycle, since a line takes a fraction of one. The directory stands at the home; a snoop filter of the
  * socket finds copies in its own caches without asking home.
@@ -18,24 +24,29 @@
 #include "sg_calendar.h"
 
 typedef struct numa_net {
-    uint32_t sockets, cores, channels;
-    int interleave;
+    uint32_t sockets, cores, channels, banks, topology;
     uint64_t memory, transfer, snoop, link;
-    uint64_t channel_busy, link_busy, link_short; /* millicycles */
-    sg_calendar *channel;                         /* [sockets][channels] */
-    sg_calendar *links;                           /* [from][to] */
+    uint64_t channel_busy, bank_busy, link_busy, link_short; /* millicycles */
+    sg_calendar *channel;                                    /* [sockets][channels] */
+    sg_calendar *bank;                                       /* [sockets][channels][banks] */
+    sg_calendar *links;                                      /* [from][to] */
     size_t bytes;
 } numa_net;
 
+enum { FULL, RING, HYPERCUBE };
+
 static const sg_net_parameter parameters[] = {
     {"sockets", 1, 64},
+    {"topology", FULL, HYPERCUBE},
     {"socket_processors", 1, 4096},
     {"channels", 1, 1024},           /* of one socket's memory */
+    {"banks", 1, 1024},              /* of one channel */
     {"memory_cycles", 0, 1000000},   /* from the miss of the last cache to data of the own memory */
     {"transfer_cycles", 0, 1000000}, /* ditto from another cache of the own socket */
     {"snoop_cycles", 0, 1000000},    /* to invalidate copies within a socket */
-    {"link_cycles", 0, 1000000},     /* one way between two sockets */
+    {"link_cycles", 0, 1000000},     /* one way over one link */
     {"channel_line_millicycles", 0, 1000000000}, /* a channel is busy with one line */
+    {"bank_millicycles", 0, 1000000000},         /* a bank is busy with one line */
     {"link_line_millicycles", 0, 1000000000},    /* a link is busy with a message with a line */
     {"link_control_millicycles", 0, 1000000000}, /* and with one without */
     {NULL, 0, 0},
@@ -49,16 +60,18 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->sockets = (uint32_t)sg_config_u64(config, "sockets");
     net->cores = (uint32_t)sg_config_u64(config, "socket_processors");
     net->channels = (uint32_t)sg_config_u64(config, "channels");
-    net->interleave = config->placement == SG_PLACE_INTERLEAVE;
+    net->banks = (uint32_t)sg_config_u64(config, "banks");
+    net->topology = (uint32_t)sg_config_u64(config, "topology");
     net->memory = sg_config_u64(config, "memory_cycles");
     net->transfer = sg_config_u64(config, "transfer_cycles");
     net->snoop = sg_config_u64(config, "snoop_cycles");
     net->link = sg_config_u64(config, "link_cycles");
     net->channel_busy = sg_config_u64(config, "channel_line_millicycles");
+    net->bank_busy = sg_config_u64(config, "bank_millicycles");
     net->link_busy = sg_config_u64(config, "link_line_millicycles");
     net->link_short = sg_config_u64(config, "link_control_millicycles");
     size_t channels = (size_t)net->sockets * net->channels;
-    net->bytes = (channels + (size_t)net->sockets * net->sockets) * sizeof(sg_calendar);
+    net->bytes = (channels * (1 + net->banks) + (size_t)net->sockets * net->sockets) * sizeof(sg_calendar);
     const sg_cache_level *last = &config->level[config->levels - 1];
     if (net->sockets * net->cores < config->max_processors)
         snprintf(error, error_size,
@@ -68,10 +81,14 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
         snprintf(error, error_size,
                  "machine.level.%u.shared_by: expected a divisor of the %u processors of a socket",
                  config->levels - 1, net->cores);
+    else if (net->topology == HYPERCUBE && (net->sockets & (net->sockets - 1)) != 0)
+        snprintf(error, error_size, "machine.network.sockets: expected a power of two in a hypercube, got %u",
+                 net->sockets);
     else if (!(net->channel = sg_map(net->bytes)))
         snprintf(error, error_size, "the host has no memory for the network");
     else {
-        net->links = net->channel + channels;
+        net->bank = net->channel + channels;
+        net->links = net->bank + channels * net->banks;
         return net;
     }
     free(net);
@@ -92,32 +109,43 @@ static uint64_t occupy(sg_calendar *calendar, uint64_t time, uint64_t millicycle
     return (start - time * 1000 + 999) / 1000;
 }
 
-/* One message over the link from one socket to another; returns the time of arrival. */
+/* The socket behind the next link on the way from one socket to another one. */
+static uint32_t next_socket(const numa_net *net, uint32_t from, uint32_t to)
+{
+    if (net->topology == FULL)
+        return to;
+    if (net->topology == HYPERCUBE)
+        return from ^ ((from ^ to) & -(from ^ to));
+    uint32_t up = (to + net->sockets - from) % net->sockets;
+    return (from + (2 * up <= net->sockets ? 1 : net->sockets - 1)) % net->sockets;
+}
+
+/* One message from one socket to another; returns the time of arrival. */
 static uint64_t cross(numa_net *net, uint32_t from, uint32_t to, uint64_t time, uint64_t millicycles,
                       uint64_t *wait)
 {
-    uint64_t waited = occupy(&net->links[(size_t)from * net->sockets + to], time, millicycles);
-    *wait += waited;
-    return time + waited + net->link;
+    while (from != to) {
+        uint32_t next = next_socket(net, from, to);
+        uint64_t waited = occupy(&net->links[(size_t)from * net->sockets + next], time, millicycles);
+        *wait += waited;
+        time += waited + net->link;
+        from = next;
+    }
+    return time;
 }
 
-static uint32_t home_socket(const numa_net *net, uint32_t home)
-{
-    return net->interleave ? home % net->sockets : home / net->cores;
-}
-
-/* Are there copies in the private caches of `socket`? */
-static int has_copies(const numa_net *net, const sg_request *r, uint32_t socket)
+/* Is one of the processors of `socket` in the bitmap? */
+static int has_copies(const numa_net *net, const sg_request *r, const uint64_t *bits, uint32_t socket)
 {
     uint32_t end = (socket + 1) * net->cores;
     if (end > r->words * 64)
         end = r->words * 64;
     for (uint32_t p = socket * net->cores; p < end; p++) {
         if ((p & 63) == 0 && end - p >= 64) {
-            if (r->sharers[p >> 6])
+            if (bits[p >> 6])
                 return 1;
             p += 63;
-        } else if (sg_bit(r->sharers, p)) {
+        } else if (sg_bit(bits, p)) {
             return 1;
         }
     }
@@ -126,8 +154,10 @@ static int has_copies(const numa_net *net, const sg_request *r, uint32_t socket)
 
 static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint64_t time, uint64_t *wait)
 {
-    sg_calendar *channel = &net->channel[(size_t)socket * net->channels + line % net->channels];
-    uint64_t waited = occupy(channel, time, net->channel_busy);
+    size_t channel = (size_t)socket * net->channels + line % net->channels;
+    size_t bank = channel * net->banks + line / net->channels % net->banks;
+    uint64_t waited = occupy(&net->bank[bank], time, net->bank_busy);
+    waited += occupy(&net->channel[channel], time + waited, net->channel_busy);
     *wait += waited;
     return time + waited + net->memory;
 }
@@ -136,11 +166,11 @@ static uint64_t from_memory(numa_net *net, uint32_t socket, uint64_t line, uint6
 static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t time, uint64_t *wait,
                       int *remote)
 {
-    uint32_t home = home_socket(net, r->home), source = home;
+    uint32_t home = r->home, source = home;
     int cache = 1;
-    if (r->from == SG_FROM_HOME && !has_copies(net, r, own))
+    if (r->from == SG_FROM_HOME && !has_copies(net, r, r->holders, own))
         cache = 0;
-    else if (r->from != SG_FROM_CACHE && has_copies(net, r, own))
+    else if (r->from != SG_FROM_CACHE && has_copies(net, r, r->holders, own))
         source = own;
     else
         source = r->supplier / net->cores;
@@ -158,11 +188,10 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
 static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uint64_t start, uint64_t *wait,
                            int *remote)
 {
-    uint32_t home = home_socket(net, r->home);
     uint64_t last = start, last_wait = 0;
     for (uint32_t socket = 0; socket < net->sockets; socket++) {
-        int ask = r->kind == SG_UPGRADE && socket == home; /* the directory must agree */
-        if (!ask && !has_copies(net, r, socket))
+        int ask = r->kind == SG_UPGRADE && socket == r->home; /* the directory must agree */
+        if (!ask && (r->invalidations == 0 || !has_copies(net, r, r->targets, socket)))
             continue;
         uint64_t branch_wait = 0, time = start;
         if (socket != own) {
@@ -189,7 +218,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     reply->remote = 0;
     if (r->kind != SG_UPGRADE && r->from != SG_FROM_OWN_GROUP)
         end = fetch(net, r, own, start, &wait, &reply->remote);
-    if (r->kind != SG_FETCH_READ) {
+    if (r->kind != SG_FETCH_READ || r->invalidations > 0) {
         uint64_t other_wait, gone = invalidate(net, r, own, start, &other_wait, &reply->remote);
         if (gone > end) {
             end = gone;
@@ -202,14 +231,41 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     reply->cycles = end - r->now - wait;
 }
 
-static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t page_home)
+static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
 {
     numa_net *net = state;
-    uint32_t own = processor / net->cores, home = home_socket(net, page_home);
+    uint32_t own = processor / net->cores;
     uint64_t wait = 0;
-    if (home != own)
-        now = cross(net, own, home, now, net->link_busy, &wait);
+    now = cross(net, own, home, now, net->link_busy, &wait);
     from_memory(net, home, line, now, &wait);
 }
 
-const sg_net_ops sg_net_numa = {"numa", parameters, create, destroy, transact, write_back};
+static uint32_t nodes(const void *state)
+{
+    return ((const numa_net *)state)->sockets;
+}
+
+static uint32_t node_of(const void *state, uint32_t processor)
+{
+    return processor / ((const numa_net *)state)->cores;
+}
+
+static void statistics(const void *state, sg_usage_visit *visit, void *context)
+{
+    const numa_net *net = state;
+    for (uint32_t from = 0; from < net->sockets; from++)
+        for (uint32_t to = 0; to < net->sockets; to++)
+            if (from != to && next_socket(net, from, to) == to)
+                sg_usage_tell(&net->links[(size_t)from * net->sockets + to], 1, 1000, SG_USAGE_LINK, visit,
+                              context, "link %u>%u", from, to);
+    for (uint32_t channel = 0; channel < net->sockets * net->channels; channel++) {
+        sg_usage_tell(&net->channel[channel], 1, 1000, SG_USAGE_MODULE, visit, context, "memory %u.%u",
+                      channel / net->channels, channel % net->channels);
+        if (net->bank_busy > 0)
+            sg_usage_tell(&net->bank[(size_t)channel * net->banks], net->banks, 1000, SG_USAGE_MODULE, visit,
+                          context, "banks %u.%u", channel / net->channels, channel % net->channels);
+    }
+}
+
+const sg_net_ops sg_net_numa = {"numa",     parameters, create,  destroy,   transact,
+                                write_back, nodes,      node_of, statistics};

@@ -130,7 +130,7 @@ static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, 
         }
         slot = slot == 0 ? t.count - 1 : slot - 1;
     }
-    sg_calendar_take(&t.slots[best_slot], best, length, best_place);
+    sg_calendar_take(&t.slots[best_slot], best, length, best_place, best - first);
     *wait += best - first;
     return best;
 }
@@ -144,7 +144,7 @@ static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t 
     if (end > r->words * 64)
         end = r->words * 64;
     for (uint32_t p = first; p < end;) {
-        uint64_t word = r->sharers[p >> 6] >> (p & 63);
+        uint64_t word = r->holders[p >> 6] >> (p & 63);
         if (word == 0) {
             p = (p | 63) + 1;
             continue;
@@ -197,7 +197,7 @@ static uint32_t other_rings(const ring_net *net, const sg_request *r, int local,
     uint32_t own = r->processor / net->cells, count = 0;
     if (r->kind == SG_FETCH_READ && local)
         return 0;
-    for (uint32_t i = 1; i < net->rings && r->invalidations > 0; i++) {
+    for (uint32_t i = 1; i < net->rings && r->copies > 0; i++) {
         ring[count] = (own + i) % net->rings;
         holder[count] = first_holder(net, r, ring[count], net->cells + 1);
         if (holder[count] == NOBODY)
@@ -206,7 +206,7 @@ static uint32_t other_rings(const ring_net *net, const sg_request *r, int local,
         if (r->kind == SG_FETCH_READ)
             break;
     }
-    if (r->invalidations == 0 && !local && r->kind != SG_UPGRADE) {
+    if (r->copies == 0 && !local && r->kind != SG_UPGRADE) {
         ring[0] = r->home / net->cells;
         holder[0] = NOBODY;
         count = 1;
@@ -223,7 +223,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     track here = leaf_ring(net, own);
     uint64_t start = load(here, station, time, net->revolution, &wait);
     uint32_t supplier = first_holder(net, r, own, station);
-    int local = supplier != NOBODY || (r->invalidations == 0 && r->home / net->cells == own);
+    int local = supplier != NOBODY || (r->copies == 0 && r->home / net->cells == own);
     uint64_t late = 0;
     if (supplier != NOBODY)
         late = supply(net, r, supplier, start + distance(here, station, supplier % net->cells));
@@ -261,4 +261,31 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
          net->revolution, &wait);
 }
 
-const sg_net_ops sg_net_ring = {"ring", parameters, create, destroy, transact, write_back};
+/* A cell keeps what it touched: every processor is a place of its own. */
+static uint32_t nodes(const void *state)
+{
+    const ring_net *net = state;
+    return net->rings * net->cells;
+}
+
+static uint32_t node_of(const void *state, uint32_t processor)
+{
+    (void)state;
+    return processor;
+}
+
+static void statistics(const void *state, sg_usage_visit *visit, void *context)
+{
+    const ring_net *net = state;
+    for (uint32_t ring = 0; ring < net->rings; ring++) {
+        const sg_calendar *slots = net->slots + (size_t)ring * net->stations;
+        sg_usage_tell(slots, net->stations, 1, SG_USAGE_LINK, visit, context, "ring %u", ring);
+    }
+    const sg_calendar *upper = net->slots + (size_t)net->rings * net->stations;
+    sg_usage_tell(upper, net->rings, 1, SG_USAGE_LINK, visit, context, "upper ring");
+    for (uint32_t p = 0; p < net->rings * net->cells; p++)
+        sg_usage_tell(&net->cell[p], 1, 1, SG_USAGE_MODULE, visit, context, "cell %u", p);
+}
+
+const sg_net_ops sg_net_ring = {"ring",     parameters, create,  destroy,   transact,
+                                write_back, nodes,      node_of, statistics};

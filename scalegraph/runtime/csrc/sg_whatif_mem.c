@@ -44,6 +44,8 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
     uint64_t step = 1, span = 1ull << 22; /* longer than any transaction alone */
     mem->ideal = config->ideal;
     mem->own_memory = sg_config_u64(config, "memory_cycles"); /* 0: the last private cache is the memory */
+    if (mem->own_memory == 0)
+        mem->own_memory = sg_config_u64(config, "memory_millicycles") / 1000;
     for (uint32_t i = 0; i < config->parameters; i++)
         if (is_step(config->parameter[i].name) && config->parameter[i].value > 0)
             step = least_common(step, config->parameter[i].value);
@@ -90,5 +92,6 @@ void sg_ideal_levels(sg_config *config)
         sg_cache_level *level = &config->level[k];
         level->ways = (uint32_t)ways;
         level->size_bytes = span * ways;
+        level->replacement = SG_REPLACE_LRU;
     }
 }

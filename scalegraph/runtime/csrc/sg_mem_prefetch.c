@@ -1,0 +1,125 @@
+/* The prefetcher of each processor: what it watches are the misses that leave the private caches and the
+ * first uses of lines that it has brought itself.
+ *
+ * next_line brings the lines behind one that was missed. stride keeps a few streams, one a page; two equal
+ * distances between lines that follow each other make a stream known, and then the lines ahead of it are
+ * brought. Neither goes beyond the page. A line that is brought is in the caches at once as far as the other
+ * processors can see, but its own processor waits for what is left of its way when it uses it early. */
+#include <stdlib.h>
+
+#include "sg_mem_state.h"
+
+enum { AWAITED = 32, STREAMS = 8 };
+
+typedef struct awaited {
+    uint64_t line; /* + 1; 0: free */
+    uint64_t arrival;
+    int remote;
+} awaited;
+
+typedef struct stream {
+    uint64_t last;
+    int64_t stride;
+    int used, known;
+} stream;
+
+typedef struct watcher {
+    awaited awaited[AWAITED];
+    uint32_t next_awaited;
+    stream stream[STREAMS];
+    uint32_t next_stream;
+} watcher;
+
+struct sg_prefetch {
+    enum sg_prefetch_kind kind;
+    uint32_t level, degree, distance;
+    watcher watcher[];
+};
+
+struct sg_prefetch *sg_prefetch_create(const sg_config *config)
+{
+    struct sg_prefetch *prefetch = calloc(1, sizeof *prefetch + config->processors * sizeof(watcher));
+    if (!prefetch)
+        return NULL;
+    prefetch->kind = config->prefetch;
+    prefetch->level = config->prefetch_level;
+    prefetch->degree = config->prefetch_degree;
+    prefetch->distance = config->prefetch_distance;
+    return prefetch;
+}
+
+void sg_prefetch_destroy(struct sg_prefetch *prefetch)
+{
+    free(prefetch);
+}
+
+static awaited *find(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    awaited *list = mem->prefetch->watcher[p].awaited;
+    for (uint32_t i = 0; i < AWAITED; i++)
+        if (list[i].line == (address >> mem->line_shift) + 1)
+            return &list[i];
+    return NULL;
+}
+
+int sg_prefetch_awaits(const sg_mem *mem, uint32_t p, uint64_t address)
+{
+    return find(mem, p, address) != NULL;
+}
+
+uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, int *remote)
+{
+    awaited *found = find(mem, p, address);
+    found->line = 0;
+    *remote = found->remote;
+    return found->arrival > now ? found->arrival - now : 0;
+}
+
+/* Brings one line, if it is of the same page and not here yet. */
+static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, uint64_t now, sg_outcome *out)
+{
+    struct sg_prefetch *prefetch = mem->prefetch;
+    uint64_t wanted = address + ((uint64_t)lines << mem->line_shift);
+    if (wanted >> mem->page_shift != address >> mem->page_shift || sg_mem_has(mem, p, wanted))
+        return;
+    int remote = 0;
+    uint64_t cycles = sg_mem_bring(mem, p, wanted, prefetch->level, now, out, &remote);
+    if (cycles == UINT64_MAX)
+        return;
+    watcher *w = &prefetch->watcher[p];
+    awaited *old = find(mem, p, wanted), *entry = old ? old : &w->awaited[w->next_awaited++ % AWAITED];
+    *entry = (awaited){(wanted >> mem->line_shift) + 1, now + cycles, remote};
+    out->count[SG_COUNTER_PREFETCHES]++;
+}
+
+/* The stream of this page, made if need be. */
+static stream *stream_of(watcher *w, uint64_t line, uint32_t page_lines_shift)
+{
+    for (uint32_t i = 0; i < STREAMS; i++)
+        if (w->stream[i].used && w->stream[i].last >> page_lines_shift == line >> page_lines_shift)
+            return &w->stream[i];
+    stream *made = &w->stream[w->next_stream++ % STREAMS];
+    *made = (stream){.last = line, .used = 1};
+    return made;
+}
+
+void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now, sg_outcome *out)
+{
+    const struct sg_prefetch *prefetch = mem->prefetch;
+    int64_t stride = 1;
+    if (prefetch->kind == SG_PREFETCH_STRIDE) {
+        uint64_t line = address >> mem->line_shift;
+        stream *s = stream_of(&mem->prefetch->watcher[p], line, mem->page_shift - mem->line_shift);
+        int64_t step = (int64_t)(line - s->last);
+        if (step == 0)
+            return;
+        s->known = step == s->stride;
+        s->stride = step;
+        s->last = line;
+        if (!s->known)
+            return;
+        stride = step;
+    }
+    for (uint32_t i = 0; i < prefetch->degree; i++)
+        bring(mem, p, address, stride * (int64_t)(prefetch->distance + i), now, out);
+}

@@ -1,0 +1,304 @@
+/* Hypernodes: a crossbar inside, rings between them (Convex Exemplar SPP1000).
+ *
+ * Each hypernode has as many functional units as there are rings, each with a memory and a place on its ring;
+ * lines are interleaved over them, so the line alone says which unit, and which ring, a request uses. The
+ * crossbar joins the processors of a hypernode with its units; its port at a unit is busy while a line
+ * passes. Rings go one way: hypernode h to h + 1; a message occupies each link it passes, and a request and
+ * its answer go round the whole ring together.
+ *
+ * Within a hypernode a directory in the unit's memory knows the caches with copies; between hypernodes each
+ * line has a list of the hypernodes with copies (SCI), kept by its home. A hypernode that wants a line asks
+ * home; where another hypernode has it dirty, home answers who, and the requester asks that one. A writer
+ * asks home first, then has the hypernodes on the list drop their copies one after the other, each with one
+ * round of the ring.
+ *
+ * Part of the memory of each unit is the network cache, a shared level that keeps remote lines (sg_mem.c
+ * looks there before); a remote line that a cache of the own hypernode has comes from the own unit as well.
+ *
+ * Simplified: the list has no order and costs no messages when a hypernode leaves it; the crossbar's ports of
+ * the processors are never waited for. */
+#include "sg_net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sg_cache.h"
+
+typedef struct hypernode_net {
+    uint32_t hypernodes, processors, rings;
+    uint64_t crossbar, memory, directory, snoop, controller, hop;
+    uint64_t line_crossbar;             /* a line occupies a port of the crossbar */
+    uint64_t short_packet, long_packet; /* a packet occupies a link of a ring */
+    sg_calendar *module;                /* [hypernode][ring]: the unit's memory */
+    sg_calendar *port;                  /* [hypernode][ring]: the crossbar at the unit */
+    sg_calendar *link;                  /* [ring][hypernode]: to the next hypernode */
+    size_t bytes;
+} hypernode_net;
+
+static const sg_net_parameter parameters[] = {
+    {"hypernodes", 1, 64},
+    {"hypernode_processors", 1, 64},
+    {"rings", 1, 64},               /* and units of a hypernode */
+    {"crossbar_cycles", 0, 100000}, /* one passage */
+    {"crossbar_bytes", 1, 4096},    /* of a line that pass a port in one cycle */
+    {"memory_cycles", 1, 100000},   /* a unit's memory is busy with a line */
+    {"directory_cycles", 0, 100000},
+    {"snoop_cycles", 0, 100000},      /* a cache needs to answer the directory */
+    {"controller_cycles", 0, 100000}, /* one passage between a unit and its ring */
+    {"hop_cycles", 1, 10000},         /* from one hypernode to the next */
+    {"ring_bytes", 1, 4096},          /* that pass a link in one cycle */
+    {"header_bytes", 1, 4096},
+    {NULL, 0, 0},
+};
+
+static void *create(const sg_config *config, char *error, unsigned error_size)
+{
+    hypernode_net *net = calloc(1, sizeof *net);
+    if (!net)
+        return NULL;
+    uint64_t line = config->coherence_line_bytes, header = sg_config_u64(config, "header_bytes");
+    uint64_t wide = sg_config_u64(config, "crossbar_bytes"), ring = sg_config_u64(config, "ring_bytes");
+    net->hypernodes = (uint32_t)sg_config_u64(config, "hypernodes");
+    net->processors = (uint32_t)sg_config_u64(config, "hypernode_processors");
+    net->rings = (uint32_t)sg_config_u64(config, "rings");
+    net->crossbar = sg_config_u64(config, "crossbar_cycles");
+    net->memory = sg_config_u64(config, "memory_cycles");
+    net->directory = sg_config_u64(config, "directory_cycles");
+    net->snoop = sg_config_u64(config, "snoop_cycles");
+    net->controller = sg_config_u64(config, "controller_cycles");
+    net->hop = sg_config_u64(config, "hop_cycles");
+    net->line_crossbar = (line + wide - 1) / wide;
+    net->short_packet = (header + ring - 1) / ring;
+    net->long_packet = (header + line + ring - 1) / ring;
+    size_t units = (size_t)net->hypernodes * net->rings;
+    net->bytes = 3 * units * sizeof(sg_calendar);
+    const sg_cache_level *last = &config->level[config->levels - 1];
+    if (net->hypernodes * net->processors < config->max_processors)
+        snprintf(error, error_size,
+                 "machine.network.hypernodes: expected room for %u processors, got %u hypernodes of %u",
+                 config->max_processors, net->hypernodes, net->processors);
+    else if (last->shared_by > 1 && (last->shared_by != net->processors || !last->remote_only))
+        snprintf(error, error_size,
+                 "machine.level.%u.shared_by: expected 1, or a network cache (remote_only) of all %u "
+                 "processors of "
+                 "a hypernode",
+                 config->levels - 1, net->processors);
+    else if (!(net->module = sg_map(net->bytes)))
+        snprintf(error, error_size, "the host has no memory for the network");
+    else {
+        net->port = net->module + units;
+        net->link = net->port + units;
+        return net;
+    }
+    free(net);
+    return NULL;
+}
+
+static void destroy(void *state)
+{
+    hypernode_net *net = state;
+    sg_unmap(net->module, net->bytes);
+    free(net);
+}
+
+/* A transaction under way: in which unit, at what time, after how much waiting. */
+typedef struct course {
+    hypernode_net *net;
+    uint32_t unit;
+    uint64_t time, wait;
+} course;
+
+static void take(course *c, sg_calendar *resource, uint64_t length)
+{
+    uint64_t start = sg_calendar_reserve(resource, c->time, length);
+    c->wait += start - c->time;
+    c->time = start;
+}
+
+/* The memory of the unit in `hypernode` is busy for `cycles`. */
+static void serve(course *c, uint32_t hypernode, uint64_t cycles)
+{
+    take(c, &c->net->module[hypernode * c->net->rings + c->unit], cycles);
+    c->time += cycles;
+}
+
+/* A line passes the crossbar between the unit and a processor. */
+static void carry(course *c, uint32_t hypernode)
+{
+    take(c, &c->net->port[hypernode * c->net->rings + c->unit], c->net->line_crossbar);
+    c->time += c->net->crossbar + c->net->line_crossbar;
+}
+
+/* A packet goes from the ring's controller in one hypernode to that in another one. */
+static void ride(course *c, uint32_t from, uint32_t to, uint64_t packet)
+{
+    const hypernode_net *net = c->net;
+    c->time += net->controller;
+    for (; from != to; from = (from + 1) % net->hypernodes) {
+        take(c, &net->link[c->unit * net->hypernodes + from], packet);
+        c->time += net->hop;
+    }
+    c->time += packet + net->controller;
+}
+
+/* The directory of `hypernode` asks the caches with copies there, all at once. */
+static void ask_caches(course *c)
+{
+    c->time += 2 * c->net->crossbar + c->net->snoop;
+}
+
+static int has_target(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
+{
+    uint32_t q = hypernode * net->processors;
+    return q < r->words * 64 && sg_next_target(r, &q) && q < (hypernode + 1) * net->processors;
+}
+
+static int has_holder(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
+{
+    for (uint32_t q = hypernode * net->processors; q < (hypernode + 1) * net->processors; q++)
+        if (q < r->words * 64 && sg_bit(r->holders, q))
+            return 1;
+    return 0;
+}
+
+/* The hypernode with the data of a fetch. */
+static uint32_t source_of(const hypernode_net *net, const sg_request *r, uint32_t own)
+{
+    if (r->from == SG_FROM_CACHE)
+        return r->supplier / net->processors;
+    if (r->from == SG_FROM_OWN_GROUP || (r->home != own && has_holder(net, r, own)))
+        return own;
+    return r->from == SG_FROM_SHARED_CACHE ? r->supplier / net->processors : r->home;
+}
+
+/* The unit of `hypernode` gets the line from the cache that has it, or from its memory. */
+static void read_line(course *c, const sg_request *r, uint32_t hypernode)
+{
+    if (r->from == SG_FROM_CACHE) {
+        c->time += c->net->directory;
+        ask_caches(c);
+        if (r->dirty)
+            carry(c, hypernode);
+    }
+    if (r->from != SG_FROM_CACHE || !r->keeps)
+        serve(c, hypernode, c->net->memory);
+}
+
+/* When the line has arrived; home knows of it then. */
+static void fetch(course *c, const sg_request *r, uint32_t own, int *remote)
+{
+    hypernode_net *net = c->net;
+    uint32_t source = source_of(net, r, own);
+    c->time += net->crossbar;
+    if (source != own && r->home != own && r->home != source) {
+        ride(c, own, r->home, net->short_packet);
+        serve(c, r->home, net->directory);
+        ride(c, r->home, own, net->short_packet);
+    } else if (source != own && r->home == own) {
+        serve(c, own, net->directory);
+    }
+    if (source != own) {
+        *remote = 1;
+        ride(c, own, source, net->short_packet);
+        read_line(c, r, source);
+        ride(c, source, own, net->long_packet);
+    } else {
+        read_line(c, r, own);
+    }
+    carry(c, own);
+}
+
+/* The right to write, when the data are here: home makes the requester the head of the list, and every other
+ * hypernode with copies drops them in turn. `asked`: home has been asked with the fetch. */
+static void own_line(course *c, const sg_request *r, uint32_t own, int asked, int *remote)
+{
+    hypernode_net *net = c->net;
+    if (!asked) {
+        c->time += net->crossbar;
+        if (r->home != own) {
+            *remote = 1;
+            ride(c, own, r->home, net->short_packet);
+            serve(c, r->home, net->directory);
+            if (has_target(net, r, r->home))
+                ask_caches(c);
+            ride(c, r->home, own, net->short_packet);
+        } else {
+            serve(c, own, net->directory);
+        }
+    }
+    for (uint32_t i = 1; i < net->hypernodes; i++) {
+        uint32_t there = (own + i) % net->hypernodes;
+        int cached = (int)(r->groups >> there & 1);
+        if ((there == r->home && !asked) || !(has_target(net, r, there) || cached))
+            continue;
+        *remote = 1;
+        ride(c, own, there, net->short_packet);
+        c->time += net->directory;
+        if (has_target(net, r, there))
+            ask_caches(c);
+        ride(c, there, own, net->short_packet);
+    }
+    if (has_target(net, r, own))
+        ask_caches(c);
+    if (!asked)
+        c->time += net->crossbar;
+}
+
+static void transact(void *state, const sg_request *r, sg_reply *reply)
+{
+    hypernode_net *net = state;
+    uint32_t own = r->processor / net->processors;
+    course c = {net, (uint32_t)(r->line % net->rings), r->now, 0};
+    c.time = sg_wait_line(r, c.time, &c.wait);
+    reply->remote = 0;
+    int asked = 0;
+    if (r->kind != SG_UPGRADE && r->from != SG_FROM_OWN_GROUP) {
+        fetch(&c, r, own, &reply->remote);
+        asked = r->home == own || source_of(net, r, own) != own;
+    }
+    if (r->kind != SG_FETCH_READ)
+        own_line(&c, r, own, asked, &reply->remote);
+    if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE)
+        *r->busy = c.time;
+    reply->contention = c.wait;
+    reply->cycles = c.time - r->now - c.wait;
+}
+
+static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
+{
+    hypernode_net *net = state;
+    uint32_t own = processor / net->processors;
+    course c = {net, (uint32_t)(line % net->rings), now, 0};
+    carry(&c, own);
+    if (home != own)
+        ride(&c, own, home, net->long_packet);
+    serve(&c, home, net->memory);
+}
+
+static uint32_t nodes(const void *state)
+{
+    return ((const hypernode_net *)state)->hypernodes;
+}
+
+static uint32_t node_of(const void *state, uint32_t processor)
+{
+    return processor / ((const hypernode_net *)state)->processors;
+}
+
+static void statistics(const void *state, sg_usage_visit *visit, void *context)
+{
+    const hypernode_net *net = state;
+    for (uint32_t ring = 0; ring < net->rings; ring++)
+        for (uint32_t h = 0; h < net->hypernodes && net->hypernodes > 1; h++)
+            sg_usage_tell(&net->link[ring * net->hypernodes + h], 1, 1, SG_USAGE_LINK, visit, context,
+                          "ring %u link %u>%u", ring, h, (h + 1) % net->hypernodes);
+    for (uint32_t h = 0; h < net->hypernodes; h++)
+        for (uint32_t unit = 0; unit < net->rings; unit++) {
+            size_t at = (size_t)h * net->rings + unit;
+            sg_usage_tell(&net->port[at], 1, 1, SG_USAGE_LINK, visit, context, "crossbar %u.%u", h, unit);
+            sg_usage_tell(&net->module[at], 1, 1, SG_USAGE_MODULE, visit, context, "memory %u.%u", h, unit);
+        }
+}
+
+const sg_net_ops sg_net_hypernode = {"hypernode", parameters, create,  destroy,   transact,
+                                     write_back,  nodes,      node_of, statistics};

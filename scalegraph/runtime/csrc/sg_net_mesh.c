@@ -1,0 +1,242 @@
+/* Two-dimensional mesh of tiles, each with one processor, its caches and a part of the directory; memory
+ * controllers at the west and east edges (many-core processors).
+ *
+ * Tile t stands in column t % width, row t / width. Messages go along the row first, then along the column
+ * (XY routing). At every hop a message pays the router and the link, and its flits occupy the link; they
+ * occupy the port of the tile that sends it likewise. Within a tile a message takes no time.
+ *
+ * The directory entry of a line stands in tile line % tiles; the line itself in the memory of the controller
+ * where its page lives, whose banks it is interleaved over. Controllers with an even number stand at the west
+ * edge, the others at the east edge, evenly spread over the rows.
+ *
+ * A miss asks the directory, which asks the owner, or memory, for the line; it is sent straight to the
+ * processor that wants it. A dirty line that others read goes to memory, too, unless its owner keeps it
+ * (MOESI). Invalidations leave the directory one after the other, and the acknowledgements go to the
+ * processor that writes. */
+#include "sg_net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sg_cache.h"
+
+enum { EAST, WEST, SOUTH, NORTH, PORT, WAYS };
+
+typedef struct mesh_net {
+    uint32_t width, height, tiles, controllers, banks;
+    uint64_t hop; /* router and link */
+    uint64_t short_flits, long_flits;
+    uint64_t directory, memory, bank_busy, snoop;
+    sg_calendar *links;        /* [tile][WAYS]: the links that leave it, and its port into the network */
+    sg_calendar *directory_of; /* [tile] */
+    sg_calendar *bank;         /* [controller][banks] */
+    size_t bytes;
+    int remote; /* has a message of this transaction left its tile? */
+} mesh_net;
+
+static const sg_net_parameter parameters[] = {
+    {"width", 1, 64},            /* columns */
+    {"height", 1, 64},           /* rows */
+    {"router_cycles", 0, 10000}, /* of a message's first flit through one router */
+    {"link_cycles", 1, 10000},   /* and over one link */
+    {"flit_bytes", 1, 4096},     /* that pass a link in one cycle */
+    {"header_bytes", 1, 4096},   /* of a message */
+    {"directory_cycles", 0, 100000},
+    {"snoop_cycles", 0, 100000}, /* a cache needs to answer the directory */
+    {"controllers", 1, 128},     /* of memory */
+    {"banks", 1, 1024},          /* of one controller */
+    {"memory_cycles", 0, 1000000},
+    {"bank_busy_cycles", 0, 1000000}, /* a bank is busy with one line */
+    {NULL, 0, 0},
+};
+
+static void *create(const sg_config *config, char *error, unsigned error_size)
+{
+    mesh_net *net = calloc(1, sizeof *net);
+    if (!net)
+        return NULL;
+    uint64_t flit = sg_config_u64(config, "flit_bytes"), header = sg_config_u64(config, "header_bytes");
+    net->width = (uint32_t)sg_config_u64(config, "width");
+    net->height = (uint32_t)sg_config_u64(config, "height");
+    net->tiles = net->width * net->height;
+    net->controllers = (uint32_t)sg_config_u64(config, "controllers");
+    net->banks = (uint32_t)sg_config_u64(config, "banks");
+    net->hop = sg_config_u64(config, "router_cycles") + sg_config_u64(config, "link_cycles");
+    net->short_flits = (header + flit - 1) / flit;
+    net->long_flits = (header + config->coherence_line_bytes + flit - 1) / flit;
+    net->directory = sg_config_u64(config, "directory_cycles");
+    net->memory = sg_config_u64(config, "memory_cycles");
+    net->bank_busy = sg_config_u64(config, "bank_busy_cycles");
+    net->snoop = sg_config_u64(config, "snoop_cycles");
+    size_t links = (size_t)net->tiles * WAYS;
+    net->bytes = (links + net->tiles + (size_t)net->controllers * net->banks) * sizeof(sg_calendar);
+    if (net->tiles < config->max_processors)
+        snprintf(error, error_size,
+                 "machine.network.width: expected room for %u processors, got %u x %u tiles",
+                 config->max_processors, net->width, net->height);
+    else if (net->controllers > 2 * net->height)
+        snprintf(error, error_size,
+                 "machine.network.controllers: expected at most two a row, got %u on %u rows",
+                 net->controllers, net->height);
+    else if (!(net->links = sg_map(net->bytes)))
+        snprintf(error, error_size, "the host has no memory for the network");
+    else {
+        net->directory_of = net->links + links;
+        net->bank = net->directory_of + net->tiles;
+        return net;
+    }
+    free(net);
+    return NULL;
+}
+
+static void destroy(void *state)
+{
+    mesh_net *net = state;
+    sg_unmap(net->links, net->bytes);
+    free(net);
+}
+
+/* The tile at which a memory controller stands. */
+static uint32_t tile_of(const mesh_net *net, uint32_t controller)
+{
+    uint32_t east = controller & 1, side = (net->controllers + 1 - east) / 2;
+    uint32_t row = (2 * (controller / 2) + 1) * net->height / (2 * side);
+    return row * net->width + (east ? net->width - 1 : 0);
+}
+
+static uint64_t take(sg_calendar *resource, uint64_t time, uint64_t length, uint64_t *wait)
+{
+    uint64_t start = sg_calendar_reserve(resource, time, length);
+    *wait += start - time;
+    return start;
+}
+
+/* Sends a message; returns when its last flit has arrived. */
+static uint64_t send(mesh_net *net, uint32_t from, uint32_t to, uint64_t time, uint64_t flits, uint64_t *wait)
+{
+    if (from == to)
+        return time;
+    net->remote = 1;
+    time = take(&net->links[(size_t)from * WAYS + PORT], time, flits, wait);
+    while (from != to) {
+        uint32_t x = from % net->width, to_x = to % net->width, way;
+        way = x < to_x ? EAST : x > to_x ? WEST : from < to ? SOUTH : NORTH;
+        time = take(&net->links[(size_t)from * WAYS + way], time, flits, wait) + net->hop;
+        from = way == EAST    ? from + 1
+               : way == WEST  ? from - 1
+               : way == SOUTH ? from + net->width
+                              : from - net->width;
+    }
+    return time + flits;
+}
+
+/* A bank reads or writes a line; returns when that is done. */
+static uint64_t access_memory(mesh_net *net, uint32_t controller, uint64_t line, uint64_t time,
+                              uint64_t *wait)
+{
+    sg_calendar *bank = &net->bank[(size_t)controller * net->banks + line / net->tiles % net->banks];
+    return take(bank, time, net->bank_busy, wait) + net->memory;
+}
+
+/* When the data of a fetch are with the requester; the directory has been asked at `time`. */
+static uint64_t fetch(mesh_net *net, const sg_request *r, uint32_t home, uint64_t time, uint64_t *wait)
+{
+    uint32_t memory = tile_of(net, r->home);
+    if (r->from == SG_FROM_CACHE) {
+        uint64_t nobody_waits = 0;
+        time = send(net, home, r->supplier, time, net->short_flits, wait) + net->snoop;
+        if (r->dirty && !r->keeps && r->kind == SG_FETCH_READ) {
+            uint64_t there = send(net, r->supplier, memory, time, net->long_flits, &nobody_waits);
+            access_memory(net, r->home, r->line, there, &nobody_waits);
+        }
+        return send(net, r->supplier, r->processor, time, net->long_flits, wait);
+    }
+    time = send(net, home, memory, time, net->short_flits, wait);
+    time = access_memory(net, r->home, r->line, time, wait);
+    return send(net, memory, r->processor, time, net->long_flits, wait);
+}
+
+static void transact(void *state, const sg_request *r, sg_reply *reply)
+{
+    mesh_net *net = state;
+    uint32_t home = (uint32_t)(r->line % net->tiles), own = r->processor;
+    uint64_t wait = 0;
+    net->remote = 0;
+    uint64_t time = send(net, own, home, r->now, net->short_flits, &wait);
+    time = sg_wait_line(r, time, &wait);
+    time = take(&net->directory_of[home], time, net->directory, &wait) + net->directory;
+    uint64_t end_wait = wait, end;
+    if (r->kind == SG_UPGRADE)
+        end = send(net, home, own, time, net->short_flits, &end_wait);
+    else
+        end = fetch(net, r, home, time, &end_wait);
+    for (uint32_t q = 0; sg_next_target(r, &q); q++) {
+        uint64_t branch_wait = wait;
+        uint64_t gone = send(net, home, q, time, net->short_flits, &branch_wait) + net->snoop;
+        gone = send(net, q, own, gone, net->short_flits, &branch_wait);
+        if (gone > end) {
+            end = gone;
+            end_wait = branch_wait;
+        }
+    }
+    if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE || r->invalidations > 0)
+        *r->busy = end;
+    reply->remote = net->remote;
+    reply->contention = end_wait;
+    reply->cycles = end - r->now - end_wait;
+}
+
+static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
+{
+    mesh_net *net = state;
+    uint64_t wait = 0, time = send(net, processor, tile_of(net, home), now, net->long_flits, &wait);
+    access_memory(net, home, line, time, &wait);
+}
+
+static uint32_t nodes(const void *state)
+{
+    return ((const mesh_net *)state)->controllers;
+}
+
+static uint32_t steps(const mesh_net *net, uint32_t a, uint32_t b)
+{
+    uint32_t ax = a % net->width, bx = b % net->width, ay = a / net->width, by = b / net->width;
+    return (ax > bx ? ax - bx : bx - ax) + (ay > by ? ay - by : by - ay);
+}
+
+static uint32_t node_of(const void *state, uint32_t processor)
+{
+    const mesh_net *net = state;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < net->controllers; i++)
+        if (steps(net, processor, tile_of(net, i)) < steps(net, processor, tile_of(net, best)))
+            best = i;
+    return best;
+}
+
+static void statistics(const void *state, sg_usage_visit *visit, void *context)
+{
+    const mesh_net *net = state;
+    for (uint32_t t = 0; t < net->tiles; t++) {
+        const sg_calendar *links = &net->links[(size_t)t * WAYS];
+        uint32_t x = t % net->width, y = t / net->width;
+        if (x + 1 < net->width)
+            sg_usage_tell(&links[EAST], 1, 1, SG_USAGE_LINK, visit, context, "link %u>%u", t, t + 1);
+        if (x > 0)
+            sg_usage_tell(&links[WEST], 1, 1, SG_USAGE_LINK, visit, context, "link %u>%u", t, t - 1);
+        if (y + 1 < net->height)
+            sg_usage_tell(&links[SOUTH], 1, 1, SG_USAGE_LINK, visit, context, "link %u>%u", t,
+                          t + net->width);
+        if (y > 0)
+            sg_usage_tell(&links[NORTH], 1, 1, SG_USAGE_LINK, visit, context, "link %u>%u", t,
+                          t - net->width);
+        sg_usage_tell(&links[PORT], 1, 1, SG_USAGE_LINK, visit, context, "port %u", t);
+        sg_usage_tell(&net->directory_of[t], 1, 1, SG_USAGE_MODULE, visit, context, "directory %u", t);
+    }
+    for (uint32_t i = 0; i < net->controllers; i++)
+        sg_usage_tell(&net->bank[(size_t)i * net->banks], net->banks, 1, SG_USAGE_MODULE, visit, context,
+                      "memory %u", i);
+}
+
+const sg_net_ops sg_net_mesh = {"mesh",     parameters, create,  destroy,   transact,
+                                write_back, nodes,      node_of, statistics};
