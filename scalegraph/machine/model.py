@@ -58,7 +58,7 @@ class Cache(Section):
     )
     shared_by: int = quantity("Processors that share one instance; 1 is a private cache.", "processors", 1, 4096)
     replacement: Literal["lru", "tree_plru", "random", "fifo"] = choice(
-        "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of one bit a node takes "
+        "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes "
         "for it; random: any, the same in every run; fifo: the one that has been there longest.",
         default="lru",
     )
@@ -72,7 +72,7 @@ class Coherence(Section):
 
     kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
         choice(
-            "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at the home of a line; "
+            "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory where the line lives; "
             "limited_broadcast: it knows some holders, and tells all processors when there are more; "
             "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
             "hypernodes; snoop: all caches watch a bus."
@@ -103,7 +103,7 @@ class Prefetch(Section):
     """A prefetcher for each processor; its lines pass the network as others do."""
 
     kind: Literal["none", "next_line", "stride"] = choice(
-        "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps within a page.",
+        "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page.",
         default="none",
     )
     level: int = quantity(
