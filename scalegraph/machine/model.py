@@ -72,7 +72,7 @@ class Coherence(Section):
 
     kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
         choice(
-            "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory where the line lives; "
+            "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; "
             "limited_broadcast: it knows some holders, and tells all processors when there are more; "
             "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
             "hypernodes; snoop: all caches watch a bus."
