@@ -135,9 +135,9 @@ def _of_line(build: Build, name: str) -> _Ranges:
 def _of_region(build: Build, name: str) -> _Ranges:
     found = [region for region in build.regions if _is_region(region, name)]
     if not found:
-        names = sorted({region.name for region in build.regions if region.name})
+        names = sorted({region.name.removeprefix(f"{region.kind} ") for region in build.regions if region.name})
         raise ValueError(f"no region is called '{name}'{near(name, names)}")
-    if len(found) > 1 and not all(region.name == name for region in found):
+    if len({region.name for region in found}) > 1:
         places = ", ".join(f"#{region.id} at line {region.line}" for region in found[:8])
         raise ValueError(f"'{name}' is several regions ({places}); name one by its number")
     return [(region.id, region.id + 1) for region in found]
@@ -146,7 +146,7 @@ def _of_region(build: Build, name: str) -> _Ranges:
 def _is_region(region: Region, name: str) -> bool:
     if name.startswith("#"):
         return name[1:] == str(region.id)
-    if region.name == name:
+    if name in (region.name, region.name.removeprefix(f"{region.kind} ")):
         return True
     match = _LINES.fullmatch(name)
     return match is not None and match[3] is None and _same_file(region.file, match[1]) and region.line == int(match[2])

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "sg_probe.h"
-#include "sg_runtime.h"
+#include "sg_whatif.h"
 
 const uint8_t sg_leaf_group[SG_LEAF_COUNT] = SG_LEAF_GROUPS;
 
@@ -208,8 +208,11 @@ void sg_regions_reset(sg_thread *t, uint32_t region)
 {
     t->stack_of_regions[0] = region;
     t->depth = 1;
-    if (t->state == SG_RUNNING)
+    if (t->state == SG_RUNNING) {
         t->processor->account = sg_account_of(t->processor, region);
+        if (SG_UNLIKELY(sg->whatif != NULL))
+            sg_whatif_changed(t->processor);
+    }
 }
 
 uint32_t sg_region(const sg_thread *t)
@@ -230,6 +233,8 @@ SG_API void __scalegraph_enter(unsigned id)
                                                                                  : sg_account_of(p, id);
     }
     t->depth++;
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_changed(p);
     sg_count(p, SG_COUNTER_VISITS, 1);
 }
 
@@ -251,4 +256,6 @@ SG_API void __scalegraph_leave(unsigned id)
     }
     /* The thread may have entered the region on another processor. */
     p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_changed(p);
 }

@@ -1,7 +1,7 @@
 /* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
  *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
-#include "sg_runtime.h"
+#include "sg_whatif.h"
 
 /* ---- the slow path ---- */
 
@@ -57,6 +57,8 @@ static void absorb_to(sg_processor *p, enum sg_leaf leaf)
 static inline void perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
 {
     sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
+    if (SG_UNLIKELY(sg->whatif != NULL) && leaf < 0)
+        sg_whatif_stalls(p, address);
     if (leaf < 0)
         absorb(p);
     else
@@ -81,9 +83,11 @@ static inline void wait_and_perform(sg_processor *p, uint64_t address, enum sg_a
     }
 }
 
-static inline void charge_local(sg_processor *p, uint64_t cycles, const void *site)
+static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t address, const void *site)
 {
     sg_site_count *count = sg_site_of(site);
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        cycles = sg_whatif_hit(p, address, site, cycles);
     p->clock += cycles;
     p->account->stall[0] += cycles;
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
@@ -99,7 +103,7 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
         int served = sg_filter_serve(&p->filter[set], rest, p->rest_ways, line, kind == SG_READ);
         if (served > 0) {
             if (p->hit_cycles != 0)
-                charge_local(p, p->hit_cycles, site);
+                charge_local(p, p->hit_cycles, address, site);
             return true;
         }
         if (served == 0 ? !sg_mem_try_behind(sg->mem, p->id, address, kind, o)
@@ -111,7 +115,7 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     /* Nothing but cycles of the own node and perhaps a miss of the first level. */
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_LEAF_STALL_LOCAL] != 0)
-        charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], site);
+        charge_local(p, o->stall[SG_LEAF_STALL_LOCAL], address, site);
     o->stall[SG_LEAF_STALL_LOCAL] = o->cycles = 0;
     o->count[SG_COUNTER_L1_MISSES] = 0;
     return true;
@@ -158,6 +162,11 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
 
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf)
 {
+    /* Where synchronisation is free its variables do not move; an atomic operation is the program's own. */
+    if (SG_UNLIKELY(sg->config.ideal & SG_IDEAL_SYNC) && leaf != SG_LEAF_PRIM_ATOMIC) {
+        sg_turn(p);
+        return;
+    }
     sg_count_references(p, kind, 1);
     wait_and_perform(p, address, kind, (int)leaf);
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "sg_arch_x86_64.h"
-#include "sg_runtime.h"
+#include "sg_whatif.h"
 
 static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
 
@@ -132,7 +132,8 @@ static uint64_t put_sites(writer *w)
             continue;
         count++;
         sg_site site = {.address = sg->block_address[i], .executions = block->executions};
-        site.cycles[SG_GROUP_BUSY] = block->executions * block->cycles;
+        site.cycles[SG_GROUP_BUSY] =
+            sg->whatif != NULL ? sg_whatif_busy(i) : block->executions * block->cycles;
         if (w != NULL)
             put(w, &site, sizeof site);
     }

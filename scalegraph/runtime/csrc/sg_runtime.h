@@ -212,8 +212,14 @@ typedef struct sg_context {
     /* OpenMP. */
     struct sg_omp *omp;
     struct sg_locks *locks;
+    struct sg_whatif *whatif; /* virtual speedups; NULL: none */
+    bool primitives_differ;   /* synchronisation is free, or a lock is scaled */
     char warnings[1024];
 } sg_context;
+
+/* No clock gets there. A block whose cost is scaled has SG_TRAP cycles, beyond every limit. */
+#define SG_NEVER (1ull << 61)
+#define SG_TRAP  (1ull << 62)
 
 /* Behind the processors' numbers there is one more in the heap: the timer of all timed waits. */
 #define SG_KEY_BITS 13
@@ -247,19 +253,24 @@ static inline sg_site_count *sg_site_of(const void *address)
     return SG_LIKELY(index != 0) ? &sg->sites[index] : sg_site_new(at);
 }
 
+/* sg_whatif.c: what `cycles` of a primitive cost in this run. */
+uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles);
+
 /* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
- */
-static inline void sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+ * Returns the cycles: what they are usually, but where primitives differ (sg_whatif.h). */
+static inline uint64_t sg_charge(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
 {
+    if (SG_UNLIKELY(sg->primitives_differ))
+        cycles = sg_whatif_primitive(p, leaf, cycles);
     p->clock += cycles;
     p->account->rest.leaves[leaf] += cycles;
+    return cycles;
 }
 
 /* The same, recorded also for the code address at which `p` entered the runtime. */
 static inline void sg_charge_site(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
 {
-    sg_charge(p, leaf, cycles);
-    sg_site_of(p->site)->cycles[sg_leaf_group[leaf]] += cycles;
+    sg_site_of(p->site)->cycles[sg_leaf_group[leaf]] += sg_charge(p, leaf, cycles);
 }
 
 static inline void sg_count(sg_processor *p, enum sg_counter counter, uint64_t n)

@@ -4,7 +4,7 @@
 
 #include <sys/auxv.h>
 
-#include "sg_runtime.h"
+#include "sg_whatif.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
 static uint64_t idle_filter[1];
@@ -114,7 +114,7 @@ static void fire_timer(uint64_t now)
 
 void sg_refresh_limit(sg_processor *p)
 {
-    uint64_t limit = UINT64_MAX;
+    uint64_t limit = SG_NEVER;
     if (SG_UNLIKELY(sg->stop_signal))
         limit = 0;
     else if (sg->heap_size != 0)
@@ -151,6 +151,8 @@ static void install(sg_processor *p, sg_thread *t)
     sg->idle[p->id / 64] &= ~(1ull << p->id % 64);
     t->processor = p;
     t->state = SG_RUNNING;
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_changed(p);
     if (t->ready_at > p->clock)
         charge_idle(p, t);
     if (SG_UNLIKELY(p->last != t)) {
@@ -328,6 +330,11 @@ static inline bool has_other(const sg_processor *p)
 void sg_yield(sg_processor *p, const void *site)
 {
     p->site = site;
+    if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
+        sg_whatif_block(p, site);
+        if (p->clock <= p->limit)
+            return;
+    }
     if (SG_UNLIKELY(sg->stop_signal))
         sg_stop_timeout();
     if (has_other(p) && p->clock >= p->slice_end) {
@@ -453,7 +460,7 @@ void sg_sched_open(void)
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
         p->blocks = sg->blocks;
-        p->limit = UINT64_MAX;
+        p->limit = SG_NEVER;
         p->account = sg_account_of(p, 0);
         sg->idle[i / 64] |= 1ull << i % 64;
     }

@@ -4,7 +4,7 @@
 #include <sys/personality.h>
 
 #include "sg_arch_x86_64.h"
-#include "sg_runtime.h"
+#include "sg_whatif.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
@@ -76,6 +76,7 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_sched_open();
+    sg_whatif_open();
     sg_fault_open();
     sg_omp_open();
     on_exit(note_exit, NULL);

@@ -3,7 +3,8 @@
  * They are made of reads, writes and read-modify-writes on addresses of simulated memory, so that hot
  * spots, invalidations and network traffic cost what the machine makes them cost. Between sg_touch and
  * the change of the variable it stands for nobody else runs: the two are one atomic step. */
-#include "sg_runtime.h"
+#include "sg_omp.h"
+#include "sg_whatif.h"
 
 uint64_t sg_variables(uint64_t lines)
 {
@@ -287,8 +288,32 @@ static void acquire_queue(sg_lock *lock)
     sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
 }
 
+static uint64_t whatif_name(const sg_lock *lock)
+{
+    if (lock->object != 0)
+        return lock->object;
+    return lock == sg->omp->critical ? SG_LOCK_CRITICAL : SG_LOCK_ATOMIC;
+}
+
+static void begin_operation(const sg_lock *lock)
+{
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_operation(whatif_name(lock), true);
+}
+
+/* `change`: 1 when the lock was acquired, 0 when not. */
+static void end_operation(const sg_lock *lock, int change)
+{
+    if (SG_LIKELY(sg->whatif == NULL))
+        return;
+    sg_whatif_operation(whatif_name(lock), false);
+    if (change > 0)
+        sg_whatif_holds(whatif_name(lock), true);
+}
+
 void sg_lock_acquire(sg_lock *lock)
 {
+    begin_operation(lock);
     sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
     sg_count(sg_now, SG_COUNTER_LOCKS, 1);
     switch (sg->config.lock) {
@@ -301,9 +326,10 @@ void sg_lock_acquire(sg_lock *lock)
     default:
         acquire_test_and_set(lock);
     }
+    end_operation(lock, 1);
 }
 
-bool sg_lock_try(sg_lock *lock)
+static bool try_lock(sg_lock *lock)
 {
     sg_processor *p = sg_now;
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
@@ -319,6 +345,14 @@ bool sg_lock_try(sg_lock *lock)
     lock->last = p->thread->id;
     sg_count(p, SG_COUNTER_LOCKS, 1);
     return true;
+}
+
+bool sg_lock_try(sg_lock *lock)
+{
+    begin_operation(lock);
+    bool taken = try_lock(lock);
+    end_operation(lock, taken);
+    return taken;
 }
 
 /* Hands the queue lock to the thread that has waited longest. */
@@ -346,6 +380,9 @@ static void release_queue(sg_lock *lock)
 void sg_lock_release(sg_lock *lock)
 {
     sg_processor *p = sg_now;
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_holds(whatif_name(lock), false);
+    begin_operation(lock);
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
@@ -362,4 +399,5 @@ void sg_lock_release(sg_lock *lock)
         lock->holder = -1;
         sg_wake_all(&lock->waiting, p->clock);
     }
+    end_operation(lock, 0);
 }

@@ -1,0 +1,323 @@
+/* Virtual speedups and free synchronisation: see sg_whatif.h. */
+#include "sg_whatif.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define MAX_ITEMS 64u /* a bit set holds them */
+#define PATIENCE  1024u
+
+enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, KINDS };
+static const char *const kind_names[] = {"code", "region", "within", "lock", "held", "data"};
+
+enum { COMPUTE = 1, MEMORY = 2 };
+
+typedef struct range {
+    uint64_t low, high;
+} range;
+
+typedef struct item {
+    enum kind kind;
+    uint32_t parts;
+    uint64_t multiplier, divisor;
+    range *ranges;
+    uint32_t count, size;
+} item;
+
+/* What is left of divisions, by item and leaf. */
+typedef struct remainder {
+    uint64_t of[SG_LEAF_COUNT];
+} remainder;
+
+struct sg_whatif {
+    item items[MAX_ITEMS];
+    uint32_t count;
+    uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
+    uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
+    sg_block_cost *real;                 /* by block; those of sg->blocks may be trapped */
+    uint64_t *trapped, *busy;            /* by block: executions that were trapped, and their cycles */
+    sg_block_cost *trap;                 /* the one block of code that is scaled as a whole */
+    /* By processor. */
+    uint64_t *active; /* bit sets of the region, within and held items that apply now */
+    uint32_t *still;  /* blocks since time passed last */
+    remainder **left; /* [processor][item] */
+    /* By thread. */
+    uint64_t *operation;         /* bit sets of the lock items whose lock the thread works on */
+    uint32_t (*held)[MAX_ITEMS]; /* how many locks of each held item it holds */
+};
+
+/* ---- the scale file ---- */
+
+static void refuse(int line, const char *what)
+{
+    sg_stop(SG_STATUS_INTERNAL, "%s:%d: %s", sg->config.scale_path, line, what);
+}
+
+static void add_item(struct sg_whatif *w, const char *text, int line)
+{
+    char kind[16];
+    unsigned parts;
+    unsigned long long multiplier, divisor;
+    int used = 0;
+    if (w->count == MAX_ITEMS)
+        refuse(line, "expected at most 64 items");
+    if (sscanf(text, "item %15s %u %llu %llu%n", kind, &parts, &multiplier, &divisor, &used) != 4 ||
+        text[used] != '\n' || parts < 1 || parts > 3 || divisor < 1 || divisor > 1000000000 ||
+        multiplier > 1000000000)
+        refuse(line, "expected an item's kind, parts (1 to 3), multiplier and divisor");
+    item *it = &w->items[w->count];
+    uint64_t bit = 1ull << w->count++;
+    *it = (item){.kind = KINDS, .parts = parts, .multiplier = multiplier, .divisor = divisor};
+    for (unsigned i = 0; i < KINDS; i++)
+        if (strcmp(kind, kind_names[i]) == 0)
+            it->kind = (enum kind)i;
+    if (it->kind == KINDS)
+        refuse(line, "expected code, region, within, lock, held or data");
+    w->of_kind[it->kind] |= bit;
+    if (parts & COMPUTE)
+        w->of_part[COMPUTE] |= bit;
+    if (parts & MEMORY)
+        w->of_part[MEMORY] |= bit;
+}
+
+static void add_range(struct sg_whatif *w, const char *text, int line)
+{
+    unsigned long long low, high;
+    int used = 0;
+    if (w->count == 0)
+        refuse(line, "a range stands before the first item");
+    if (sscanf(text, "range %llu %llu%n", &low, &high, &used) != 2 || text[used] != '\n' || high <= low)
+        refuse(line, "expected a range's low and high number");
+    item *it = &w->items[w->count - 1];
+    if (it->count == it->size) {
+        uint32_t size = it->size ? 2 * it->size : 8;
+        range *ranges = sg_new(size * sizeof *ranges);
+        for (uint32_t i = 0; i < it->count; i++)
+            ranges[i] = it->ranges[i];
+        it->ranges = ranges;
+        it->size = size;
+    }
+    it->ranges[it->count++] = (range){low, high};
+}
+
+static void read_items(struct sg_whatif *w)
+{
+    char text[256];
+    int line = 0;
+    FILE *file = fopen(sg->config.scale_path, "r");
+    if (file == NULL)
+        sg_stop(SG_STATUS_INTERNAL, "the scale file %s cannot be opened: %s", sg->config.scale_path,
+                strerror(errno));
+    while (fgets(text, sizeof text, file) != NULL) {
+        line++;
+        if (strncmp(text, "item ", 5) == 0)
+            add_item(w, text, line);
+        else if (strncmp(text, "range ", 6) == 0)
+            add_range(w, text, line);
+        else
+            refuse(line, "expected an item or a range");
+    }
+    fclose(file);
+}
+
+static bool covers(const item *it, uint64_t number)
+{
+    for (uint32_t i = 0; i < it->count; i++)
+        if (number - it->ranges[i].low < it->ranges[i].high - it->ranges[i].low)
+            return true;
+    return false;
+}
+
+/* The items among `candidates` that cover `number`. */
+static uint64_t covering(const struct sg_whatif *w, uint64_t candidates, uint64_t number)
+{
+    uint64_t found = 0;
+    for (uint64_t left = candidates; left != 0; left &= left - 1)
+        if (covers(&w->items[__builtin_ctzll(left)], number))
+            found |= left & -left;
+    return found;
+}
+
+static void mark_code(struct sg_whatif *w)
+{
+    size_t text = sg->text_high - sg->text_low + 1;
+    w->code = mmap(NULL, text * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (w->code == MAP_FAILED)
+        sg_stop(SG_STATUS_INTERNAL, "the host has no memory for the virtual speedups");
+    for (uint32_t i = 0; i < w->count; i++)
+        for (uint32_t k = 0; w->items[i].kind == CODE && k < w->items[i].count; k++) {
+            range r = w->items[i].ranges[k];
+            uint64_t low = r.low > sg->text_low ? r.low : sg->text_low;
+            for (uint64_t at = low; at < r.high && at <= sg->text_high; at++)
+                w->code[at - sg->text_low] |= 1ull << i;
+        }
+}
+
+static uint64_t code_items(const struct sg_whatif *w, const void *site)
+{
+    uintptr_t offset = (uintptr_t)site - sg->text_low;
+    return w->code != NULL && offset <= sg->text_high - sg->text_low ? w->code[offset] : 0;
+}
+
+static void set_trap(sg_block_cost *block)
+{
+    *block = (sg_block_cost){.cycles = SG_TRAP, .executions = block->executions};
+}
+
+void sg_whatif_open(void)
+{
+    sg->primitives_differ = (sg->config.ideal & SG_IDEAL_SYNC) != 0;
+    if (sg->config.scale_path[0] == '\0')
+        return;
+    struct sg_whatif *w = sg_new(sizeof *w);
+    read_items(w);
+    w->real = sg_new(sg->blocks_count * sizeof *w->real);
+    w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
+    w->busy = sg_new(sg->blocks_count * sizeof *w->busy);
+    w->active = sg_new(sg->processors * sizeof *w->active);
+    w->still = sg_new(sg->processors * sizeof *w->still);
+    w->left = sg_new(sg->processors * sizeof *w->left);
+    w->trap = sg_new(sizeof *w->trap);
+    for (uint32_t i = 0; i < sg->processors; i++)
+        w->left[i] = sg_new(w->count * sizeof(remainder));
+    w->operation = sg_new(SG_MAX_THREADS * sizeof *w->operation);
+    if (w->of_kind[HELD] != 0)
+        w->held = sg_new(SG_MAX_THREADS * sizeof *w->held);
+    if (w->of_kind[CODE] != 0)
+        mark_code(w);
+    set_trap(w->trap);
+    for (uint32_t i = 0; i < sg->blocks_count; i++) {
+        w->real[i] = sg->blocks[i];
+        if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
+            set_trap(&sg->blocks[i]);
+    }
+    sg->primitives_differ |= w->of_kind[LOCK] != 0;
+    sg->whatif = w;
+}
+
+/* ---- scaling ---- */
+
+static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t items, enum sg_leaf leaf,
+                       uint64_t cycles)
+{
+    for (uint64_t left = items; left != 0; left &= left - 1) {
+        const item *it = &w->items[__builtin_ctzll(left)];
+        uint64_t *rest = &w->left[p->id][__builtin_ctzll(left)].of[leaf];
+        unsigned __int128 product = (unsigned __int128)cycles * it->multiplier + *rest;
+        cycles = (uint64_t)(product / it->divisor);
+        *rest = (uint64_t)(product % it->divisor);
+    }
+    return cycles;
+}
+
+void sg_whatif_block(sg_processor *p, const void *site)
+{
+    struct sg_whatif *w = sg->whatif;
+    uint32_t number = (uintptr_t)site - sg->text_low <= sg->text_high - sg->text_low
+                          ? sg->block_index[(uintptr_t)site - sg->text_low]
+                          : 0;
+    const sg_block_cost *cost = &w->real[number];
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], cycles = 0;
+    if (p->blocks == w->trap)
+        sg->blocks[number].executions++;
+    for (int i = 0; i < 4; i++) {
+        uint64_t part = scaled(w, p, items, (enum sg_leaf)(SG_LEAF_BUSY_INT + i), cost->busy[i]);
+        p->account->busy[i] += part;
+        cycles += part;
+    }
+    p->account->ops += cost->ops;
+    p->account->flops += cost->flops;
+    if (cycles > 0) {
+        w->still[p->id] = 0;
+    } else if (++w->still[p->id] == PATIENCE) { /* who spins waits for something that takes time */
+        w->still[p->id] = 0;
+        p->account->busy[0]++;
+        cycles = 1;
+    }
+    w->trapped[number]++;
+    w->busy[number] += cycles;
+    p->clock += cycles - SG_TRAP;
+}
+
+uint64_t sg_whatif_busy(uint32_t number)
+{
+    const struct sg_whatif *w = sg->whatif;
+    return (sg->blocks[number].executions - w->trapped[number]) * w->real[number].cycles + w->busy[number];
+}
+
+void sg_whatif_stalls(sg_processor *p, uint64_t address)
+{
+    struct sg_whatif *w = sg->whatif;
+    sg_outcome *o = &sg->outcome;
+    uint64_t items = w->active[p->id] | code_items(w, p->site) | covering(w, w->of_kind[DATA], address);
+    items &= w->of_part[MEMORY];
+    for (int leaf = SG_LEAF_STALL_LOCAL; items != 0 && leaf <= SG_LEAF_STALL_CONTENTION; leaf++)
+        o->stall[leaf] = scaled(w, p, items, (enum sg_leaf)leaf, o->stall[leaf]);
+}
+
+uint64_t sg_whatif_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
+{
+    struct sg_whatif *w = sg->whatif;
+    uint64_t items = w->active[p->id] | code_items(w, site) | covering(w, w->of_kind[DATA], address);
+    return scaled(w, p, items & w->of_part[MEMORY], SG_LEAF_STALL_LOCAL, cycles);
+}
+
+uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
+{
+    if (sg_leaf_group[leaf] != SG_GROUP_PRIMITIVE)
+        return cycles;
+    if (sg->config.ideal & SG_IDEAL_SYNC)
+        return 0;
+    struct sg_whatif *w = sg->whatif;
+    if (w == NULL || leaf != SG_LEAF_PRIM_LOCK || p->thread == NULL)
+        return cycles;
+    return scaled(w, p, w->operation[p->thread->id], leaf, cycles);
+}
+
+/* ---- where a thread is, and what it holds ---- */
+
+void sg_whatif_changed(sg_processor *p)
+{
+    struct sg_whatif *w = sg->whatif;
+    const sg_thread *t = p->thread;
+    uint64_t items = 0;
+    if (t == NULL || t->stack_of_regions == NULL)
+        return;
+    uint32_t depth = t->depth < SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH;
+    if (depth > 0)
+        items |= covering(w, w->of_kind[REGION], t->stack_of_regions[depth - 1]);
+    for (uint32_t i = 0; w->of_kind[WITHIN] != 0 && i < depth; i++)
+        items |= covering(w, w->of_kind[WITHIN], t->stack_of_regions[i]);
+    for (uint64_t left = w->of_kind[HELD]; left != 0; left &= left - 1)
+        if (w->held[t->id][__builtin_ctzll(left)] > 0)
+            items |= left & -left;
+    w->active[p->id] = items;
+    bool all = (items & w->of_part[COMPUTE]) != 0;
+    p->blocks = all ? w->trap : sg->blocks;
+    p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
+}
+
+void sg_whatif_operation(uint64_t object, bool begins)
+{
+    struct sg_whatif *w = sg->whatif;
+    w->operation[sg_self()->id] = begins ? covering(w, w->of_kind[LOCK], object) : 0;
+}
+
+void sg_whatif_holds(uint64_t object, bool holds)
+{
+    struct sg_whatif *w = sg->whatif;
+    uint64_t items = covering(w, w->of_kind[HELD], object);
+    if (items == 0)
+        return;
+    uint32_t *held = w->held[sg_self()->id];
+    for (; items != 0; items &= items - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(items);
+        if (holds)
+            held[i]++;
+        else if (held[i] > 0)
+            held[i]--;
+    }
+    sg_whatif_changed(sg_now);
+}
