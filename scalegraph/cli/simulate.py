@@ -131,7 +131,7 @@ def simulate(
 
     The program is compiled as it is and run once for each processor count; ARGS go to it. For speedup and latency
     the one-processor run is needed, so it is made even if -p does not name it. SRC may also be the name of a shipped
-    program (billiard, ge1, ge2), which then gets its default arguments if there are no ARGS.
+    program (as billiard, ge1, qs1), which then gets its default arguments if there are no ARGS.
     """
     request, shown = make_request(
         _Given(

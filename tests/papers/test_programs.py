@@ -1,0 +1,73 @@
+"""The papers' programs verify their results, which are the native ones on any number of processors."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.resources import resource_dir
+from scalegraph.request import Session, programs
+
+pytestmark = pytest.mark.compiler
+
+CHECKED = {
+    "adjoint": ("12", "verify"),
+    "apsp": ("20", "parallel", "verify"),
+    "cholesky": ("12", "verify"),
+    "closure": ("40", "random", "verify"),
+    "jacobi": ("40", "6", "verify"),
+    "matmul": ("16", "verify"),
+    "quicksort": ("3000", "100", "verify"),
+    "rarefied": ("400", "3"),
+    "sor": ("24", "12", "verify"),
+    "water": ("27", "2"),
+}
+OTHER_INPUTS = {"apsp": ("21", "serial", "verify"), "closure": ("41", "clique", "verify")}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place for the native programs."""
+    return tmp_path_factory.mktemp("native")
+
+
+def native(name: str, arguments: tuple[str, ...], directory: Path) -> str:
+    """Return what the native program prints with two threads; it must find its result right."""
+    compiler = shutil.which("gcc")
+    assert compiler is not None
+    binary = directory / name
+    if not binary.exists():
+        source = resource_dir("programs") / f"{name}.c"
+        subprocess.run([compiler, "-O2", "-fopenmp", str(source), "-o", str(binary), "-lm"], check=True)
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout
+
+
+def compare(name: str, arguments: tuple[str, ...], machine: str, cache: Path) -> None:
+    expected = native(name, arguments, cache)
+    source = resource_dir("programs") / f"{name}.c"
+    with Session(workers=1).simulate(
+        [source], machine=machine, processors=(1, 3, 16, 64), args=arguments, ldflags=("-lm",)
+    ) as study:
+        runs = study.runs(output=True)
+    assert {run.point.processors for run in runs} == {1, 3, 16, 64}
+    for run in runs:
+        assert (run.status, run.exit_code, run.stdout) == ("ok", 0, expected), run.point.processors
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_simulated_result_is_the_native_one_and_right(name: str, cache: Path) -> None:
+    compare(name, CHECKED[name], "ksr1", cache)
+
+
+@pytest.mark.parametrize("name", OTHER_INPUTS)
+def test_other_inputs_and_another_machine_give_the_native_result(name: str, cache: Path) -> None:
+    compare(name, OTHER_INPUTS[name], "cerberus", cache)
+
+
+def test_every_program_of_the_papers_is_checked() -> None:
+    described = {Path(source).stem for found in programs.available() for source in found.program.sources}
+    assert described == set(CHECKED) | {"billiard", "ge1", "ge2"}
