@@ -3,8 +3,8 @@
 Every instrumented object has two sections that take no memory when the program runs. ``.scalegraph.ids`` has a byte
 for each region; the linker strings these sections together at address 0, so the address of a region's byte is a number
 that no other region of the program has, and the probes pass it as a constant. ``.scalegraph.units`` has a record: the
-address of the object's first byte (a relocation), the length of the text, and the text: a JSON document, compressed, in
-base64.
+number of these bytes, the length of the text, and the text: a JSON document, compressed, in base64. The linker keeps
+the order of objects in both, and as neither has a relocation it keeps both when it drops unused sections.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def assembler(unit: Unit) -> list[str]:
         f".zero {count}",
         ".popsection",
         f'.pushsection {UNITS},"",@progbits',
-        f".long __scalegraph_ids, {len(text)}",
+        f".long {count}, {len(text)}",
         *(f'.ascii "{text[at : at + _WIDTH]}"' for at in range(0, len(text), _WIDTH)),
         ".popsection",
     ]
@@ -102,14 +102,15 @@ def section(path: Path, name: str) -> bytes | None:
 
 
 def _units(data: bytes, path: Path) -> Iterator[LinkedUnit]:
-    at = 0
+    at = first = 0
     try:
         while at < len(data):
-            first, length = _HEAD.unpack_from(data, at)
+            count, length = _HEAD.unpack_from(data, at)
             at += _HEAD.size
             document = zlib.decompress(base64.b64decode(data[at : at + length], validate=True))
             yield LinkedUnit(first, _unit(json.loads(document.decode("utf-8", "surrogatepass"))))
             at += length
+            first += count
     except (ValueError, KeyError, TypeError, struct.error, zlib.error) as error:
         raise InputError(Fault("what ScaleGraph wrote into it is damaged; build it again", str(path))) from error
 

@@ -21,6 +21,8 @@ ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
 _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-Wextra")
+_STANDALONE = "sg_standalone.h"
+_STANDALONE_MACHINE = "server-2x32"
 _LIMIT_BYTES = 64 * 2**20
 
 
@@ -79,6 +81,7 @@ def _build(compiler: Compiler, where: Path) -> None:
     if ar is None:
         raise MissingTool("the archiver 'ar' was not found; install it with: apt-get install binutils")
     sources = [path for path in _files() if path.suffix in (".c", ".S")]
+    (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(lambda source: _compile(compiler, source, where), sources))
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
@@ -95,13 +98,30 @@ def _build(compiler: Compiler, where: Path) -> None:
         item.unlink()
 
 
+def _standalone() -> str:
+    """Return the header with the configuration of programs that run without the simulator."""
+    from scalegraph import machine
+
+    values = {
+        **machine.load(_STANDALONE_MACHINE).runtime_config(),
+        "run.processors": "1",
+        "run.arena_bytes": str(2**40),
+        "run.stack_bytes": str(2**26),
+        "run.quantum_cycles": "1000",
+        "run.result_path": "-",
+        "run.blocks_path": "-",
+    }
+    lines = "\n".join(f'    "{key} {value}\\n"' for key, value in values.items())
+    return f"static const char standalone_config[] =\n{lines};\n"
+
+
 def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     target = where / f"{source.stem}.o"
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _flags("compile.flags")
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the look-up of the user's lines.
-    ours = ["-Wno-error", "-g0", prefix, f"-I{SOURCES}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
+    ours = ["-Wno-error", "-g0", prefix, f"-I{SOURCES}", f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target

@@ -41,6 +41,10 @@ _PREFIX = {
     "-save-temps": "ScaleGraph chooses where files go",
     "-fopenacc": "the simulated target runs OpenMP, not OpenACC",
 }
+# What wrapped compilers are asked for beside their job: done by themselves, or harmless.
+_WRAPPED = ("-c", "-S", "-E", "-o", "-M", "-MD", "-MM", "-save-temps", "-pie", "-fPIE", "-fpie", "-flto")
+_AT_LINK = ("-shared", "-static", "-static-pie", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
+_DROPPED = ("-pie", "-fPIE", "-fpie", "-fPIC", "-fpic", "-flto", "-ffat-lto", "-fuse-linker-plugin", "-fwhole-program")
 _OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # said by us anyway
 _LINKING = ("-l", "-L", "-Wl,", "-Xlinker", "-pthread", "-rdynamic", "-T")
 # Options whose argument may be a word of its own.
@@ -68,9 +72,9 @@ def read_flags(cflags: str | Sequence[str], ldflags: str | Sequence[str], includ
     for key, given in (("cflags", cflags), ("ldflags", ldflags)):
         linking = key == "ldflags"
         for words in _options(given, key, faults):
-            refusal = _refusal(words[0], linking=linking)
-            if refusal:
-                faults.append(Fault(f"{words[0]} cannot be used: {refusal}", key=key))
+            why = refusal(words[0], linking=linking)
+            if why:
+                faults.append(Fault(f"{words[0]} cannot be used: {why}", key=key))
             elif words[0] not in _OURS:
                 (to_link if linking or words[0].startswith(_LINKING) else to_compile).extend(words)
     if faults:
@@ -99,14 +103,22 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
     return options
 
 
-def _refusal(word: str, *, linking: bool) -> str:
+def is_dropped(word: str, *, linking: bool) -> bool:
+    """Return whether a wrapped compiler leaves *word* out: said otherwise by us, or without meaning here."""
+    return word.startswith(_DROPPED) or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
+
+
+def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:
+    """Return why *word* cannot be used, "" if it can; *wrapped*: by one of our compilers, which make does not know."""
+    if wrapped and (word.startswith(_WRAPPED) or (word in _AT_LINK and not linking)):
+        return ""
     if word in _WHOLE:
         return _WHOLE[word]
     for prefix, why in _PREFIX.items():
         if word.startswith(prefix):
             return why
-    if word.startswith("-o") and not linking:
+    if word.startswith("-o") and not linking and not wrapped:
         return _WHOLE["-o"]
-    if not word.startswith(("-", "@")) and not linking:
+    if not word.startswith(("-", "@")) and not linking and not wrapped:
         return "it is not a flag; sources are named on their own"
     return ""

@@ -117,7 +117,7 @@ def _compile_text(
     """Compile *text* in place of the source, whose headers and name it keeps."""
     copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
     copy.write_bytes(text.encode("utf-8", "surrogateescape"))
-    beside = str((compilation.cwd / source.file).parent)
+    beside = str(Path(source.file).parent)
     result = compilation.compile(str(copy), target, "-iquote", beside, "-Wno-error")
     for option, name in zip(compilation.options, compilation.options[1:], strict=False):
         path = compilation.cwd / name

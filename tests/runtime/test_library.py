@@ -30,7 +30,6 @@ def test_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     ("macros", "words"),
     [
-        ("__GNUC__ 4;__clang__ 1;__x86_64__ 1;__linux__ 1", "is clang"),
         ("__GNUC__ 9;__GNUC_MINOR__ 3;__x86_64__ 1;__linux__ 1", "is gcc 9.3.0; gcc 10 or newer is needed"),
         ("__GNUC__ 12;__aarch64__ 1;__linux__ 1", "needs x86-64 Linux"),
     ],
@@ -40,6 +39,37 @@ def test_unfit_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("CC", fake(tmp_path / "cc", lines))
     with pytest.raises(MissingTool, match=words):
         find_compiler()
+
+
+def test_clang_is_told_from_gcc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = "\n".join(
+        f'echo "#define {macro}"'
+        for macro in ("__GNUC__ 4", "__clang__ 1", "__clang_major__ 14", "__x86_64__ 1", "__linux__ 1")
+    )
+    monkeypatch.setenv("CC", fake(tmp_path / "cc", lines))
+    found = find_compiler()
+    assert (found.clang, found.version) == (True, "14.0.0")
+    monkeypatch.setenv("FC", fake(tmp_path / "fc", lines))
+    with pytest.raises(MissingTool, match="is flang; gfortran 10 or newer is needed"):
+        find_compiler("fortran")
+
+
+def test_what_was_found_out_about_a_compiler_is_kept_until_it_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = [f'echo "#define {macro}"' for macro in ("__GNUC__ 12", "__x86_64__ 1", "__linux__ 1")]
+    asked = tmp_path / "asked"
+    monkeypatch.setenv("SCALEGRAPH_CC", fake(tmp_path / "cc", "\n".join([f"echo x >> {asked}", *lines])))
+    assert find_compiler() == find_compiler()
+    assert len(asked.read_text().split()) == 2  # its macros and its target, once
+    fake(tmp_path / "cc", "\n".join([f"echo y >> {asked}", *lines, ""]))
+    find_compiler()
+    assert "y" in asked.read_text()
+
+
+def test_our_own_wrapper_is_not_taken_for_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "scalegraph-cc")
+    assert find_compiler().command == ("gcc",)
 
 
 def test_broken_compiler_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

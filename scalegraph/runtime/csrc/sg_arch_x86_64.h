@@ -83,4 +83,24 @@ static inline void *sg_arch_stack_pointer(void)
 
 #define SG_ARCH_HWCAP2_FSGSBASE 2u
 
+/* Defines __wrap_NAME: calls ASK("NAME", caller) and goes on to __real_NAME with the arguments as they came.
+ */
+#define SG_ARCH_FORWARD(name, ask)                                                                           \
+    __asm__(".text\n"                                                                                        \
+            ".globl __wrap_" #name "\n"                                                                      \
+            ".type __wrap_" #name ", @function\n"                                                            \
+            "__wrap_" #name ":\n"                                                                            \
+            "    pushq %rdi\n    pushq %rsi\n    pushq %rdx\n    pushq %rcx\n"                               \
+            "    pushq %r8\n    pushq %r9\n    pushq %rax\n"                                                 \
+            "    movl $1f, %edi\n"                                                                           \
+            "    movq 56(%rsp), %rsi\n"                                                                      \
+            "    call " #ask "\n"                                                                            \
+            "    popq %rax\n    popq %r9\n    popq %r8\n"                                                    \
+            "    popq %rcx\n    popq %rdx\n    popq %rsi\n    popq %rdi\n"                                   \
+            "    jmp __real_" #name "\n"                                                                     \
+            ".size __wrap_" #name ", .-__wrap_" #name "\n"                                                   \
+            ".section .rodata\n"                                                                             \
+            "1:  .string \"" #name "\"\n"                                                                    \
+            ".text\n");
+
 #endif

@@ -5,7 +5,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 #include "sg_runtime.h"
 
 #define ALTERNATE_STACK (256u << 10)
@@ -125,6 +125,8 @@ static void on_stop(int number, siginfo_t *info, void *context)
     sg_now->limit = 0;
     struct itimerval soon = {.it_value = {.tv_usec = 300000}};
     setitimer(ITIMER_REAL, &soon, NULL);
+    if (sg->alone)
+        return; /* SIGTERM is no time limit there */
     struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGALRM, &action, NULL);
 }
@@ -139,6 +141,8 @@ void sg_fault_open(void)
                                    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
         sigaction(fatal[i], &action, NULL);
     }
+    if (sg->alone)
+        return; /* SIGTERM is no time limit there */
     struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
 }

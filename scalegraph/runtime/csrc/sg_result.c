@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 #include "sg_whatif.h"
 
 static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;

@@ -184,6 +184,7 @@ typedef struct sg_context {
     uint64_t timer;                        /* time of the timer's entry in the heap; UINT64_MAX: none */
     void *dead_stack;                      /* stack pointer of the thread that ended last */
     bool fast_thread_pointer;
+    bool alone; /* runs by itself, without the simulator */
     bool check;
     bool finished;
     volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */

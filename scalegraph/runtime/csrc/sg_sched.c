@@ -1,6 +1,6 @@
 /* Which simulated processor runs, which thread runs on it, and on whose stack and thread pointer. */
 #define SG_ARCH_DEFINE
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 
 #include <sys/auxv.h>
 

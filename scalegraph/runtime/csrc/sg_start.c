@@ -1,9 +1,10 @@
 /* The beginning and the end of a simulated program. */
 #include <errno.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 #include "sg_whatif.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
@@ -15,7 +16,23 @@ extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 __asm__(".pushsection .scalegraph.runtime,\"\",@progbits\n"
         ".ascii \"" SG_RUNTIME_DIGEST "\"\n"
         ".popsection\n");
+
+#include "sg_standalone.h" /* made when the library is built, see runtime/library.py */
+#else
+static const char standalone_config[] = "";
 #endif
+
+/* Returns where the configuration of a program stands that runs by itself, without the simulator: a build's
+ * own tools and tests. It gets one processor of an everyday machine, and nobody is told what it cost. */
+static const char *standalone(char path[64])
+{
+    int file = memfd_create("scalegraph", MFD_CLOEXEC);
+    size_t size = sizeof standalone_config - 1;
+    if (file < 0 || write(file, standalone_config, size) != (ssize_t)size)
+        return NULL;
+    snprintf(path, 64, "/proc/self/fd/%d", file);
+    return path;
+}
 
 /* Starts the program anew without address randomisation, once; where that is forbidden the libraries'
  * addresses stay random, the program's own do not. */
@@ -54,17 +71,25 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
     (void)envp;
     char error[512] = "";
     const char *path = getenv("SCALEGRAPH_CONFIG");
-    if (path == NULL) {
+    char own[64];
+    bool alone = path == NULL;
+    if (alone && (path = standalone(own)) == NULL) {
         sg_say("this program was built for the simulator; start it with `scalegraph simulate` "
                "(SCALEGRAPH_CONFIG is not set)");
         sg_arch_syscall(SYS_exit_group, SG_EXIT_STATUS, 0, 0, 0);
     }
-    fix_addresses(argv);
+    if (!alone)
+        fix_addresses(argv);
     sg = sg_new(sizeof(sg_context));
+    sg->alone = alone;
     sg->host_start_ns = sg_host_ns();
     sg_alloc_own(true);
     if (sg_config_read(path, &sg->config, error, sizeof error) != 0)
         sg_stop(SG_STATUS_INTERNAL, "%s", error);
+    if (alone) {
+        close((int)strtol(strrchr(path, '/') + 1, NULL, 10));
+        sg->config.result_path[0] = sg->config.blocks_path[0] = '\0';
+    }
     if (sg->config.processors < 1 || sg->config.processors > SG_MAX_PROCESSORS)
         sg_stop(SG_STATUS_INTERNAL, "%s: run.processors is %u, expected 1 to %u", path, sg->config.processors,
                 SG_MAX_PROCESSORS);

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 #include "sg_runtime.h"
 
 /* A host thread that lends its thread pointer and its stack. */

@@ -8,7 +8,7 @@
 #include <sys/times.h>
 #include <time.h>
 
-#include "sg_arch_x86_64.h"
+#include "sg_arch.h"
 #include "sg_runtime.h"
 
 static uint64_t now_ns(void)

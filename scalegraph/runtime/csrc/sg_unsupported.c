@@ -16,7 +16,6 @@
     }
 
 #define THREADS  "threads must come from OpenMP"
-#define PROCESS  "a simulated program is one process"
 #define BLOCKING "it waits for another thread of the host"
 
 REFUSE(pthread_create, THREADS)
@@ -25,19 +24,6 @@ REFUSE(pthread_kill, THREADS)
 REFUSE(pthread_cancel, THREADS)
 REFUSE(pthread_exit, THREADS)
 REFUSE(clone, THREADS)
-REFUSE(fork, PROCESS)
-REFUSE(vfork, PROCESS)
-REFUSE(execl, PROCESS)
-REFUSE(execle, PROCESS)
-REFUSE(execlp, PROCESS)
-REFUSE(execv, PROCESS)
-REFUSE(execve, PROCESS)
-REFUSE(execvp, PROCESS)
-REFUSE(execvpe, PROCESS)
-REFUSE(system, PROCESS)
-REFUSE(popen, PROCESS)
-REFUSE(posix_spawn, PROCESS)
-REFUSE(posix_spawnp, PROCESS)
 REFUSE(pthread_cond_wait, BLOCKING)
 REFUSE(pthread_cond_timedwait, BLOCKING)
 REFUSE(pthread_barrier_wait, BLOCKING)

@@ -1,0 +1,206 @@
+"""The compilers ``scalegraph-cc``, ``scalegraph-c++`` and ``scalegraph-fc``: gcc's command line, simulated programs.
+
+What asks the compiler something or only preprocesses goes to it as it is. What compiles goes through `objects`, what
+links through `linking`; so ``make``, configure scripts and CMake need to know nothing of it. Modules that take long to
+import are imported where they are needed: a build calls a wrapper a thousand times.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
+from scalegraph.runtime.compiler import Compiler, compiler_command, find_compiler
+from scalegraph.runtime.languages import Language
+from scalegraph.toolchain.command import Command, Input, is_linked, read_command
+from scalegraph.toolchain.flags import is_dropped, refusal
+
+if TYPE_CHECKING:
+    from scalegraph.instrument import Detail
+
+NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
+DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
+
+
+def cc() -> NoReturn:
+    """Run as ``scalegraph-cc``."""
+    sys.exit(main("c", sys.argv[1:]))
+
+
+def cxx() -> NoReturn:
+    """Run as ``scalegraph-c++``."""
+    sys.exit(main("c++", sys.argv[1:]))
+
+
+def fc() -> NoReturn:
+    """Run as ``scalegraph-fc``."""
+    sys.exit(main("fortran", sys.argv[1:]))
+
+
+def main(language: Language, words: Sequence[str]) -> int:
+    """Do what the compiler of *language* would do with *words*; return the exit code."""
+    try:
+        command = read_command(words)
+        if command.mode in ("ask", "preprocess") or "-r" in command.rest:
+            return _pass_on(language, words)
+        return _Work(language, command).run()
+    except BuildError as error:
+        sys.stderr.write(error.output or f"{NAMES[language]}: {error}\n")
+        return 1
+    except ScaleGraphError as error:
+        for line in str(error).splitlines():
+            sys.stderr.write(f"{NAMES[language]}: error: {line}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _pass_on(language: Language, words: Sequence[str]) -> int:
+    """Let the compiler behind the wrapper do it."""
+    command = [*compiler_command(language), *words]
+    try:
+        os.execvp(command[0], command)
+    except OSError:
+        find_compiler(language)  # says what is missing
+        raise
+
+
+class _Work:
+    """One command line that compiles or links."""
+
+    def __init__(self, language: Language, command: Command) -> None:
+        self.name = language
+        self.command = command
+        self.cwd = Path.cwd()
+        self.cancel = CancelToken()
+        self.options = tuple(word for word in command.options if not is_dropped(word, linking=False))
+
+    def run(self) -> int:
+        """Compile, and link if that is asked for; return the exit code."""
+        self._check()
+        compiled = [item for item in self.command.inputs if item.compiled]
+        if self.command.mode != "link":
+            if self.command.output and len(compiled) > 1:
+                raise InputError("cannot write several sources to one file (-o with -c and more than one source)")
+            for item in compiled:
+                self._compile(item, self._target(item))
+            return 0
+        with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
+            objects: dict[int, Path] = {}
+            for number, item in enumerate(compiled):
+                objects[item.index] = Path(scratch) / f"{Path(item.file).stem}-{number}.o"
+                self._compile(item, objects[item.index])
+            self._link(objects)
+        return 0
+
+    def _check(self) -> None:
+        linking = self.command.mode == "link"
+        said = {
+            word: refusal(word, linking=linking, wrapped=True) for word in self.command.rest if word.startswith("-")
+        }
+        faults = [Fault(f"{word} cannot be used: {why}") for word, why in said.items() if why]
+        if linking:
+            faults += [
+                Fault("no such file", file=item.file) for item in self.command.inputs
+                if not item.compiled and not is_linked(item.file) and not (self.cwd / item.file).exists()
+            ]  # fmt: skip
+        if faults:
+            raise InputError(faults)
+
+    def _target(self, item: Input) -> Path:
+        suffix = ".o" if self.command.mode == "compile" else ".s"
+        return Path(self.command.output or Path(item.file).with_suffix(suffix).name)  # as told: rules for make name it
+
+    def _compile(self, item: Input, target: Path) -> None:
+        """Compile one source to *target*, print the compiler's warnings."""
+        from scalegraph.toolchain.objects import Compilation, Source, compile_source
+
+        compiler = find_compiler(item.language or self.name)
+        self._refuse_openmp(compiler)
+        mode = "-S" if self.command.mode == "assemble" else "-c"
+        options = [*self._with_debug(), *self._with_rule(item)]
+        compilation = Compilation(compiler, tuple(options), self.cwd, self.cancel, _detail(), mode)
+        text = self._text(item)
+        if item.language is None or text is None:
+            given = sys.stdin.read() if item.file == "-" else ""
+            forced = [word for pair in self._forced() for word in pair]
+            words = [*options, *compiler.hooks, *forced, mode, item.file, "-o", str(target)]
+            result = compiler.run(words, cwd=self.cwd, stdin=given)
+            if result.returncode != 0:
+                raise BuildError(f"{item.file}: does not compile", result.stderr)
+            sys.stderr.write(result.stderr)
+            return
+        made = compile_source(compilation, Source(item.file, text, item.language), target)
+        sys.stderr.write(made.messages)
+
+    def _forced(self) -> list[tuple[str, str]]:
+        """Return the ``-x`` options, for input that is compiled as it is."""
+        rest = self.command.rest
+        return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word == "-x"][-1:]
+
+    def _text(self, item: Input) -> str | None:
+        """Return the source's text, None if only the compiler can read it or say what is wrong."""
+        try:
+            content = (self.cwd / item.file).read_bytes()
+        except OSError:
+            return None
+        return None if b"\0" in content else content.decode("utf-8", "surrogateescape")
+
+    def _refuse_openmp(self, compiler: Compiler) -> None:
+        if compiler.clang and any(word.startswith("-fopenmp") for word in self.command.options):
+            raise InputError(
+                "clang's OpenMP cannot be simulated (its calls __kmpc_.. are not served): compile with gcc "
+                "(SCALEGRAPH_CC=gcc), or without -fopenmp"
+            )
+
+    def _with_debug(self) -> list[str]:
+        """Return the options with debug information, which tells lines."""
+        return ["-g", *(word for word in self.options if word != "-g0")]
+
+    def _with_rule(self, item: Input) -> list[str]:
+        """Return where the rule for make goes, if one is asked for: as gcc would choose it."""
+        asked = {"-MD", "-MMD"} & set(self.options)
+        if not asked or "-MF" in self.options:
+            return []
+        return ["-MF", str(Path(self.command.output or Path(item.file).name).with_suffix(".d"))]
+
+    def _link(self, objects: dict[int, Path]) -> None:
+        from scalegraph.runtime.library import library
+        from scalegraph.toolchain.linking import link
+
+        compiler = find_compiler(self.name)
+        arguments = [
+            str(objects[index]) if index in objects else word
+            for index, word in enumerate(self.command.rest)
+            if not is_dropped(word, linking=True) and not self._is_forced(index)
+        ]
+        inputs = {item.index: item.file for item in self.command.inputs}
+        output = link(
+            compiler,
+            library(find_compiler()),
+            arguments,
+            Path(self.command.output or "a.out"),
+            names={path: inputs[index] for index, path in objects.items()},
+            cwd=self.cwd,
+            cancel=self.cancel,
+        )
+        sys.stderr.write(output)
+
+    def _is_forced(self, index: int) -> bool:
+        """Return whether a word is part of an ``-x`` option: objects are no sources."""
+        rest = self.command.rest
+        return rest[index] == "-x" or (index > 0 and rest[index - 1] == "-x") or rest[index].startswith("-xc")
+
+
+def _detail() -> Detail | None:
+    """Return which loops get probes, as the environment says."""
+    given = os.environ.get(DETAIL, "outer")
+    if given not in ("functions", "outer", "all", "none"):
+        raise InputError(f"{DETAIL}={given}: expected functions, outer, all or none")
+    return None if given == "none" else cast("Detail", given)
