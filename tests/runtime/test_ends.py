@@ -84,7 +84,7 @@ def test_program_started_by_itself_simply_runs(simulator: Any, monkeypatch: pyte
     monkeypatch.delenv("SCALEGRAPH_CONFIG", raising=False)
     done = subprocess.run([str(simulator.build("counts"))], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (5, "")
-    assert done.stdout == simulator.native("counts", 1)
+    assert done.stdout == ""
 
 
 def test_block_table_of_another_program_is_refused(simulator: Any) -> None:
