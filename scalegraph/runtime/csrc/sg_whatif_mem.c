@@ -43,7 +43,10 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
 {
     uint64_t step = 1, span = 1ull << 22; /* longer than any transaction alone */
     mem->ideal = config->ideal;
-    mem->own_memory = sg_config_u64(config, "memory_cycles"); /* 0: the last private cache is the memory */
+    /* All networks call it so. Those with attraction memory have none: the last private cache is the memory,
+     * and has been looked into. */
+    mem->own_memory = sg_config_u64(config, "memory_cycles") +
+                      (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
     if (mem->own_memory == 0)
         mem->own_memory = sg_config_u64(config, "memory_millicycles") / 1000;
     for (uint32_t i = 0; i < config->parameters; i++)
@@ -91,6 +94,7 @@ void sg_ideal_levels(sg_config *config)
     for (uint32_t k = 0; k < config->levels; k++) {
         sg_cache_level *level = &config->level[k];
         level->ways = (uint32_t)ways;
+        level->replacement = SG_REPLACE_LRU; /* nobody is replaced */
         level->size_bytes = span * ways;
         level->replacement = SG_REPLACE_LRU;
     }
