@@ -20,7 +20,7 @@ from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
 
 # A comment behind a value that begins with one of these says where the value comes from.
-ORIGINS = ("paper", "vendor", "measured", "estimate", "choice")
+ORIGINS = ("paper", "vendor", "system", "measured", "estimate", "choice")
 OVERRIDE = "override"
 
 

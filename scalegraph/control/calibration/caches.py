@@ -1,0 +1,133 @@
+"""The cache levels of the host: geometry as the system says, latencies and true sizes as measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scalegraph.control.calibration.host import CacheLevel, Host
+
+if TYPE_CHECKING:
+    from scalegraph.control.calibration.derive import Origins
+
+_FALLBACK = (CacheLevel(1, 32 * 1024, 64, 8, 1), CacheLevel(2, 1024 * 1024, 64, 16, 1))
+_MOST_WAYS = 256
+
+
+def cache_levels(origins: Origins, host: Host) -> list[dict[str, Any]]:
+    """Return the ``[[cache]]`` sections of *host*, nearest level first."""
+    described = _described(host)
+    levels: list[dict[str, Any]] = []
+    before_ns = origins.measured["load_chain"].median  # the first level is part of a load
+    for number, level in enumerate(described):
+        key = f"cache.{number}"
+        source = "system: sysfs" if host.caches else "estimate: the system does not describe its caches"
+        is_shared = level.shared_by > 1
+        size = level.size_bytes
+        if number == 0:
+            values: dict[str, Any] = {"hit_cycles": origins.note(f"{key}.hit_cycles", 0, "choice: part of a load")}
+        else:
+            name = _inside(origins, described[number - 1].size_bytes, size)
+            latency = origins.measured[name].median if name else before_ns
+            hit = max(0, round((latency - before_ns) * origins.clock_ghz))
+            values = {"hit_cycles": _hit(origins, key, hit, name)}
+            before_ns = max(before_ns, latency)
+            if number + 1 == len(described) and name:
+                size = _true_size(origins, described[number - 1].size_bytes, size, latency)
+        sized = source if size == level.size_bytes else _say_size(origins, level, size, is_virtual=host.is_virtual)
+        size, ways = fit(size, level.line_bytes, level.ways)
+        if size != level.size_bytes and sized == source:
+            sized += f" says {level.size_bytes // 1024} KiB; rounded"
+        levels.append(
+            {
+                "name": f"l{level.level}",
+                "size_kib": origins.note(f"{key}.size_kib", size // 1024, sized),
+                "line_bytes": origins.note(f"{key}.line_bytes", level.line_bytes, source),
+                "ways": origins.note(f"{key}.ways", ways, source if ways == level.ways else f"{source}, made to fit"),
+                **values,
+                "shared_by": origins.note(
+                    f"{key}.shared_by", level.shared_by, f"{source}, of the processors in use" if is_shared else source
+                ),
+            }
+        )
+    return levels
+
+
+def _described(host: Host) -> tuple[CacheLevel, ...]:
+    """Return at most four levels, with the coherence line everywhere and only the last shared."""
+    levels = host.caches[:4] or _FALLBACK
+    line = levels[-1].line_bytes
+    share = len(host.processors) // host.nodes if host.nodes else 1
+    last = len(levels) - 1
+    return tuple(
+        CacheLevel(
+            level.level,
+            level.size_bytes,
+            line,
+            level.ways,
+            _divisor(share, level.shared_by) if number == last and number > 0 else 1,
+        )
+        for number, level in enumerate(levels)
+    )
+
+
+def _divisor(whole: int, wanted: int) -> int:
+    """Return the largest divisor of *whole* that is at most *wanted*: groups of processors are alike."""
+    return next(n for n in range(max(1, min(whole, wanted)), 0, -1) if whole % n == 0 or n == 1)
+
+
+def fit(size: int, line: int, ways: int) -> tuple[int, int]:
+    """Return the largest size up to *size*, and ways near *ways*, whose sets are a power of two in number."""
+    lines = max(1, size // line)
+    best: tuple[int, int] | None = None
+    for candidate in sorted(range(1, min(_MOST_WAYS, lines) + 1), key=lambda n: (abs(n - ways), n)):
+        sets = 1 << ((lines // candidate).bit_length() - 1)
+        fitted = sets * candidate * line
+        if fitted % 1024 == 0 and (best is None or fitted > best[0]) and abs(candidate - ways) <= ways // 2:
+            best = (fitted, candidate)
+            if fitted == size:
+                break
+    return best or (max(1024, line * ways), ways)
+
+
+def _working_sets(origins: Origins) -> list[tuple[int, float]]:
+    """Return (bytes, ns) of every chase, smallest first."""
+    found = [
+        (int(name.removeprefix("chase_")), sample.median)
+        for name, sample in origins.measured.items()
+        if name.startswith("chase_")
+    ]
+    return sorted(found)
+
+
+def _inside(origins: Origins, smaller: int, size: int) -> str:
+    """Return the chase that stays in a level of *size* bytes and far outside the one before of *smaller* bytes."""
+    fitting = [(abs(bytes_ - min(size / 2, 4 * smaller)), bytes_) for bytes_, _ in _working_sets(origins)]
+    fitting = [(distance, bytes_) for distance, bytes_ in fitting if 2 * smaller <= bytes_ <= size / 2]
+    return f"chase_{min(fitting)[1]}" if fitting else ""
+
+
+def _hit(origins: Origins, key: str, hit: int, name: str) -> int:
+    if not name:
+        return int(origins.note(f"{key}.hit_cycles", hit, "estimate: no working set lies between this level and the next"))
+    return int(origins.measured_as(f"{key}.hit_cycles", hit, name, how="less the level before"))
+
+
+def _true_size(origins: Origins, smaller: int, size: int, latency: float) -> int:
+    """Return how much of the last level is there for this host: the latency beyond lies nearer to the memory's."""
+    middle = (latency + origins.measured["memory_chase"].median) / 2
+    true = size
+    for bytes_, chased in reversed([item for item in _working_sets(origins) if smaller < item[0] <= size]):
+        if chased <= middle:
+            return true
+        true = bytes_ // 2
+    return max(true, 2 * smaller)
+
+
+def _say_size(origins: Origins, level: CacheLevel, size: int, *, is_virtual: bool) -> str:
+    name = f"chase_{2 * size}"
+    text = f"system: sysfs says {level.size_bytes // 1024} KiB"
+    if is_virtual:
+        text += " (a virtual machine sees what it shares with others)"
+    if name in origins.measured:
+        return f"{origins.text(name)}, so memory already; {text.removeprefix('system: ')}"
+    return text

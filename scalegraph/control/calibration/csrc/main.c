@@ -1,0 +1,132 @@
+/* Measures the host: operations, caches, memory, and what two threads cost each other.
+ *
+ *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES size=BYTES ...
+ *
+ * Every argument may be left out. Built and called by scalegraph.control.calibration. */
+#include "bench.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+bench_options bench = {.samples = 21, .sample_ns = 200e3, .second = -1, .far = -1, .large = 64u << 20};
+
+uint64_t bench_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static double time_of(bench_body *body, void *state, uint64_t times)
+{
+    uint64_t start = bench_now();
+    body(times, state);
+    return (double)(bench_now() - start);
+}
+
+void bench_begin(const char *name, const char *unit)
+{
+    printf("%s %s", name, unit);
+}
+
+void bench_sample(double value)
+{
+    printf(" %.6g", value);
+}
+
+void bench_end(void)
+{
+    printf("\n");
+    fflush(stdout);
+}
+
+void bench_measure(const char *name, bench_body *body, void *state, double operations)
+{
+    uint64_t times = 1;
+    double taken = time_of(body, state, times);
+    while (taken < bench.sample_ns / 4 && times < 1u << 30) {
+        times *= 2;
+        taken = time_of(body, state, times);
+    }
+    times = (uint64_t)((double)times * bench.sample_ns / (taken > 1 ? taken : 1)) + 1;
+    bench_begin(name, "ns");
+    for (uint32_t i = 0; i < bench.samples; i++)
+        bench_sample(time_of(body, state, times) / ((double)times * operations));
+    bench_end();
+}
+
+void bench_pin(int processor)
+{
+    cpu_set_t set;
+    if (processor < 0 || processor >= CPU_SETSIZE)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+void *bench_map(size_t bytes, int large_pages)
+{
+    size_t large = 2u << 20; /* so that it begins where one may */
+    char *memory = mmap(NULL, bytes + large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        fprintf(stderr, "calibrate: the host gives no %zu bytes of memory\n", bytes);
+        exit(1);
+    }
+    memory += (large - (uintptr_t)memory % large) % large;
+    if (large_pages)
+        (void)madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+static int number(const char *argument, const char *key, double *value)
+{
+    size_t length = strlen(key);
+    char *end;
+    if (strncmp(argument, key, length) != 0 || argument[length] != '=')
+        return 0;
+    *value = strtod(argument + length + 1, &end);
+    return end != argument + length + 1 && *end == '\0';
+}
+
+static int read_argument(const char *argument)
+{
+    double value;
+    if (number(argument, "samples", &value) && value >= 1)
+        bench.samples = (uint32_t)value;
+    else if (number(argument, "us", &value))
+        bench.sample_ns = value * 1e3;
+    else if (number(argument, "first", &value))
+        bench.first = (int)value;
+    else if (number(argument, "second", &value))
+        bench.second = (int)value;
+    else if (number(argument, "far", &value))
+        bench.far = (int)value;
+    else if (number(argument, "large", &value) && value >= 1 << 20)
+        bench.large = (size_t)value;
+    else if (number(argument, "size", &value) && value >= 4096 && bench.sizes_count < 64)
+        bench.sizes[bench.sizes_count++] = (size_t)value;
+    else
+        return 0;
+    return 1;
+}
+
+int main(int count, char **argument)
+{
+    for (int i = 1; i < count; i++)
+        if (!read_argument(argument[i])) {
+            fprintf(stderr, "calibrate: cannot use the argument '%s'\n", argument[i]);
+            return 2;
+        }
+    bench_pin(bench.first);
+    bench_operations();
+    bench_memory();
+    if (bench.second >= 0)
+        bench_threads();
+    bench_openmp();
+    return 0;
+}

@@ -1,0 +1,230 @@
+/* Caches and memory: latencies by chasing pointers, overlap by the same places without the chase, bandwidth,
+ * and the first touch of a page. Large pages where the host gives some, so that address translation, which
+ * the simulator leaves out, is left out here as well. */
+#include "bench.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+typedef struct place {
+    struct place *next;
+    uint64_t value;
+    char rest[LINE - sizeof(struct place *) - sizeof(uint64_t)];
+} place;
+
+typedef struct walk {
+    place *places;   /* the working set */
+    uint32_t *order; /* numbers of places in the order of the walk */
+    size_t count;    /* places on the walk */
+    size_t at;
+    place *next;
+} walk;
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* Threads `count` places, spread over the first `total`, into one cycle in random order. */
+static void thread_places(walk *w, size_t total, size_t count)
+{
+    uint64_t seed = 88172645463325252u;
+    size_t step = total / count;
+    w->count = count;
+    w->at = 0;
+    for (size_t i = 0; i < count; i++)
+        w->order[i] = (uint32_t)(i * step);
+    for (size_t i = count - 1; i > 0; i--) {
+        size_t j = next_random(&seed) % (i + 1);
+        uint32_t kept = w->order[i];
+        w->order[i] = w->order[j];
+        w->order[j] = kept;
+    }
+    for (size_t i = 0; i < count; i++)
+        w->places[w->order[i]].next = &w->places[w->order[(i + 1) % count]];
+    w->next = &w->places[w->order[0]];
+}
+
+static NOINLINE void chase(uint64_t times, void *state)
+{
+    walk *w = state;
+    place *at = w->next;
+    for (; times > 0; times--)
+        at = at->next;
+    __asm__ volatile("" : "+r"(at));
+    w->next = at;
+}
+
+/* The same places in the same order, but each known beforehand. */
+static NOINLINE void visit(uint64_t times, void *state)
+{
+    walk *w = state;
+    uint64_t sum = 0;
+    size_t at = w->at;
+    for (; times > 0; times--) {
+        sum += w->places[w->order[at]].value;
+        at = at + 1 == w->count ? 0 : at + 1;
+    }
+    __asm__ volatile("" : "+r"(sum));
+    w->at = at;
+}
+
+static NOINLINE void stream(uint64_t times, void *state)
+{
+    const walk *w = state;
+    typedef uint64_t four __attribute__((vector_size(32), aligned(32)));
+    for (; times > 0; times--) {
+        four sum = {0}, other = {0};
+        for (const place *at = w->places, *end = at + w->count; at < end; at++) {
+            sum += ((const four *)at)[0];
+            other += ((const four *)at)[1];
+        }
+        sum += other;
+        __asm__ volatile("" ::"r"(sum[0] + sum[1] + sum[2] + sum[3]));
+    }
+}
+
+static void measure_sizes(walk *w)
+{
+    char name[64];
+    for (uint32_t i = 0; i < bench.sizes_count; i++) {
+        size_t lines = bench.sizes[i] / sizeof(place);
+        thread_places(w, lines, lines);
+        chase(lines, w); /* brings them in */
+        snprintf(name, sizeof name, "chase_%zu", bench.sizes[i]);
+        bench_measure(name, chase, w, 1);
+        snprintf(name, sizeof name, "visit_%zu", bench.sizes[i]);
+        bench_measure(name, visit, w, 1);
+    }
+}
+
+static void flush(const walk *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        flush_line(&w->places[w->order[i]]);
+    flush_done();
+}
+
+/* Latency, and time of a miss among others, of lines that are in no cache: each is thrown out before. */
+static void measure_memory(walk *w, size_t total, const char *chased, const char *visited)
+{
+    size_t count = total < 4096 ? total : 4096;
+    thread_places(w, total, count);
+    bench_begin(chased, "ns");
+    for (uint32_t i = 0; i < bench.samples; i++) {
+        flush(w);
+        uint64_t start = bench_now();
+        chase(count, w);
+        bench_sample((double)(bench_now() - start) / (double)count);
+    }
+    bench_end();
+    if (visited == NULL)
+        return;
+    bench_begin(visited, "ns");
+    for (uint32_t i = 0; i < bench.samples; i++) {
+        flush(w);
+        uint64_t start = bench_now();
+        visit(count, w);
+        bench_sample((double)(bench_now() - start) / (double)count);
+    }
+    bench_end();
+}
+
+/* ---- bandwidth ---- */
+
+typedef struct reader {
+    walk part;
+    int processor;
+    pthread_barrier_t *together;
+    uint64_t start, end;
+} reader;
+
+static void *read_part(void *argument)
+{
+    reader *r = argument;
+    bench_pin(r->processor);
+    for (size_t i = 0; i < r->part.count; i++)
+        flush_line(&r->part.places[i]);
+    flush_done();
+    pthread_barrier_wait(r->together);
+    r->start = bench_now();
+    stream(1, &r->part);
+    r->end = bench_now();
+    return NULL;
+}
+
+/* Bytes a nanosecond that `threads` threads together read from memory, each its own part. */
+static double read_rate(const walk *w, size_t lines, int threads)
+{
+    pthread_barrier_t together;
+    pthread_t thread;
+    reader part[2];
+    pthread_barrier_init(&together, NULL, (unsigned)threads);
+    for (int i = 0; i < 2; i++)
+        part[i] = (reader){.part = {.places = w->places + (size_t)i * (lines / 2), .count = lines / 2},
+                           .processor = i == 0 ? bench.first : bench.second,
+                           .together = &together};
+    if (threads == 2 && pthread_create(&thread, NULL, read_part, &part[1]) != 0)
+        exit(1);
+    read_part(&part[0]);
+    uint64_t start = part[0].start, end = part[0].end;
+    if (threads == 2) {
+        pthread_join(thread, NULL);
+        start = part[1].start < start ? part[1].start : start;
+        end = part[1].end > end ? part[1].end : end;
+    }
+    pthread_barrier_destroy(&together);
+    return (double)threads * (double)(lines / 2) * sizeof(place) / (double)(end - start);
+}
+
+static void measure_bandwidth(const walk *w, size_t lines)
+{
+    uint32_t samples = bench.samples < 9 ? bench.samples : 9; /* each is long */
+    for (int threads = 1; threads <= (bench.second >= 0 ? 2 : 1); threads++) {
+        bench_begin(threads == 1 ? "read_by_one" : "read_by_two", "GB/s");
+        for (uint32_t i = 0; i < samples; i++)
+            bench_sample(read_rate(w, lines, threads));
+        bench_end();
+    }
+}
+
+/* ---- pages ---- */
+
+static void measure_pages(void)
+{
+    size_t page = 4096, pages = 512;
+    bench_begin("page_touch", "ns");
+    for (uint32_t i = 0; i < bench.samples; i++) {
+        volatile char *memory = bench_map(pages * page, 0);
+        uint64_t start = bench_now();
+        for (size_t at = 0; at < pages; at++)
+            memory[at * page] = 1;
+        bench_sample((double)(bench_now() - start) / (double)pages);
+        munmap((void *)memory, pages * page);
+    }
+    bench_end();
+}
+
+void bench_memory(void)
+{
+    size_t lines = bench.large / sizeof(place);
+    walk w = {.places = bench_map(bench.large, 1), .order = bench_map(lines * sizeof(uint32_t), 1)};
+    thread_places(&w, lines, lines); /* and gives every page a place in memory */
+    measure_sizes(&w);
+    measure_memory(&w, lines, "memory_chase", "memory_visit");
+    measure_bandwidth(&w, lines);
+    measure_pages();
+    if (bench.far < 0)
+        return;
+    walk other = w;
+    bench_pin(bench.far);
+    other.places = bench_map(16u << 20, 1);
+    thread_places(&other, (16u << 20) / sizeof(place), (16u << 20) / sizeof(place));
+    bench_pin(bench.first);
+    measure_memory(&other, (16u << 20) / sizeof(place), "far_chase", NULL);
+}

@@ -1,0 +1,249 @@
+/* Operations: each class once with eight operations that do not depend on each other, which gives the
+ * throughput, and once in a chain where each needs the result of the one before, which gives the latency. */
+#include "bench.h"
+
+#define KEEP(a)       __asm__ volatile("" : "+r"(a))
+#define KEEP_FLOAT(a) __asm__ volatile("" : FLOAT_REGISTER(a))
+
+#define EIGHT(step) step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7)
+#define CHAIN(step) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0)
+#define UNROLLED    32 /* operations in one time round a loop */
+
+/* Defines name_free and name_chain; `start` and `c` are values that the compiler cannot know. */
+#define LOOPS(name, type, step, attribute)                                                                   \
+    attribute static NOINLINE void name##_free(uint64_t times, void *state)                                  \
+    {                                                                                                        \
+        const type start = ((const type *)state)[0], c = ((const type *)state)[1];                           \
+        type a0 = start, a1 = start, a2 = start, a3 = start, a4 = start, a5 = start, a6 = start, a7 = start; \
+        for (; times > 0; times--) {                                                                         \
+            EIGHT(step) EIGHT(step) EIGHT(step) EIGHT(step)                                                  \
+        }                                                                                                    \
+        (void)c;                                                                                             \
+    }                                                                                                        \
+    attribute static NOINLINE void name##_chain(uint64_t times, void *state)                                 \
+    {                                                                                                        \
+        const type start = ((const type *)state)[0], c = ((const type *)state)[1];                           \
+        type a0 = start;                                                                                     \
+        for (; times > 0; times--) {                                                                         \
+            CHAIN(step) CHAIN(step) CHAIN(step) CHAIN(step)                                                  \
+        }                                                                                                    \
+        (void)c;                                                                                             \
+    }
+
+#define NOTHING
+#define ADD_STEP(a)                                                                                          \
+    a += c;                                                                                                  \
+    KEEP(a);
+#define MUL_STEP(a)                                                                                          \
+    a *= c;                                                                                                  \
+    KEEP(a);
+#define DIV_STEP(a)                                                                                          \
+    a = c / a;                                                                                               \
+    KEEP(a);
+#define FP_ADD_STEP(a)                                                                                       \
+    a += c;                                                                                                  \
+    KEEP_FLOAT(a);
+#define FP_MUL_STEP(a)                                                                                       \
+    a *= c;                                                                                                  \
+    KEEP_FLOAT(a);
+#define FP_FMA_STEP(a)                                                                                       \
+    a = __builtin_fma(a, c, c);                                                                              \
+    KEEP_FLOAT(a);
+#define FP_DIV_STEP(a)                                                                                       \
+    a = c / a;                                                                                               \
+    KEEP_FLOAT(a);
+#define FP_SQRT_STEP(a)                                                                                      \
+    a = __builtin_sqrt(a);                                                                                   \
+    KEEP_FLOAT(a);
+#define CONVERT_STEP(a)                                                                                      \
+    {                                                                                                        \
+        int64_t whole = (int64_t)a;                                                                          \
+        KEEP(whole);                                                                                         \
+        a = (double)whole;                                                                                   \
+        KEEP_FLOAT(a);                                                                                       \
+    }
+
+LOOPS(int_add, uint64_t, ADD_STEP, NOTHING)
+LOOPS(int_mul, uint64_t, MUL_STEP, NOTHING)
+LOOPS(int_div, uint32_t, DIV_STEP, NOTHING)
+LOOPS(fp_add, double, FP_ADD_STEP, NOTHING)
+LOOPS(fp_mul, double, FP_MUL_STEP, NOTHING)
+LOOPS(fp_div, double, FP_DIV_STEP, NOTHING)
+LOOPS(fp_sqrt, double, FP_SQRT_STEP, NOTHING)
+LOOPS(convert, double, CONVERT_STEP, NOTHING)
+#if defined(__x86_64__)
+LOOPS(fp_fma, double, FP_FMA_STEP, __attribute__((target("fma"))))
+#define HAS_FMA __builtin_cpu_supports("fma")
+#else
+LOOPS(fp_fma, double, FP_FMA_STEP, NOTHING)
+#define HAS_FMA 1
+#endif
+
+/* ---- references that hit the first cache level ---- */
+
+#define WORDS(step) step(0) step(1) step(2) step(3) step(4) step(5) step(6) step(7)
+
+static NOINLINE void load_free(uint64_t times, void *state)
+{
+    const uint64_t *word = state;
+    for (; times > 0; times--) {
+#define LOAD_STEP(i) __asm__ volatile("" ::"r"(*(const volatile uint64_t *)&word[i]));
+        WORDS(LOAD_STEP) WORDS(LOAD_STEP) WORDS(LOAD_STEP) WORDS(LOAD_STEP)
+    }
+}
+
+static NOINLINE void load_chain(uint64_t times, void *state)
+{
+    void *a0 = state;
+    for (; times > 0; times--) {
+#define NEXT_STEP(a)                                                                                         \
+    a = *(void **)a;                                                                                         \
+    KEEP(a);
+        CHAIN(NEXT_STEP) CHAIN(NEXT_STEP) CHAIN(NEXT_STEP) CHAIN(NEXT_STEP)
+    }
+}
+
+static NOINLINE void store_free(uint64_t times, void *state)
+{
+    volatile uint64_t *word = state;
+    for (; times > 0; times--) {
+#define STORE_STEP(i) word[i] = times;
+        WORDS(STORE_STEP) WORDS(STORE_STEP) WORDS(STORE_STEP) WORDS(STORE_STEP)
+    }
+}
+
+/* A store, and a load that needs its value. */
+static NOINLINE void store_chain(uint64_t times, void *state)
+{
+    volatile uint64_t *word = state;
+    uint64_t a0 = times;
+    for (; times > 0; times--) {
+#define FORWARD_STEP(a)                                                                                      \
+    *word = a;                                                                                               \
+    a = *word;                                                                                               \
+    KEEP(a);
+        CHAIN(FORWARD_STEP) CHAIN(FORWARD_STEP) CHAIN(FORWARD_STEP) CHAIN(FORWARD_STEP)
+    }
+}
+
+/* ---- control ---- */
+
+static NOINLINE void branch_not_taken(uint64_t times, void *state)
+{
+    int64_t a0 = *(const int64_t *)state;
+    for (; times > 0; times--) {
+#define SKIP_STEP(a)                                                                                         \
+    KEEP(a);                                                                                                 \
+    if (__builtin_expect(a < 0, 0))                                                                          \
+        __asm__ volatile("nop");
+        CHAIN(SKIP_STEP) CHAIN(SKIP_STEP) CHAIN(SKIP_STEP) CHAIN(SKIP_STEP)
+    }
+}
+
+/* Jumps that lie side by side would measure the host's jump tables; a loop's own jump is what programs take.
+ */
+static NOINLINE void branch_taken(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--)
+        KEEP(times);
+}
+
+#define PATTERN 32768 /* longer than a predictor remembers, and in the first cache level */
+
+/* A branch that goes either way at random; the loop around it is the same as for one that never does. */
+static NOINLINE uint64_t branch_pattern(uint64_t times, const uint8_t *taken)
+{
+    uint64_t ways = 0;
+    for (uint64_t i = 0; i < times; i++) {
+        uint64_t step = taken[i % PATTERN];
+        KEEP(step);
+        if (step) {
+            __asm__ volatile("nop");
+            ways++;
+        }
+    }
+    return ways;
+}
+
+static void branch_random(uint64_t times, void *state)
+{
+    uint64_t ways = branch_pattern(times, state);
+    KEEP(ways);
+}
+
+static NOINLINE uint64_t callee(uint64_t value)
+{
+    KEEP(value);
+    return value;
+}
+
+static NOINLINE void call_and_return(uint64_t times, void *state)
+{
+    uint64_t a0 = *(const uint64_t *)state;
+    for (; times > 0; times--) {
+#define CALL_STEP(a) a = callee(a);
+        CHAIN(CALL_STEP) CHAIN(CALL_STEP) CHAIN(CALL_STEP) CHAIN(CALL_STEP)
+    }
+}
+
+static NOINLINE void no_operation(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--)
+        __asm__ volatile(
+            "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
+            "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\t"
+            "nop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop\n\tnop");
+}
+
+static void measure_branches(void)
+{
+    static uint8_t never[PATTERN], random[PATTERN];
+    uint64_t one[2] = {1, 1}, seed = 88172645463325252u;
+    for (int i = 0; i < PATTERN; i++) {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        random[i] = seed & 1;
+    }
+    bench_measure("branch_not_taken", branch_not_taken, one, UNROLLED);
+    bench_measure("branch_taken", branch_taken, NULL, 1);
+    bench_measure("branch_never", branch_random, never, 1);
+    bench_measure("branch_random", branch_random, random, 1);
+    bench_measure("call_and_return", call_and_return, one, UNROLLED);
+}
+
+#define BOTH(name, state, operations)                                                                        \
+    bench_measure(#name "_free", name##_free, state, operations);                                            \
+    bench_measure(#name "_chain", name##_chain, state, operations)
+
+void bench_operations(void)
+{
+    uint64_t whole[2] = {3, 5};
+    uint32_t small[2] = {1234, 1234567890};
+    double real[2] = {1.3, 1.000000001}, ratio[2] = {1.3, 1.7};
+    void *self = &self;
+    uint64_t words[8] __attribute__((aligned(64))) = {0};
+    /* The host may still be raising its clock. */
+    for (uint64_t end = bench_now() + (uint64_t)(100 * bench.sample_ns); bench_now() < end;)
+        int_add_chain(1000, whole);
+    bench_measure("clock", int_add_chain, whole, UNROLLED);
+    bench_measure("no_operation", no_operation, NULL, UNROLLED);
+    BOTH(int_add, whole, UNROLLED);
+    BOTH(int_mul, whole, UNROLLED);
+    BOTH(int_div, small, UNROLLED);
+    bench_measure("load_free", load_free, words, UNROLLED);
+    bench_measure("load_chain", load_chain, &self, UNROLLED);
+    bench_measure("store_free", store_free, words, UNROLLED);
+    bench_measure("store_chain", store_chain, words, UNROLLED);
+    measure_branches();
+    BOTH(fp_add, real, UNROLLED);
+    BOTH(fp_mul, real, UNROLLED);
+    if (HAS_FMA) {
+        BOTH(fp_fma, real, UNROLLED);
+    }
+    BOTH(fp_div, ratio, UNROLLED);
+    BOTH(fp_sqrt, real, UNROLLED);
+    BOTH(convert, ratio, 2 * UNROLLED);
+}

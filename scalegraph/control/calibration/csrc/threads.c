@@ -1,0 +1,74 @@
+/* What two processors cost each other: a line that goes to and fro, and atomic operations on one. */
+#include "bench.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define PADDED __attribute__((aligned(256)))
+
+static volatile uint64_t ball PADDED;
+static uint64_t counter PADDED;
+static volatile int go PADDED, over PADDED;
+
+/* The other player: answers each odd value by the next even one. */
+static void *answer(void *argument)
+{
+    bench_pin(*(const int *)argument);
+    go = 1;
+    while (!over) {
+        uint64_t value = ball;
+        if (value & 1)
+            ball = value + 1;
+        else
+            spin();
+    }
+    return NULL;
+}
+
+/* One time: the line goes to the other processor and back. */
+static void play(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--) {
+        uint64_t sent = ball + 1;
+        ball = sent;
+        while (ball == sent)
+            ;
+    }
+}
+
+static void *disturb(void *argument)
+{
+    bench_pin(*(const int *)argument);
+    go = 1;
+    while (!over)
+        __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void count_up(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--)
+        __atomic_fetch_add(&counter, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Measures while another thread runs `partner`. */
+static void measure_beside(void *(*partner)(void *), const char *name, bench_body *body, double operations)
+{
+    pthread_t thread;
+    go = over = 0;
+    if (pthread_create(&thread, NULL, partner, &bench.second) != 0)
+        exit(1);
+    while (!go)
+        spin();
+    bench_measure(name, body, NULL, operations);
+    over = 1;
+    pthread_join(thread, NULL);
+}
+
+void bench_threads(void)
+{
+    measure_beside(answer, "transfer", play, 2);
+    measure_beside(disturb, "atomic_contended", count_up, 1);
+}

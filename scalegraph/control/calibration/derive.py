@@ -1,0 +1,231 @@
+"""From measurements of the host to its machine: each value with where it comes from.
+
+How a value follows from measurements is said in its origin, which becomes the comment behind it in the file. Nothing
+here is fitted to a program's time; a value that cannot be measured is an estimate and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scalegraph.control.calibration.caches import cache_levels
+from scalegraph.control.calibration.host import Host
+from scalegraph.control.calibration.measure import Sample
+from scalegraph.machine import Machine
+
+_SUMMARY = (
+    "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
+    "instruction fetch, address translation and mispredicted branches are not simulated, and the clock is fixed."
+)
+_OPERATIONS: Final = (  # class, measurement of independent operations, operations in one of them
+    ("int_alu", "int_add_free", 1),
+    ("int_mul", "int_mul_free", 1),
+    ("int_div", "int_div_free", 1),
+    ("load", "load_free", 1),
+    ("store", "store_free", 1),
+    ("call", "call_and_return", 2),
+    ("fp_add", "fp_add_free", 1),
+    ("fp_mul", "fp_mul_free", 1),
+    ("fp_div", "fp_div_free", 1),
+    ("fp_sqrt", "fp_sqrt_free", 1),
+    ("fp_other", "convert_free", 1),
+)
+
+
+@dataclass
+class Origins:
+    """Makes values from measurements and keeps where each comes from, by its key in the machine file."""
+
+    measured: Mapping[str, Sample]
+    said: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def clock_ghz(self) -> float:
+        """Cycles a nanosecond: a chain of integer additions takes one cycle for each on any present processor."""
+        return 1 / self.measured["clock"].median
+
+    def text(self, *names: str) -> str:
+        """Return the medians of the measurements *names* in words, with their spread."""
+        parts = []
+        for name in names:
+            sample = self.measured[name]
+            parts.append(f"{name} {sample.median:.4g} {sample.unit}, spread {100 * sample.spread:.0f} %")
+        return f"measured: median of {self.measured[names[0]].count}: " + "; ".join(parts)
+
+    def cycles(self, name: str) -> float:
+        """Return the median of measurement *name* in cycles."""
+        return self.measured[name].median * self.clock_ghz
+
+    def note(self, key: str, value: Any, text: str) -> Any:
+        """Keep *text* as the origin of *key*; return *value*."""
+        self.said[key] = text
+        return value
+
+    def measured_as(self, key: str, value: Any, *names: str, how: str = "") -> Any:
+        """The same for a value that follows from measurements; *how* says in which way."""
+        return self.note(key, value, self.text(*names) + (f"; {how}" if how else ""))
+
+
+def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") -> Machine:
+    """Return the machine that *measured* describes, with the origin of every value.
+
+    Raises `InputError` if the values contradict each other (they were measured on a host that this cannot describe).
+    """
+    origins = Origins(measured)
+    levels = cache_levels(origins, host)
+    sections = {
+        "processor": _processor(origins, host),
+        "cache": levels,
+        "coherence": _coherence(origins, host, levels),
+        "network": _network(origins, host, levels),
+        "memory": _memory(origins, host),
+        "synchronisation": _synchronisation(origins, host),
+    }
+    title = f"{host.model}, {len(host.processors)} processors"[:120]
+    return Machine.model_validate(
+        {"name": name, "title": title, "summary": _SUMMARY, **sections, "origin": origins.said}
+    )
+
+
+def _processor(origins: Origins, host: Host) -> dict[str, Any]:
+    key = "processor"
+    width = max(1, min(64, round(1 / origins.cycles("no_operation"))))
+    return {
+        "count": origins.note(f"{key}.count", len(host.processors), "system: processors that this process may use"),
+        "clock_mhz": origins.measured_as(
+            f"{key}.clock_mhz", round(origins.clock_ghz * 1e3, 1), "clock", how="a dependent addition takes one cycle"
+        ),
+        "issue_width": origins.measured_as(f"{key}.issue_width", width, "no_operation"),
+        "operation_cycles": _operations(origins),
+    }
+
+
+def _operations(origins: Origins) -> dict[str, float]:
+    """Return the reciprocal throughput of each class."""
+    key = "processor.operation_cycles"
+    values: dict[str, float] = {}
+    for kind, name, count in _OPERATIONS:
+        values[kind] = origins.measured_as(f"{key}.{kind}", _cost(origins.cycles(name) / count), name)
+    taken = (origins.cycles("branch_taken") + origins.cycles("branch_not_taken")) / 2
+    values["branch"] = origins.measured_as(
+        f"{key}.branch", _cost(taken), "branch_taken", "branch_not_taken", how="their mean, predicted branches"
+    )
+    if "fp_fma_free" in origins.measured:
+        values["fp_fma"] = origins.measured_as(f"{key}.fp_fma", _cost(origins.cycles("fp_fma_free")), "fp_fma_free")
+    else:
+        both = values["fp_mul"] + values["fp_add"]
+        values["fp_fma"] = origins.note(f"{key}.fp_fma", both, "estimate: multiply and add, the processor has no such")
+    return values
+
+
+def _cost(cycles: float) -> float:
+    """Return *cycles* as precisely as the runtime computes with."""
+    return round(max(0.0, cycles), 3)
+
+
+def _coherence(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict[str, Any]:
+    del host
+    line = levels[-1]["line_bytes"]
+    return {
+        "kind": origins.note("coherence.kind", "full_map", "estimate: what present processors amount to"),
+        "line_bytes": origins.note("coherence.line_bytes", line, origins.said["cache.0.line_bytes"]),
+        "exclusive_state": origins.note("coherence.exclusive_state", True, "vendor: MESI family"),
+    }
+
+
+def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return sockets with one channel each: nobody can see how many there are, only what they bring together."""
+    ghz, key = origins.clock_ghz, "network"
+    before = sum(level["hit_cycles"] for level in levels) / ghz + origins.measured["load_chain"].median
+    memory_ns = max(0.0, origins.measured["memory_chase"].median - before)
+    names = [name for name in ("read_by_one", "read_by_two") if name in origins.measured]
+    rate = max(origins.measured[name].median for name in names)
+    share = (len(host.processors) + host.nodes - 1) // host.nodes
+    values: dict[str, Any] = {
+        "kind": origins.note(f"{key}.kind", "numa", "choice"),
+        "sockets": origins.note(f"{key}.sockets", host.nodes, "system: memory nodes"),
+        "socket_processors": origins.note(f"{key}.socket_processors", share, "system"),
+        "channels": origins.note(f"{key}.channels", 1, "estimate: one stands for all, the system does not tell them"),
+        "channel_gb_s": origins.measured_as(f"{key}.channel_gb_s", round(rate, 2), *names, how="the larger"),
+        "memory_ns": origins.measured_as(
+            f"{key}.memory_ns", round(memory_ns, 1), "memory_chase", how="less the look into the caches"
+        ),
+    }
+    values |= _transfers(origins, levels, before)
+    if "far_chase" in origins.measured:
+        far = max(0.0, (origins.measured["far_chase"].median - origins.measured["memory_chase"].median) / 2)
+        values["link_ns"] = origins.measured_as(f"{key}.link_ns", round(far, 1), "far_chase", "memory_chase")
+    else:
+        values["link_ns"] = origins.note(f"{key}.link_ns", 40.0, "estimate: not used, one memory node")
+    values["link_gb_s"] = origins.note(f"{key}.link_gb_s", round(rate, 2), "estimate: as much as the memory")
+    values["header_bytes"] = origins.note(f"{key}.header_bytes", 16, "estimate")
+    return values
+
+
+def _transfers(origins: Origins, levels: list[dict[str, Any]], before: float) -> dict[str, Any]:
+    """Return what a line costs from one processor to another.
+
+    To give it back and forth, each side first takes it to read and then to write: *transfer* for the copy, *snoop* for
+    the other's copy to go. The measurement gives their sum.
+    """
+    del levels
+    if "transfer" not in origins.measured:
+        half = round(origins.measured["memory_chase"].median / 2, 1)
+        return {
+            key: origins.note(f"network.{key}", half, "estimate: half of memory, one processor cannot measure it")
+            for key in ("transfer_ns", "snoop_ns")
+        }
+    whole = max(0.0, origins.measured["transfer"].median - before)
+    return {
+        "transfer_ns": origins.measured_as(
+            "network.transfer_ns", round(whole / 2, 1), "transfer", how="half of it, less the look into the caches"
+        ),
+        "snoop_ns": origins.measured_as("network.snoop_ns", round(whole / 2, 1), "transfer", how="the other half"),
+    }
+
+
+def _memory(origins: Origins, host: Host) -> dict[str, Any]:
+    touch = round(origins.cycles("page_touch"))
+    return {
+        "page_bytes": origins.note("memory.page_bytes", host.page_bytes, "system: page size"),
+        "page_miss_cycles": origins.measured_as("memory.page_miss_cycles", touch, "page_touch"),
+        "placement": origins.note("memory.placement", "first_touch", "system: what it does unless asked otherwise"),
+    }
+
+
+def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
+    """Return the instructions of the host's OpenMP library; what lines cost on their way is simulated on top."""
+    key = "synchronisation"
+    alone = {name: max(0, round(origins.cycles(f"{name}_by_one"))) for name in ("region", "barrier", "lock", "chunk")}
+    fork = max(0, alone["region"] - alone["barrier"])
+    values: dict[str, Any] = {
+        "barrier": origins.note(f"{key}.barrier", "central", "vendor: one counter, as gcc's library has it"),
+        "barrier_radix": origins.note(f"{key}.barrier_radix", 4, "estimate: not used by a central barrier"),
+        "barrier_hardware_cycles": origins.note(f"{key}.barrier_hardware_cycles", 100, "estimate: not used"),
+        "lock": origins.note(f"{key}.lock", "test_and_set", "vendor: as gcc's library has it"),
+        "atomic_cycles": origins.measured_as(f"{key}.atomic_cycles", round(origins.cycles("atomic")), "atomic"),
+        "fork_cycles": origins.measured_as(
+            f"{key}.fork_cycles", fork, "region_by_one", "barrier_by_one", how="the difference"
+        ),
+        "fork_per_processor_cycles": _fork_share(origins, host, fork),
+        "schedule_cycles": origins.measured_as(f"{key}.schedule_cycles", alone["chunk"], "chunk_by_one"),
+        "lock_cycles": origins.measured_as(
+            f"{key}.lock_cycles", round(alone["lock"] / 2), "lock_by_one", how="half of it each way"
+        ),
+        "barrier_cycles": origins.measured_as(f"{key}.barrier_cycles", alone["barrier"], "barrier_by_one"),
+        "task_cycles": origins.measured_as(f"{key}.task_cycles", round(origins.cycles("task_by_one")), "task_by_one"),
+    }
+    return values
+
+
+def _fork_share(origins: Origins, host: Host, fork: int) -> int:
+    """Return what each member adds to a region: what two threads take, less barrier, fork and a line's way."""
+    key = "synchronisation.fork_per_processor_cycles"
+    if len(host.processors) < 2 or "region_by_two" not in origins.measured:
+        return int(origins.note(key, fork, "estimate: as much as fork_cycles, one processor cannot measure it"))
+    names = ("region_by_two", "barrier_by_two", "transfer")
+    whole, barrier, transfer = map(origins.cycles, names)
+    rest = max(0, round(whole - barrier - transfer - fork))
+    return int(origins.measured_as(key, rest, *names, how="the first less the others and fork_cycles"))

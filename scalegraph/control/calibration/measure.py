@@ -1,0 +1,173 @@
+"""Builds and runs the micro-benchmark in ``csrc`` and reads what it measured."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, WorkError
+from scalegraph.control.calibration.host import Host
+from scalegraph.runtime.compiler import Compiler
+
+SOURCES: Final = Path(__file__).parent / "csrc"
+_FLAGS: Final = ("-std=gnu11", "-O2", "-fno-math-errno", "-fopenmp", "-D_GNU_SOURCE", "-Wall", "-Wextra")
+_POLL_S = 0.1
+_LARGEST = 512 * 2**20
+_DEFAULT_SIZES: Final = (16 * 2**10, 256 * 2**10, 8 * 2**20)  # where the system does not describe its caches
+
+Progress = Callable[[str, int], None]
+"""Told the name of each measurement when it is done, and how many are done."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measurement: median, and the quartiles that half of the values lie between, in *unit* (ns or GB/s)."""
+
+    unit: str
+    median: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def spread(self) -> float:
+        """Distance of the quartiles, of the median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: *samples* of each quantity, each about *microseconds* long; *quick* only tries the way."""
+
+    samples: int = 21
+    microseconds: float = 200.0
+    quick: bool = False
+
+
+QUICK: Final = Effort(samples=2, microseconds=1.0, quick=True)
+
+
+def working_sets(host: Host, effort: Effort) -> list[int]:
+    """Return the sizes (bytes) whose latencies are measured: some in every cache level, then doubling into memory."""
+    if effort.quick:
+        return [16 * 2**10, 256 * 2**10]
+    sizes: set[int] = set()
+    before = 4096
+    for level in host.caches:
+        sizes |= {size for size in (level.size_bytes // 4, level.size_bytes // 2) if size > before}
+        before = level.size_bytes
+    if not sizes:
+        sizes = set(_DEFAULT_SIZES)
+    size = 2 * (host.caches[-2].size_bytes if len(host.caches) > 1 else max(sizes))
+    while size <= largest(host, effort):
+        sizes.add(size)
+        size *= 2
+    return sorted(size for size in sizes if size <= largest(host, effort))
+
+
+def largest(host: Host, effort: Effort) -> int:
+    """Return the largest working set, in bytes: a part of what is free."""
+    return 2**20 if effort.quick else max(2**22, min(_LARGEST, host.available_bytes // 8))
+
+
+def measure(
+    compiler: Compiler,
+    host: Host,
+    effort: Effort,
+    *,
+    cancel: CancelToken,
+    progress: Progress = lambda _name, _done: None,
+) -> dict[str, Sample]:
+    """Return everything that the micro-benchmark measures on *host*, by name.
+
+    Raises `BuildError` when it does not compile, `WorkError` when it fails, `Cancelled`.
+    """
+    first, *others = host.processors
+    arguments = [
+        f"samples={effort.samples}",
+        f"us={effort.microseconds}",
+        f"first={first}",
+        f"second={others[0] if others else -1}",
+        f"far={host.far}",
+        f"large={largest(host, effort)}",
+        *(f"size={size}" for size in working_sets(host, effort)),
+    ]
+    with tempfile.TemporaryDirectory(prefix="scalegraph-calibrate-", ignore_cleanup_errors=True) as place:
+        program = Path(place) / "calibrate"
+        build(compiler, program, cancel)
+        found: dict[str, Sample] = {}
+        for line in _lines([str(program), *arguments], cancel):
+            name, sample = read_line(line)
+            found[name] = sample
+            progress(name, len(found))
+    return found
+
+
+def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
+    """Compile the micro-benchmark to *program*; raise `BuildError` when that fails."""
+    sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
+    result = compiler.run([*_FLAGS, *sources, "-o", str(program), "-lm", "-lpthread"], cancel=cancel)
+    if result.returncode != 0:
+        raise BuildError(
+            f"ScaleGraph's own micro-benchmark does not compile with {compiler.command[0]} {compiler.version}; "
+            "it needs OpenMP (libgomp)",
+            result.stderr,
+        )
+
+
+def read_line(line: str) -> tuple[str, Sample]:
+    """Return name and sample of one line ``name unit value value ..``; raise `WorkError` for anything else."""
+    name, *rest = line.split()
+    try:
+        values = sorted(map(float, rest[1:]))
+        quarter = len(values) // 4
+        return name, Sample(rest[0], statistics.median(values), values[quarter], values[-1 - quarter], len(values))
+    except (ValueError, IndexError, statistics.StatisticsError):
+        raise WorkError(f"the micro-benchmark printed '{line[:80]}'; a name, a unit and numbers were expected") from None
+
+
+def _lines(command: Sequence[str], cancel: CancelToken) -> Iterator[str]:
+    """Yield the lines of a child's output as they come; the child is ended when nobody wants them any more."""
+    # OpenMP's own variables would change what is measured.
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=env, start_new_session=True
+        )
+        try:
+            assert child.stdout is not None
+            yield from _follow(child.stdout, cancel)
+            if child.wait() != 0:
+                errors.seek(0)
+                said = errors.read(400).decode("utf-8", "replace").strip()
+                raise WorkError(f"the micro-benchmark failed: {said or f'exit status {child.returncode}'}")
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+
+
+def _follow(pipe: IO[bytes], cancel: CancelToken) -> Iterator[str]:
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            cancel.check()
+            if not selector.select(_POLL_S):
+                continue
+            data = os.read(pipe.fileno(), 1 << 16)
+            if not data:
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                yield line.decode("utf-8", "replace")
