@@ -9,6 +9,7 @@ import click
 
 from scalegraph import machine
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.calibrate import calibrate
 from scalegraph.cli.output import print_json, print_rows
 
 _PROSE = ("title", "summary")  # said around the table
@@ -18,7 +19,7 @@ _PROSE = ("title", "summary")  # said around the table
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.pass_context
 def machines(ctx: click.Context, *, as_json: bool) -> None:
-    """List the shipped machines; show all values of one, or check a machine file of your own."""
+    """List the shipped machines; show all values of one, check a machine file, or measure this host."""
     if ctx.invoked_subcommand is not None:
         return
     known = machine.available()
@@ -71,3 +72,6 @@ def check(files: tuple[Path, ...]) -> None:
             click.echo(f"{file}: ok: {found.title}, 1 to {found.max_processors} processors")
     if faults:
         raise InputError(faults)
+
+
+machines.add_command(calibrate)

@@ -108,7 +108,9 @@ def _inside(origins: Origins, smaller: int, size: int) -> str:
 
 def _hit(origins: Origins, key: str, hit: int, name: str) -> int:
     if not name:
-        return int(origins.note(f"{key}.hit_cycles", hit, "estimate: no working set lies between this level and the next"))
+        return int(
+            origins.note(f"{key}.hit_cycles", hit, "estimate: no working set lies between this level and the next")
+        )
     return int(origins.measured_as(f"{key}.hit_cycles", hit, name, how="less the level before"))
 
 

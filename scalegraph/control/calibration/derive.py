@@ -14,6 +14,7 @@ from scalegraph.control.calibration.caches import cache_levels
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
 from scalegraph.machine import Machine
+from scalegraph.machine.text import keys
 
 _SUMMARY = (
     "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
@@ -64,7 +65,7 @@ class Origins:
         return value
 
     def measured_as(self, key: str, value: Any, *names: str, how: str = "") -> Any:
-        """The same for a value that follows from measurements; *how* says in which way."""
+        """Do the same for a value that follows from the measurements *names*; *how* says in which way."""
         return self.note(key, value, self.text(*names) + (f"; {how}" if how else ""))
 
 
@@ -82,11 +83,26 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "network": _network(origins, host, levels),
         "memory": _memory(origins, host),
         "synchronisation": _synchronisation(origins, host),
+        "threads": _threads(origins),
     }
     title = f"{host.model}, {len(host.processors)} processors"[:120]
-    return Machine.model_validate(
-        {"name": name, "title": title, "summary": _SUMMARY, **sections, "origin": origins.said}
-    )
+    found = Machine.model_validate({"name": name, "title": title, "summary": _SUMMARY, **sections})
+    rest = {key: "choice: what a machine file has that does not say" for key in keys(found) if "." in key}
+    return found.model_copy(update={"origin": {**rest, **origins.said}})
+
+
+def _threads(origins: Origins) -> dict[str, Any]:
+    """Return what the system's threads cost; a switch was measured with a message through a pipe, which it contains."""
+    create = round(origins.cycles("thread_create") / 2)
+    switch = round(origins.cycles("thread_switch"))
+    return {
+        "thread_cycles": origins.measured_as(
+            "threads.thread_cycles", create, "thread_create", how="half of it for each end"
+        ),
+        "switch_cycles": origins.measured_as(
+            "threads.switch_cycles", switch, "thread_switch", how="with a byte through a pipe"
+        ),
+    }
 
 
 def _processor(origins: Origins, host: Host) -> dict[str, Any]:

@@ -133,7 +133,9 @@ def read_line(line: str) -> tuple[str, Sample]:
         quarter = len(values) // 4
         return name, Sample(rest[0], statistics.median(values), values[quarter], values[-1 - quarter], len(values))
     except (ValueError, IndexError, statistics.StatisticsError):
-        raise WorkError(f"the micro-benchmark printed '{line[:80]}'; a name, a unit and numbers were expected") from None
+        raise WorkError(
+            f"the micro-benchmark printed '{line[:80]}'; a name, a unit and numbers were expected"
+        ) from None
 
 
 def _lines(command: Sequence[str], cancel: CancelToken) -> Iterator[str]:

@@ -40,6 +40,7 @@ void *bench_map(size_t bytes, int large_pages);
 
 void bench_operations(void);
 void bench_memory(void);
+void bench_system(void);
 void bench_threads(void);
 void bench_openmp(void);
 

@@ -125,6 +125,7 @@ int main(int count, char **argument)
     bench_pin(bench.first);
     bench_operations();
     bench_memory();
+    bench_system();
     if (bench.second >= 0)
         bench_threads();
     bench_openmp();

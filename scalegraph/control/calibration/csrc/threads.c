@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PADDED __attribute__((aligned(256)))
 
@@ -65,6 +66,63 @@ static void measure_beside(void *(*partner)(void *), const char *name, bench_bod
     bench_measure(name, body, NULL, operations);
     over = 1;
     pthread_join(thread, NULL);
+}
+
+/* ---- the operating system's part ---- */
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+static void create_and_join(uint64_t times, void *state)
+{
+    (void)state;
+    for (; times > 0; times--) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, nothing, NULL) != 0)
+            exit(1);
+        pthread_join(thread, NULL);
+    }
+}
+
+static int to[2], fro[2];
+
+/* Sends back what comes, on the processor of the sender: each way takes a switch. */
+static void *echo(void *argument)
+{
+    char letter;
+    bench_pin(bench.first);
+    while (read(to[0], &letter, 1) == 1 && letter != 0)
+        if (write(fro[1], &letter, 1) != 1)
+            break;
+    return argument;
+}
+
+static void send_and_wait(uint64_t times, void *state)
+{
+    char letter = 1;
+    (void)state;
+    for (; times > 0; times--)
+        if (write(to[1], &letter, 1) != 1 || read(fro[0], &letter, 1) != 1)
+            exit(1);
+}
+
+static void measure_switches(void)
+{
+    pthread_t thread;
+    char end = 0;
+    if (pipe(to) != 0 || pipe(fro) != 0 || pthread_create(&thread, NULL, echo, NULL) != 0)
+        exit(1);
+    bench_measure("thread_switch", send_and_wait, NULL, 2);
+    if (write(to[1], &end, 1) == 1)
+        pthread_join(thread, NULL);
+}
+
+void bench_system(void)
+{
+    bench_measure("thread_create", create_and_join, NULL, 1);
+    measure_switches();
 }
 
 void bench_threads(void)

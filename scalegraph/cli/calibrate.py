@@ -1,0 +1,176 @@
+"""``scalegraph machines calibrate``: this host as a machine, and predictions beside measured times."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import click
+
+from scalegraph import machine
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import check_replaceable, write_atomic
+from scalegraph.base.units import si
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import print_json, print_rows
+from scalegraph.control.calibration import (
+    QUICK,
+    Effort,
+    Row,
+    Sample,
+    Subject,
+    compare,
+    derive,
+    measure,
+    summary,
+    this_host,
+)
+from scalegraph.machine import Machine
+from scalegraph.request import programs
+from scalegraph.runtime.compiler import find_compiler
+
+# Long enough that starting a process does not count, short enough to wait for: shipped programs and arguments.
+PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("ge1", ("500",)),
+    ("ge2", ("700",)),
+    ("billiard", ("20000", "3000")),
+)
+_NOISY = 0.25  # spread of measurements from which the host counts as busy
+
+
+@click.command("calibrate")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the machine file here; without it, it goes to standard output.")  # fmt: skip
+@click.option("--name", default="this-host", show_default=True, help="Name of the machine.")
+@click.option("--compare", "comparing", is_flag=True,
+              help="Compare predicted and measured times of shipped programs, with one and two threads.")  # fmt: skip
+@click.option("--machine", "given", metavar="FILE", help="With --compare: this machine, without measuring anew.")
+@click.option("--program", "chosen", multiple=True, metavar="NAME", help="With --compare: only these; repeatable.")
+@click.option("--quick", is_flag=True, help="Try the way only: the values mean nothing.")
+@click.option("--json", "as_json", is_flag=True, help="With --compare: print one JSON document instead of the table.")
+def calibrate(
+    output: Path | None,
+    name: str,
+    *,
+    comparing: bool,
+    given: str | None,
+    chosen: tuple[str, ...],
+    quick: bool,
+    as_json: bool,
+) -> None:
+    """Measure this host and write its machine file; it takes about half a minute on an otherwise idle host.
+
+    Operations, caches, memory, what two processors cost each other and the primitives of OpenMP are measured by a
+    small C program that your compiler builds on the spot; every value says where it comes from. Use the file with
+    `scalegraph simulate ... --machine FILE`.
+    """
+    if given is not None and not comparing:
+        raise click.UsageError("--machine goes with --compare; it names a machine that was calibrated before")
+    subjects = _subjects(chosen)
+    if output is not None:
+        check_replaceable(output)
+    with interruptible() as cancel:
+        found = machine.load(given) if given else _calibrated(name, QUICK if quick else Effort(), cancel)
+        if output is not None:
+            write_atomic(output, found.to_toml())
+            click.echo(f"{output}: {found.title}; use it with --machine {output}", err=comparing)
+        elif not comparing:
+            click.echo(found.to_toml(), nl=False)
+        if comparing:
+            _compare(found, subjects, cancel, repeat=1 if quick else 7, as_json=as_json)
+
+
+def _calibrated(name: str, effort: Effort, cancel: CancelToken) -> Machine:
+    """Measure this host and return its machine."""
+    compiler = find_compiler()
+    host = this_host()
+    with _told() as tell:
+        tell("building the micro-benchmark")
+        measured = measure(
+            compiler, host, effort, cancel=cancel, progress=lambda what, done: tell(f"measured {done}: {what}")
+        )
+    if not effort.quick:
+        _warn_of_noise(measured)
+    return derive(host, measured, name)
+
+
+def _warn_of_noise(measured: dict[str, Sample]) -> None:
+    noisy = [name for name, sample in measured.items() if sample.spread > _NOISY]
+    if len(noisy) > len(measured) // 10:
+        names = ", ".join(noisy[:4]) + (", .." if len(noisy) > 4 else "")
+        click.echo(
+            f"the host is busy: {len(noisy)} measurements scatter ({names}); measure again when it is idle", err=True
+        )
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[Callable[[str], None]]:
+    """Yield what says on standard error what is being done: one changing line on a terminal, else line by line."""
+    on_terminal = sys.stderr.isatty()
+
+    def tell(text: str) -> None:
+        click.echo(f"\r\033[K{text}" if on_terminal else text, err=True, nl=not on_terminal)
+
+    try:
+        yield tell
+    finally:
+        if on_terminal:
+            click.echo("\r\033[K", err=True, nl=False)
+
+
+def _subjects(chosen: tuple[str, ...]) -> list[Subject]:
+    """Return the programs to compare, all or the *chosen* ones; those that this installation has."""
+    known = programs.names()
+    arguments = dict(PROGRAMS)
+    wanted = chosen or tuple(name for name in arguments if name in known)
+    for name in wanted:
+        if name not in arguments or name not in known:
+            raise click.UsageError(f"no program '{name}' to compare; expected one of {', '.join(arguments)}")
+    return [_subject(programs.load(name), arguments[name]) for name in wanted]
+
+
+def _subject(described: programs.Described, arguments: tuple[str, ...]) -> Subject:
+    program = described.program
+    return Subject(described.name, described.sources(), arguments, program.cflags, program.ldflags)
+
+
+def _compare(found: Machine, subjects: list[Subject], cancel: CancelToken, *, repeat: int, as_json: bool) -> None:
+    rows: list[Row] = []
+    with _told() as tell:
+        rows.extend(compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=tell))
+    if not rows:
+        raise WorkError("there is no program to compare with")
+    if as_json:
+        print_json({"machine": found.name, "rows": [_entry(row) for row in rows], "summary": asdict(summary(rows))})
+        return
+    headers = ("program", "threads", "-O2", "scalar", "spread", "predicted", "error", "error to -O2")
+    print_rows(headers, [_cells(row) for row in rows], title=f"{found.title}: measured and predicted", left=(0,))
+    total = summary(rows)
+    click.echo(
+        f"\npredicted / measured (scalar), geometric mean: {total.ratio:.2f}; mean error a factor of {total.size:.2f}"
+        + (f", of the two-thread speedups {total.speedup_size:.2f}" if math.isfinite(total.speedup_size) else "")
+    )
+
+
+def _entry(row: Row) -> dict[str, object]:
+    values = asdict(row) | {"error": row.error, "error_optimised": row.error_optimised}
+    return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.program,
+        str(row.threads),
+        si(row.optimised_s, "s"),
+        si(row.scalar_s, "s"),
+        f"{100 * row.spread:.0f} %",
+        si(row.predicted_s, "s"),
+        f"{100 * row.error:+.0f} %",
+        f"{100 * row.error_optimised:+.0f} %",
+    ]
