@@ -172,4 +172,5 @@ def _follow(pipe: IO[bytes], cancel: CancelToken) -> Iterator[str]:
                 return
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
+                cancel.check()
                 yield line.decode("utf-8", "replace")
