@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pydantic import ValidationError
+
+from scalegraph.base.errors import WorkError
 from scalegraph.control.calibration.caches import cache_levels
 from scalegraph.control.calibration.host import Host
 from scalegraph.control.calibration.measure import Sample
@@ -72,7 +75,7 @@ class Origins:
 def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") -> Machine:
     """Return the machine that *measured* describes, with the origin of every value.
 
-    Raises `InputError` if the values contradict each other (they were measured on a host that this cannot describe).
+    Raises `WorkError` if a value is out of all proportion, as on a host that is busy with other work.
     """
     origins = Origins(measured)
     levels = cache_levels(origins, host)
@@ -86,7 +89,12 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "threads": _threads(origins),
     }
     title = f"{host.model}, {len(host.processors)} processors"[:120]
-    found = Machine.model_validate({"name": name, "title": title, "summary": _SUMMARY, **sections})
+    try:
+        found = Machine.model_validate({"name": name, "title": title, "summary": _SUMMARY, **sections})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise WorkError(f"the measurements make no machine ({place}: {first['msg']}); is the host busy?") from error
     rest = {key: "choice: what a machine file has that does not say" for key in keys(found) if "." in key}
     return found.model_copy(update={"origin": {**rest, **origins.said}})
 

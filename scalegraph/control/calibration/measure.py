@@ -54,7 +54,7 @@ class Effort:
     quick: bool = False
 
 
-QUICK: Final = Effort(samples=2, microseconds=1.0, quick=True)
+QUICK: Final = Effort(samples=5, microseconds=1.0, quick=True)
 
 
 def working_sets(host: Host, effort: Effort) -> list[int]:
