@@ -141,6 +141,9 @@ class Bus(Section):
     address_bus_cycles: int = quantity("The bus is busy with one address.", "bus cycles", 1, 10_000)
     snoop_bus_cycles: int = quantity("From then on until all caches have answered.", "bus cycles", 0, 10_000)
     data_bytes: int = quantity("Bytes that pass the bus in one cycle.", "bytes", 1, 4096)
+    data_overhead_bus_cycles: int = quantity(
+        "Cycles of a data transfer besides those that carry the line.", "bus cycles", 0, 10_000, default=0
+    )
     modules: int = quantity("Memory modules, lines interleaved over them.", "modules", 1, 1024)
     memory_ns: float = quantity("From the address to the data of a module.", "ns", 0, 100_000)
     memory_busy_ns: float = quantity("A module is busy with one line.", "ns", 0, 100_000)
@@ -162,7 +165,7 @@ class Bus(Section):
             "arbitration_millicycles": bus(self.arbitration_bus_cycles),
             "address_millicycles": bus(self.address_bus_cycles),
             "snoop_millicycles": bus(self.snoop_bus_cycles),
-            "data_millicycles": bus(-(-line_bytes // self.data_bytes)),
+            "data_millicycles": bus(-(-line_bytes // self.data_bytes) + self.data_overhead_bus_cycles),
             "memory_millicycles": time(self.memory_ns),
             "memory_busy_millicycles": time(self.memory_busy_ns),
             "supply_millicycles": time(self.supply_ns),

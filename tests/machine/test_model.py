@@ -10,7 +10,16 @@ from pydantic import ValidationError
 from scalegraph import machine
 from scalegraph.machine import Machine
 
-SHIPPED = ("cerberus", "ksr1", "server-2x32")
+SHIPPED = (
+    "bus-smp",
+    "cerberus",
+    "convex-exemplar",
+    "ksr1",
+    "mesh-manycore",
+    "server-2x32",
+    "server-4s",
+    "server-8s",
+)
 one_line = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=60)
 
 
