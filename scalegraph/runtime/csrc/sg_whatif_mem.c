@@ -45,10 +45,8 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
     mem->ideal = config->ideal;
     /* All networks call it so. Those with attraction memory have none: the last private cache is the memory,
      * and has been looked into. */
-    mem->own_memory = sg_config_u64(config, "memory_cycles") +
-                      (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
-    if (mem->own_memory == 0)
-        mem->own_memory = sg_config_u64(config, "memory_millicycles") / 1000;
+    mem->own_memory =
+        sg_config_u64(config, "memory_cycles") + (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
     for (uint32_t i = 0; i < config->parameters; i++)
         if (is_step(config->parameter[i].name) && config->parameter[i].value > 0)
             step = least_common(step, config->parameter[i].value);
