@@ -26,6 +26,7 @@ from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
 from scalegraph.request import Session, programs
 from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.runtime.languages import is_program_part
 from scalegraph.store import Study
 
 _SCHEDULE = re.compile(r"(static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?")
@@ -46,7 +47,7 @@ class ProgramArguments(click.Command):
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Name the program's arguments, which click does not know of."""
-        formatter.write_usage(ctx.command_path, "SRC... [OPTIONS] [-- ARGS]")
+        formatter.write_usage(ctx.command_path, "SRC...|EXECUTABLE [OPTIONS] [-- ARGS]")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ class _Given:
     schedule: str
     env: tuple[str, ...]
     stdin: Path | None
+    cwd: Path | None
+    executable: str
+    build: str
     limits: RunLimits
     regions: bool
     ideals: tuple[str, ...] = ()
@@ -71,7 +75,10 @@ class _Given:
 
 
 @click.command("simulate", cls=ProgramArguments)
-@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.argument("sources", metavar="SRC...|EXECUTABLE", nargs=-1)
+@click.option("--build", default="", metavar="CMD", help="Run this command first; it builds what --exe names.")
+@click.option("--exe", "executable", default="", metavar="FILE",
+              help="A program linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc.")  # fmt: skip
 @click.option("-m", "--machine", "machine_name", default="ksr1", show_default=True, metavar="M",
               help="A shipped machine (see `scalegraph machines`) or a machine file.")  # fmt: skip
 @click.option("-p", "--processors", default="1,2,4,8", show_default=True, metavar="LIST",
@@ -90,6 +97,9 @@ class _Given:
 @click.option("--env", multiple=True, metavar="K=V", help="Set a variable for the program; repeatable.")
 @click.option(
     "--stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The program's standard input."
+)
+@click.option(
+    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The program's working directory."
 )
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=_STANDARD.time_s, show_default=True,
               metavar="S", help="Seconds of this host that one run may take.")  # fmt: skip
@@ -118,6 +128,9 @@ def simulate(
     schedule: str,
     env: tuple[str, ...],
     stdin: Path | None,
+    cwd: Path | None,
+    build: str,
+    executable: str,
     timeout: float,
     memory: int,
     no_instrument: bool,
@@ -127,11 +140,13 @@ def simulate(
     as_json: bool,
     study: Path | None,
 ) -> None:
-    """Run an unmodified C program with OpenMP on a simulated machine.
+    """Run an unmodified parallel program on a simulated machine.
 
-    The program is compiled as it is and run once for each processor count; ARGS go to it. For speedup and latency
-    the one-processor run is needed, so it is made even if -p does not name it. SRC may also be the name of a shipped
-    program (as billiard, ge1, qs1), which then gets its default arguments if there are no ARGS.
+    SRC are sources in C, C++ or Fortran (objects and archives may be among them), EXECUTABLE a program that was
+    linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc. The program is run once for each processor count; ARGS go
+    to it. For speedup and latency the one-processor run is needed, so it is made even if -p does not name it. SRC may
+    also be the name of a shipped program (as billiard, ge1, qs1), which then gets its default arguments if there are
+    no ARGS.
     """
     request, shown = make_request(
         _Given(
@@ -146,6 +161,9 @@ def simulate(
             schedule,
             env,
             stdin,
+            cwd,
+            executable,
+            build,
             RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
             regions=not no_instrument,
             ideals=ideals,
@@ -215,6 +233,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             **_which(given, cflags, ldflags),
             env=env,
             stdin=str(given.stdin or ""),
+            cwd=str(given.cwd or ""),
         ),
         machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
         processors=tuple({1, *counts}),
@@ -230,6 +249,8 @@ def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> 
     """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
     plain = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
     arguments = tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments)
+    if executable := _executable(given):
+        return plain | {"executable": executable, "build": given.build, "args": arguments}
     first = given.sources[0]
     if len(given.sources) == 1 and not Path(first).exists() and first in programs.names():
         if not arguments:
@@ -247,6 +268,23 @@ def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> 
             "ldflags": (*program.ldflags, *ldflags),
         }
     return plain | {"sources": given.sources, "args": arguments}
+
+
+def _executable(given: _Given) -> str:
+    """Return the executable that is to run, "" if there are sources; raise `InputError` when it is both or neither."""
+    if given.executable and given.sources:
+        raise InputError("sources and --exe were given; expected one of them")
+    if given.build and not given.executable:
+        raise InputError(Fault("the program that the command builds must be named: --exe FILE", key="--build"))
+    if given.executable:
+        return given.executable
+    if not given.sources:
+        raise InputError("nothing to simulate was named; expected sources, an executable, or a shipped program")
+    only = given.sources[0]
+    if len(given.sources) > 1 or is_program_part(only) or not Path(only).is_file():
+        return ""
+    with Path(only).open("rb") as stream:
+        return only if stream.read(4) == b"\x7fELF" else ""
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The execution controller: builds programs and runs many points side by side."""
 
-from scalegraph.control.adopt import adopt
+from scalegraph.control.adopt import adopt, run_build
 from scalegraph.control.build import build
 from scalegraph.control.execute import Job, execute
 
-__all__ = ["Job", "adopt", "build", "execute"]
+__all__ = ["Job", "adopt", "build", "execute", "run_build"]

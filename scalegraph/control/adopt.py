@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region
@@ -21,8 +22,11 @@ from scalegraph.link import Build, BuiltSource
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
+from scalegraph.runtime.tools import call
+from scalegraph.toolchain.scripts import wrapper_directory
 
 _LIMIT_BYTES = 256 * 2**20
+_SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
@@ -55,6 +59,23 @@ def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[st
 def described(place: Path) -> Manifest:
     """Return the manifest that `describe` wrote."""
     return Manifest.model_validate_json((place / _MANIFEST).read_text(encoding="utf-8"))
+
+
+def run_build(command: str, cwd: Path, *, emit: EventSink = ignore, cancel: CancelToken | None = None) -> None:
+    """Run the user's build *command* in a shell, in *cwd*; our compilers are found without being in its PATH.
+
+    Raises `BuildError` with the end of the command's output when it fails, `Cancelled`.
+    """
+    emit(Building(command))
+    path = {"PATH": os.pathsep.join([str(wrapper_directory()), os.environ.get("PATH", os.defpath)])}
+    result = call(["/bin/sh", "-c", command], cwd=cwd, cancel=cancel, env=path, merge=True)
+    if result.returncode != 0:
+        lines = result.stdout.splitlines(keepends=True)
+        left_out = f"({len(lines) - _SHOWN_LINES} lines before)\n" if len(lines) > _SHOWN_LINES else ""
+        raise BuildError(
+            f"the build command ended with exit code {result.returncode}: {command}",
+            left_out + "".join(lines[-_SHOWN_LINES:]),
+        )
 
 
 def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = ignore) -> Build:

@@ -7,9 +7,12 @@
 
     [program]                                    # a shipped program ..
     name = "billiard"
-    # sources = ["mine.c", "more.c"]             # .. or any C sources, beside the request file
+    # sources = ["mine.c", "more.cpp"]           # .. or sources in C, C++ or Fortran, beside the request file
+    # executable = "./prog"                      # .. or what scalegraph-cc, scalegraph-c++ or scalegraph-fc linked
+    # build = "make CC=scalegraph-cc"            # and the command that builds it, run in the directory first
     # args = ["{n}", "-v"]                       # {name} is replaced by the parameter
-    # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"; directory = "."
+    # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"
+    # directory = "."; cwd = "data"             # where all names are relative to; where the runs work
     # env = { KEY = "value" }
 
     [parameters]                                 # base values; a list sweeps (problem-size bound only)
@@ -90,22 +93,28 @@ class ProgramChoice(Strict):
     """Which program, and how it is compiled and started. Paths are relative to the request file."""
 
     name: str = Field(default="", max_length=200, description="a shipped program, or the path of a program's TOML file")
-    sources: tuple[Text, ...] = Field(default=(), description="C sources, if no program is named")
+    sources: tuple[Text, ...] = Field(default=(), description="sources, if no program is named: C, C++, Fortran")
+    executable: str = Field(default="", description="a program that ScaleGraph's compilers linked, in place of sources")
+    build: str = Field(default="", description="command that builds the executable, run in the directory by a shell")
     args: tuple[Text, ...] | None = Field(default=None, description="arguments; {name} stands for a parameter")
     cflags: tuple[Text, ...] = Field(default=(), description="for the compiler, after ScaleGraph's own")
     ldflags: tuple[Text, ...] = Field(default=(), description="for the linker, after the objects")
     include: tuple[Text, ...] = Field(default=(), description="directories searched for headers")
     env: dict[str, str] = Field(default_factory=dict, description="added to the program's environment")
     stdin: str = Field(default="", description="file given to the program as standard input")
-    directory: str = Field(default="", description="working directory of the runs")
+    directory: str = Field(default="", description="what names are relative to; working directory of the runs")
+    cwd: str = Field(default="", description="working directory of the runs, if it is another one")
 
     @model_validator(mode="after")
     def _one_of(self) -> ProgramChoice:
-        if bool(self.name) == bool(self.sources):
+        given = sum(map(bool, (self.name, self.sources, self.executable)))
+        if given != 1:
             raise ValueError(
-                "either 'name' (a shipped program) or 'sources' (C files) was expected"
-                + (", not both" if self.name else "")
+                "either 'name' (a shipped program), 'sources' or 'executable' was expected"
+                + (", not more than one of them" if given else "")
             )
+        if self.build and not self.executable:
+            raise ValueError("'build' needs 'executable': the program that the command builds")
         return self
 
 

@@ -13,6 +13,7 @@ from scalegraph.request import expression, programs, variants
 from scalegraph.request.family import Family
 from scalegraph.request.model import Request
 from scalegraph.request.programs import Described, Parameter
+from scalegraph.runtime.languages import EXPECTED, is_program_part
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Target:
     include: tuple[str, ...]
     stdin: Path | None
     env: Mapping[str, str]
+    executable: str = ""
+    build: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,9 @@ class _Work:
         choice = self.request.program
         if not self.base_dir.is_dir():
             self.fault("program.directory", f"'{self.base_dir}' is no directory")
+        run_dir = self.base_dir / Path(choice.cwd).expanduser()
+        if choice.cwd and not run_dir.is_dir():
+            self.fault("program.cwd", f"'{choice.cwd}' is no directory")
         stdin = self.base_dir / choice.stdin if choice.stdin else None
         if stdin is not None and not stdin.is_file():
             self.fault("program.stdin", f"'{choice.stdin}': no such file")
@@ -115,7 +121,7 @@ class _Work:
                 program.title,
                 program.sources,
                 described.path.parent,
-                self.base_dir,
+                run_dir,
                 program.args if choice.args is None else choice.args,
                 (*program.cflags, *choice.cflags),
                 (*program.ldflags, *choice.ldflags),
@@ -123,24 +129,31 @@ class _Work:
                 stdin,
                 choice.env,
             )
+        if choice.executable and not choice.build and not (self.base_dir / choice.executable).is_file():
+            self.fault("program.executable", f"'{choice.executable}': no such file")
         for index, source in enumerate(choice.sources):
             if (self.base_dir / source).is_dir():
-                self.fault(f"program.sources.{index}", f"'{source}' is a directory; a C source (.c) was expected")
+                self.fault(f"program.sources.{index}", f"'{source}' is a directory; a source was expected")
             elif not (self.base_dir / source).is_file():
                 self.fault(f"program.sources.{index}", f"'{source}': no such file")
-        name = Path(choice.sources[0]).stem
+            elif not is_program_part(source):
+                suffix = Path(source).suffix
+                self.fault(f"program.sources.{index}", f"'{source}' ends in '{suffix}'; expected {EXPECTED}")
+        name = Path(choice.executable or choice.sources[0]).stem
         return Target(
             name,
             name,
             choice.sources,
             self.base_dir,
-            self.base_dir,
+            run_dir,
             choice.args or (),
             choice.cflags,
             choice.ldflags,
             choice.include,
             stdin,
             choice.env,
+            choice.executable,
+            choice.build,
         )
 
     def _parameters(self, described: Described | None) -> dict[str, Value]:

@@ -86,7 +86,7 @@ class Session:
 
     def simulate(
         self,
-        sources: Sequence[Path | str],
+        sources: Sequence[Path | str] = (),
         *,
         machine: str = "ksr1",
         overrides: Mapping[str, str] | None = None,
@@ -98,13 +98,18 @@ class Session:
         schedule: str = "",
         env: Mapping[str, str] | None = None,
         stdin: Path | str = "",
+        cwd: Path | str = "",
+        executable: Path | str = "",
+        build: str = "",
         limits: RunLimits | None = None,
         study_path: Path | str | None = None,
         emit: EventSink = ignore,
         cancel: CancelToken | None = None,
     ) -> Study:
-        """Run C *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
+        """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
 
+        In place of *sources*: an *executable* that ScaleGraph's compilers linked, and the command that builds it
+        (*build*). *stdin*: a file, empty input if there is none; *cwd*: the program's working directory.
         The study is in memory unless *study_path* names a file. Raises as `submit`.
         """
         is_path = machine.endswith(".toml") or "/" in machine
@@ -112,6 +117,9 @@ class Session:
         request = Request(
             program=ProgramChoice(
                 sources=tuple(map(str, sources)),
+                executable=str(executable),
+                build=build,
+                cwd=str(cwd),
                 args=tuple(arg.replace("{", "{{").replace("}", "}}") for arg in args),
                 cflags=tuple(cflags),
                 ldflags=tuple(ldflags),

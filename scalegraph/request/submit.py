@@ -74,9 +74,23 @@ class Submission:
         return study
 
     def _build(self) -> Build:
+        build = self._executable() if self._found.target.executable else self._sources()
+        for remark in build.remarks:
+            self._emit(Note(remark))
+        if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
+            raise InputError(faults)
+        return build
+
+    def _executable(self) -> Build:
+        target = self._found.target
+        if target.build:
+            control.run_build(target.build, target.build_dir, emit=self._emit, cancel=self._cancel)
+        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit)
+
+    def _sources(self) -> Build:
         target = self._found.target
         collect = self._found.request.collect
-        build = control.build(
+        return control.build(
             target.sources,
             cflags=target.cflags,
             ldflags=target.ldflags,
@@ -87,11 +101,6 @@ class Submission:
             emit=self._emit,
             cancel=self._cancel,
         )
-        for remark in build.remarks:
-            self._emit(Note(remark))
-        if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
-            raise InputError(faults)
-        return build
 
     def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
         manifest = self._manifest(build)

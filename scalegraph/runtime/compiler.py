@@ -8,20 +8,18 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import MissingTool, WorkError
+from scalegraph.base.errors import MissingTool
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.languages import Language
+from scalegraph.runtime.tools import call
 
 MINIMUM_VERSION = 10
-_POLL_S = 0.1
 INSTALL = "install one with: apt-get install gcc libc6-dev"
 
 
@@ -93,36 +91,7 @@ class Compiler:
         Raises `Cancelled` when *cancel* asks for it (the compiler and what it started are then ended), `WorkError` when
         the disk is full.
         """
-        command = [*self.command, *arguments]
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={**os.environ, "LC_ALL": "C"},
-            start_new_session=True,
-        )
-        given: str | None = stdin
-        try:
-            while True:
-                try:
-                    out, err = process.communicate(given, timeout=_POLL_S)
-                    if process.returncode and "No space left on device" in err:
-                        where = f"the cache in {cache_root()}, temporary files in {tempfile.gettempdir()}"
-                        raise WorkError(f"the compiler cannot write its output: the disk is full ({where})")
-                    return subprocess.CompletedProcess(command, process.returncode, out, err)
-                except subprocess.TimeoutExpired:
-                    given = None  # communicate goes on where it was
-                    if cancel is not None:
-                        cancel.check()
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
+        return call([*self.command, *arguments], cwd=cwd, stdin=stdin, cancel=cancel, env={"LC_ALL": "C"})
 
 
 def compiler_command(language: Language) -> tuple[str, ...]:

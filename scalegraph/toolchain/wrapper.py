@@ -204,3 +204,7 @@ def _detail() -> Detail | None:
     if given not in ("functions", "outer", "all", "none"):
         raise InputError(f"{DETAIL}={given}: expected functions, outer, all or none")
     return None if given == "none" else cast("Detail", given)
+
+
+if __name__ == "__main__":
+    sys.exit(main(cast("Language", sys.argv[1]), sys.argv[2:]))

@@ -107,7 +107,7 @@ def test_what_does_not_fit_together_is_said(tmp_path: Path, more: str, expected:
         ('[program]\nname = "none.toml"\n', "no such file"),
         ('[program]\nsources = ["none.c"]\n', "no such file"),
         ('[program]\nname = "ge1"\nstdin = "none"\n', "no such file"),
-        ('[program]\nname = "ge1"\nsources = ["p.c"]\n', "not both"),
+        ('[program]\nname = "ge1"\nsources = ["p.c"]\n', "not more than one of them"),
         ("[program]\n", "either 'name'"),
         ("[program\n", "TOML"),
         ("", "is missing"),

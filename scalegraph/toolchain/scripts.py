@@ -1,0 +1,29 @@
+"""The wrappers as files of a directory, for builds that we start: they are found whether or not they are installed."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import sys
+from pathlib import Path
+
+import scalegraph
+from scalegraph.runtime.cache import cache_root, get_or_make
+from scalegraph.toolchain.wrapper import NAMES
+
+
+def wrapper_directory() -> Path:
+    """Return a directory with ``scalegraph-cc``, ``scalegraph-c++`` and ``scalegraph-fc`` of this very ScaleGraph."""
+    root = Path(scalegraph.__file__).parent.parent
+    start = (
+        f'PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}" '
+        f"exec {shlex.quote(sys.executable)} -P -m scalegraph.toolchain.wrapper"
+    )
+    directory = cache_root() / "wrappers" / hashlib.sha256(start.encode()).hexdigest()[:16]
+
+    def write(place: Path) -> None:
+        for language, name in NAMES.items():
+            (place / name).write_text(f'#!/bin/sh\n{start} {language} "$@"\n', encoding="utf-8")
+            (place / name).chmod(0o755)
+
+    return get_or_make(directory, write)
