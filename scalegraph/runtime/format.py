@@ -82,6 +82,8 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("chunks", "loop chunks obtained"),
     ("visits", "times the region was entered"),
     ("prefetches", "lines that prefetchers brought"),
+    ("tasks", "explicit tasks created and put off"),
+    ("steals", "tasks taken from the queue of another member of the team"),
 )
 
 # Operation classes of the block table; a machine gives each a cost.

@@ -72,7 +72,8 @@ def test_program_sees_simulated_time_and_processors(run: Runner) -> None:
     assert outcome.time == pytest.approx(0.25 * float(outcome.result.meta["clock_hz"]), rel=0.01)
 
 
-def test_larger_team_than_the_run_has_processors_is_capped_with_a_remark(run: Runner) -> None:
+def test_larger_team_than_the_run_has_processors_shares_their_time(run: Runner) -> None:
     outcome = run("nested_team", 3)
-    assert outcome.stdout == "3\n"
-    assert "team of 64 threads" in outcome.result.meta["warnings"]
+    assert outcome.stdout == "64\n"
+    assert outcome.result.meta["team_max"] == "64"
+    assert outcome.total("prim_thread") > 0

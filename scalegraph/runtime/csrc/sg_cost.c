@@ -220,6 +220,23 @@ uint32_t sg_region(const sg_thread *t)
     return t->depth ? t->stack_of_regions[(t->depth <= SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH) - 1] : 0;
 }
 
+void sg_regions_push(sg_thread *t, uint32_t region)
+{
+    if (t->depth < SG_REGION_DEPTH) {
+        t->stack_of_regions[t->depth] = region;
+        t->processor->account = sg_account_of(t->processor, region);
+    }
+    t->depth++;
+}
+
+void sg_regions_pop(sg_thread *t, uint32_t depth)
+{
+    if (t->depth == depth)
+        return;
+    t->depth = depth;
+    t->processor->account = sg_account_of(t->processor, sg_region(t));
+}
+
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */
 SG_API void __scalegraph_enter(unsigned id)
 {

@@ -58,6 +58,8 @@ enum sg_counter {
     SG_COUNTER_CHUNKS, /* loop chunks obtained */
     SG_COUNTER_VISITS, /* times the region was entered */
     SG_COUNTER_PREFETCHES, /* lines that prefetchers brought */
+    SG_COUNTER_TASKS, /* explicit tasks created and put off */
+    SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
     SG_COUNTER_COUNT
 };
 
@@ -100,7 +102,7 @@ enum sg_group {
 
 #define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE}
 #define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait"}
-#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches"}
+#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
 
@@ -130,9 +132,9 @@ typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
     uint64_t leaves[27];
-    uint64_t counters[18];
+    uint64_t counters[20];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 368, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 384, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;

@@ -1,10 +1,34 @@
-/* The OpenMP runtime of the simulated machine: teams and worksharing. Private to sg_omp_*.c. */
+/* The OpenMP runtime of the simulated machine: teams, worksharing, tasks, places. Private to sg_omp_*.c.
+ *
+ * Everything that the members of a team share has an address of simulated memory, and each change of it is a
+ * reference there (sg_touch), so that a hot counter costs what the machine makes it cost. Between sg_touch
+ * and the next call that may wait nobody else runs. */
 #ifndef SG_OMP_H
 #define SG_OMP_H
 
 #include "sg_runtime.h"
 
-enum sg_schedule { SG_STATIC, SG_DYNAMIC, SG_GUIDED };
+enum sg_schedule { SG_STATIC, SG_DYNAMIC, SG_GUIDED, SG_AUTO };
+enum sg_bind { SG_BIND_FALSE, SG_BIND_TRUE, SG_BIND_PRIMARY, SG_BIND_CLOSE, SG_BIND_SPREAD };
+enum sg_cancelled { SG_CANCEL_PARALLEL = 1, SG_CANCEL_LOOP = 2, SG_CANCEL_SECTIONS = 4, SG_CANCEL_GROUP = 8 };
+
+#define SG_LEVELS_MOST 255 /* of active nested regions, as in libgomp */
+
+/* The internal control variables that each task has a copy of. */
+typedef struct sg_icv {
+    uint32_t threads;          /* next team's size, omp_set_num_threads */
+    uint32_t thread_limit;     /* of the whole contention group */
+    enum sg_schedule schedule; /* schedule(runtime) */
+    bool monotonic;
+    bool dynamic;
+    uint8_t max_active_levels;
+    uint8_t bind;
+    int device;
+    uint64_t chunk;
+    uintptr_t allocator;
+} sg_icv;
+
+/* ---- worksharing ---- */
 
 /* One worksharing construct of a team: loop, sections or single. The constructs of a team form a list;
  * each member walks along it, so that with `nowait` members may be in different constructs. */
@@ -20,44 +44,15 @@ struct sg_work {
     bool ordered;
     uint64_t ordered_turn; /* first iteration of the chunk whose turn it is */
     sg_queue ordered_waiting;
-    /* single copyprivate, and memory that the compiler asked for */
+    struct sg_doacross *doacross;
+    /* single copyprivate, task reductions, and memory that the compiler asked for */
     void *copy;
     bool copied;
     sg_queue copy_waiting;
+    uintptr_t *reductions;
     void *memory;
     size_t memory_size;
 };
-
-struct sg_team {
-    uint32_t size;
-    uint32_t level, active_level;
-    sg_team *parent;
-    uint32_t parent_member;
-    void (*function)(void *);
-    void *data;
-    const void *site;
-    uint32_t region;
-    sg_barrier *barrier;
-    uint64_t address;     /* line of the descriptor that the members read */
-    sg_work *works;       /* head of the list, before the first construct */
-    struct sg_pool *pool; /* tasks */
-};
-
-typedef struct sg_omp {
-    sg_team initial;
-    sg_team team;          /* the one active team; nested teams have one member */
-    sg_barrier **barriers; /* by number of members */
-    sg_thread **worker;    /* by member of the team; the first place is not used */
-    sg_work *spare;
-    uint32_t threads;          /* next team's size, omp_set_num_threads */
-    enum sg_schedule schedule; /* schedule(runtime) */
-    uint64_t chunk;
-    bool monotonic;
-    bool dynamic;
-    int max_active_levels;
-    sg_lock *critical, *atomic;
-    bool capped;
-} sg_omp;
 
 /* A loop as the compiler describes it, brought to the common form. */
 typedef struct sg_loop {
@@ -66,21 +61,256 @@ typedef struct sg_loop {
     bool ordered;
 } sg_loop;
 
+/* ---- tasks ---- */
+
+/* Lists of tasks; a task that waits for somebody to run it stands in up to three of them. */
+enum { SG_IN_QUEUE, SG_IN_PARENT, SG_IN_GROUP, SG_TASK_LISTS };
+
+typedef struct sg_tasks {
+    sg_task *first, *last;
+} sg_tasks;
+
+typedef struct sg_task_queue {
+    sg_tasks tasks;
+    uint64_t address;
+} sg_task_queue;
+
+/* The tasks of a team. */
+typedef struct sg_pool {
+    uint32_t queues;     /* one for each member, or one for all */
+    uint32_t filled;     /* queues with a task in them */
+    uint64_t unfinished; /* deferred tasks that are not complete */
+    uint64_t address;    /* line that says which queues are not empty */
+    uint64_t *bits;      /* those queues */
+    sg_thread *drainer;  /* the last member at a barrier, waiting for the end of all tasks */
+    sg_task_queue *queue;
+} sg_pool;
+
+typedef struct sg_taskgroup {
+    struct sg_taskgroup *before;
+    sg_task *owner;
+    uint64_t address;
+    uint32_t unfinished;
+    bool cancelled;
+    bool workshare; /* made for the task reductions of a worksharing construct */
+    uintptr_t *reductions;
+    sg_tasks ready;
+} sg_taskgroup;
+
+struct sg_task {
+    sg_task *parent; /* nearest task around it that was not complete when last looked at */
+    sg_team *team;
+    sg_icv icv;
+    uint32_t references; /* of children and dependences, and one until it is complete */
+    uint32_t children;   /* not complete */
+    bool implicit, final, untied, complete, executed;
+    bool fence;       /* not a task: its parent waits until it could start */
+    bool orphan;      /* its creator is complete: nobody counts it */
+    bool constructed; /* its data were copied by the program's constructors: it must run, even when cancelled
+                       */
+    bool detached;    /* the completion event is outstanding */
+    int priority;
+    uint32_t number; /* 0: not yet asked for */
+    void (*function)(void *);
+    void *argument; /* within block */
+    void *block;
+    uint64_t address; /* line of its descriptor */
+    uint32_t region;
+    const void *site;
+    sg_taskgroup *group;
+    sg_tasks ready;    /* its children that wait for somebody to run them */
+    sg_thread *waiter; /* runs this task and waits in it */
+    sg_task_queue *queue;
+    sg_task *next[SG_TASK_LISTS], *before[SG_TASK_LISTS];
+    /* dependences */
+    uint32_t missing;           /* tasks that must complete before this one */
+    struct sg_depends *depends; /* of the children, by address */
+    sg_task **successors;
+    uint32_t successors_count, successors_size;
+};
+
+/* ---- teams ---- */
+
+/* Made once for its size and used again, with its barriers and its tasks. */
+struct sg_team {
+    sg_team *next; /* among the spare ones */
+    uint32_t size;
+    uint32_t users; /* members that have not left it */
+    uint32_t level, active_level;
+    sg_team *parent;
+    sg_team *root; /* initial team of the contention group; the team itself, if it is that */
+    void (*function)(void *);
+    void *data;
+    const void *site;
+    uint32_t region;
+    sg_barrier *barrier;
+    sg_barrier *join;  /* the last barrier; another one where barriers may be cancelled */
+    uint64_t address;  /* line of the descriptor that the members read */
+    sg_work *works;    /* head of the list, before the first construct */
+    sg_pool *pool;     /* NULL before the first deferred task */
+    sg_task *implicit; /* one for each member */
+    bool cancelled, work_cancelled;
+    /* Of the member that made the team: where it goes on. */
+    uint32_t master_member;
+    sg_work *master_work;
+    uint64_t master_trip, master_chunk, master_last;
+    bool master_in_ordered;
+    sg_task *master_task;
+    uint32_t master_partition_first, master_partition_count;
+    /* Of an initial team. */
+    sg_team *spare;      /* outermost teams of this master */
+    sg_thread **workers; /* by member of the outermost teams; the first place is not used */
+    uint32_t workers_count;
+    uint32_t busy; /* threads of the contention group */
+    uint32_t league_size, league_rank;
+};
+
+typedef struct sg_place {
+    uint32_t count;
+    const uint64_t *set; /* of processors */
+} sg_place;
+
+typedef struct sg_omp {
+    sg_icv icv;        /* of an initial task */
+    sg_thread outside; /* answers before the simulation begins and after its end */
+    sg_team *spare_teams;
+    sg_work *spare_works;
+    sg_task *spare_tasks;
+    sg_taskgroup *spare_groups;
+    sg_thread **docked; /* workers of nested teams that wait for a team */
+    uint32_t docked_count, docked_room;
+    sg_lock *critical, *atomic;
+    bool cancellation;
+    bool central;     /* one task queue for all members */
+    int max_priority; /* of tasks */
+    uint32_t task_numbers;
+    uint32_t *threads_list, *bind_list; /* by level of nesting */
+    uint32_t threads_count, bind_count;
+    uint32_t teams, teams_thread_limit;
+    sg_place *places;
+    uint32_t places_count, places_room;
+    char affinity_format[256];
+    bool display_affinity;
+} sg_omp;
+
+/* ---- sg_omp_team.c ---- */
+
+/* Gives a thread that OpenMP did not start an initial team of its own. */
+void sg_team_initial(sg_thread *t);
+
+/* The running thread, which entered the runtime at `site`. */
+static inline sg_thread *sg_member(const void *site)
+{
+    sg_processor *p = sg_now;
+    sg_thread *t = p->thread;
+    p->site = site;
+    if (SG_UNLIKELY(t == NULL))
+        t = &sg->omp->outside;
+    if (SG_UNLIKELY(t->team == NULL))
+        sg_team_initial(t);
+    return t;
+}
+
 /* Runs function(data) on a team. `loop` and `sections` prepare the first worksharing construct. */
-uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, const sg_loop *loop,
-                     uint64_t sections, const void *site);
+void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags, const sg_loop *loop,
+                 uint64_t sections, const void *site);
+/* The same in two halves, between which the caller does its own part on a team of `size`. */
+void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsigned flags,
+                       const sg_loop *loop, uint64_t sections, sg_taskgroup *group);
+void sg_parallel_end(void);
+/* Members that a team gets when `threads` are asked for, 0: as many as the control variables say. */
+uint32_t sg_team_size(const sg_thread *t, unsigned threads);
 void sg_team_barrier(const void *site);
+/* Returns whether the region was cancelled. */
+bool sg_team_barrier_cancel(const void *site);
+/* A level that is left by sg_team_leave_initial: the running thread alone, as an initial thread. */
+void sg_team_enter_initial(sg_thread *t);
+void sg_team_leave_initial(sg_thread *t);
+
+/* ---- sg_omp_work.c ---- */
 
 /* Goes on to the team's next construct; *first is set for the first member that arrives there. */
 sg_work *sg_work_enter(sg_thread *t, bool *first);
 void sg_work_prepare(sg_work *work, const sg_loop *loop);
 sg_work *sg_work_new(void);
 void sg_work_pass(sg_thread *t, sg_work *work);
+/* `memory` asks for *memory bytes, zeroed, the same for all members of the construct. */
+void sg_work_memory(sg_work *work, bool first, void **memory);
+/* Next chunk of the loop for the running thread: iterations first..last-1. */
+bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last);
+sg_loop sg_loop_signed(enum sg_schedule schedule, long start, long end, long step, long chunk, bool ordered);
+sg_loop sg_loop_unsigned(enum sg_schedule schedule, bool up, uint64_t start, uint64_t end, uint64_t step,
+                         uint64_t chunk, bool ordered);
+/* Schedule that the compiler gives as a number. */
+enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk);
+/* Enters a construct that is described by `loop` and waits for its first chunk, unless `from` is NULL. */
+bool sg_loop_start(const sg_loop *loop, uintptr_t *reductions, void **memory, uint64_t *from, uint64_t *to,
+                   const void *site);
+bool sg_loop_next(sg_thread *t, uint64_t *from, uint64_t *to);
 
-/* Reads "kind[,chunk]" as in OMP_SCHEDULE. */
-void sg_schedule_parse(const char *text, sg_omp *omp);
+/* ---- sg_omp_order.c ---- */
+
+/* The running chunk of `t`, which ends before iteration `last`, is done: the next chunk may go. */
+void sg_order_pass(sg_thread *t, sg_work *work, uint64_t last);
 
 /* ---- sg_omp_task.c ---- */
-void sg_tasks_finish(void);
+
+sg_task *sg_task_new(sg_thread *t, sg_task *parent, void (*function)(void *));
+/* Counts a new deferred task with its parent, its group and its team. */
+void sg_task_count(sg_task *task);
+/* A task on which nothing is missing goes into a queue; somebody who has nothing else to do is woken. */
+void sg_task_ready(sg_task *task);
+void sg_task_run(sg_task *task);
+void sg_task_run_now(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment);
+void sg_task_fulfill(sg_task *task);
+void sg_task_drop(sg_task *task);
+/* Copies `data`, by the program's function or as bytes, into a block of its own. */
+void sg_task_argument(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment);
+bool sg_task_immediate(const sg_thread *t, bool deferred, uint64_t more);
+/* A number that no other unfinished task has, from 1 on. */
+uint32_t sg_task_number(sg_task *task);
+/* Waits in the running task until *count is 0 and runs meanwhile what the language allows to run here. */
+void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint64_t address);
+/* taskyield: runs one task, if one may run here. */
+void sg_task_yield(sg_thread *t);
+/* Runs the tasks of the team until there is none to take. */
+void sg_tasks_help(sg_thread *t);
+/* The same until all are complete. */
+void sg_tasks_drain(sg_thread *t);
+bool sg_task_cancelled(const sg_task *task);
+sg_taskgroup *sg_taskgroup_start(sg_thread *t);
+void sg_taskgroup_end(sg_thread *t);
+void sg_taskgroup_drop(sg_taskgroup *group);
+sg_pool *sg_pool_of(sg_team *team);
+
+/* ---- sg_omp_depend.c ---- */
+
+/* Enters `task` behind the tasks that must complete before it; how many those are stands in task->missing. */
+void sg_depend_register(sg_task *task, void **depend);
+/* Waits in the running task until a child with these dependences could start. */
+void sg_depend_wait(sg_thread *t, void **depend);
+/* `task` is complete: what its children depended on is forgotten. */
+void sg_depend_drop(sg_task *task);
+
+/* ---- sg_omp_reduce.c ---- */
+
+void sg_reductions_register(uintptr_t *data, uintptr_t *outer, uintptr_t *first, uint32_t members);
+/* The members of a construct with task reductions: the first one's `data` has the memory of all. */
+void sg_reductions_share(sg_thread *t, sg_work *work, bool first, uintptr_t *data);
+
+/* ---- sg_omp_place.c ---- */
+
+/* Reads OMP_PLACES or GOMP_CPU_AFFINITY; false: it was not understood and is ignored. */
+bool sg_places_read(const char *places, const char *affinity);
+/* Where member `member`, the thread `t`, of a team that the running thread makes shall run, and which part of
+ * the places is its own; `flags`: the clause proc_bind. Member 0 comes last. */
+void sg_place_member(const sg_team *team, sg_thread *t, uint32_t member, unsigned flags);
+
+/* ---- sg_omp_env.c ---- */
+
+void sg_omp_environment(void);
+void omp_set_affinity_format(const char *format);
+/* Reads "kind[,chunk]" as in OMP_SCHEDULE. */
+bool sg_schedule_parse(const char *text, sg_icv *icv);
 
 #endif

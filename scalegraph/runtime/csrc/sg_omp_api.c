@@ -1,266 +1,113 @@
-/* The functions of omp.h, critical sections and locks. */
+/* The functions of omp.h that ask and set. */
+#include <stdio.h>
+
 #include "sg_omp.h"
-
-typedef struct nest_lock { /* omp_nest_lock_t has room for 16 bytes */
-    int32_t owner;         /* thread + 1 */
-    int32_t depth;
-} nest_lock;
-
-/* ---- critical and atomic ---- */
-
-SG_API void GOMP_critical_start(void)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg->omp->critical);
-}
-
-SG_API void GOMP_critical_end(void)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_release(sg->omp->critical);
-}
-
-SG_API void GOMP_critical_name_start(void **name)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg_lock_at(name));
-}
-
-SG_API void GOMP_critical_name_end(void **name)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_release(sg_lock_at(name));
-}
-
-SG_API void GOMP_atomic_start(void)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg->omp->atomic);
-}
-
-SG_API void GOMP_atomic_end(void)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_release(sg->omp->atomic);
-}
-
-/* ---- locks ---- */
-
-SG_API void omp_init_lock(void *lock)
-{
-    *(int32_t *)lock = 0;
-    sg_lock_forget(lock);
-}
-
-SG_API void omp_init_lock_with_hint(void *lock, int hint)
-{
-    (void)hint;
-    omp_init_lock(lock);
-}
-
-SG_API void omp_destroy_lock(void *lock)
-{
-    sg_lock_forget(lock);
-}
-
-SG_API void omp_set_lock(void *lock)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_acquire(sg_lock_at(lock));
-}
-
-SG_API void omp_unset_lock(void *lock)
-{
-    sg_now->site = SG_CALLER;
-    sg_lock_release(sg_lock_at(lock));
-}
-
-SG_API int omp_test_lock(void *lock)
-{
-    sg_now->site = SG_CALLER;
-    return sg_lock_try(sg_lock_at(lock));
-}
-
-SG_API void omp_init_nest_lock(void *lock)
-{
-    *(nest_lock *)lock = (nest_lock){0};
-    sg_lock_forget(lock);
-}
-
-SG_API void omp_init_nest_lock_with_hint(void *lock, int hint)
-{
-    (void)hint;
-    omp_init_nest_lock(lock);
-}
-
-SG_API void omp_destroy_nest_lock(void *lock)
-{
-    sg_lock_forget(lock);
-}
-
-SG_API void omp_set_nest_lock(void *lock)
-{
-    sg_processor *p = sg_now;
-    nest_lock *nest = lock;
-    p->site = SG_CALLER;
-    if (nest->owner != (int32_t)p->thread->id + 1) {
-        sg_lock_acquire(sg_lock_at(lock));
-        nest->owner = (int32_t)sg_self()->id + 1;
-    } else {
-        sg_touch(p, (uint64_t)(uintptr_t)lock, SG_WRITE, SG_LEAF_PRIM_LOCK);
-    }
-    nest->depth++;
-}
-
-SG_API void omp_unset_nest_lock(void *lock)
-{
-    sg_processor *p = sg_now;
-    nest_lock *nest = lock;
-    p->site = SG_CALLER;
-    if (--nest->depth == 0) {
-        nest->owner = 0;
-        sg_lock_release(sg_lock_at(lock));
-    }
-}
-
-SG_API int omp_test_nest_lock(void *lock)
-{
-    sg_processor *p = sg_now;
-    nest_lock *nest = lock;
-    p->site = SG_CALLER;
-    if (nest->owner != (int32_t)p->thread->id + 1) {
-        if (!sg_lock_try(sg_lock_at(lock)))
-            return 0;
-        nest->owner = (int32_t)sg_self()->id + 1;
-    }
-    return ++nest->depth;
-}
-
-/* ---- questions and settings ---- */
-
-static int ask(int answer)
-{
-    return answer;
-}
 
 #define QUESTION(name, answer)                                                                               \
     SG_API int name(void)                                                                                    \
     {                                                                                                        \
-        return ask((int)(answer));                                                                           \
+        const sg_thread *t = sg_member(SG_CALLER);                                                           \
+        (void)t;                                                                                             \
+        return (int)(answer);                                                                                \
+    }
+#define SETTING(name, member, value)                                                                         \
+    SG_API void name(int wanted)                                                                             \
+    {                                                                                                        \
+        sg_icv *icv = &sg_member(SG_CALLER)->task->icv;                                                      \
+        icv->member = value;                                                                                 \
     }
 
-QUESTION(omp_get_num_threads, sg_self()->team->size)
-QUESTION(omp_get_thread_num, sg_self()->member)
-QUESTION(omp_get_max_threads, sg->omp->threads)
+static int limit_int(uint32_t value)
+{
+    return value > INT32_MAX ? INT32_MAX : (int)value;
+}
+
+QUESTION(omp_get_num_threads, t->team->size)
+QUESTION(omp_get_thread_num, t->member)
+QUESTION(omp_get_max_threads, t->task->icv.threads)
 QUESTION(omp_get_num_procs, sg->processors)
-QUESTION(omp_in_parallel, sg_self()->team->active_level > 0)
-QUESTION(omp_get_dynamic, sg->omp->dynamic)
-QUESTION(omp_get_nested, sg->omp->max_active_levels > 1)
-QUESTION(omp_get_max_active_levels, sg->omp->max_active_levels)
-QUESTION(omp_get_supported_active_levels, 1)
-QUESTION(omp_get_thread_limit, sg->processors)
-QUESTION(omp_get_level, sg_self()->team->level)
-QUESTION(omp_get_active_level, sg_self()->team->active_level)
-QUESTION(omp_get_cancellation, 0)
-QUESTION(omp_in_final, 0)
-QUESTION(omp_get_proc_bind, 1)
-QUESTION(omp_get_num_places, sg->processors)
-QUESTION(omp_get_place_num, sg_now->id)
-QUESTION(omp_get_partition_num_places, sg->processors)
-QUESTION(omp_get_default_device, 0)
-QUESTION(omp_get_num_devices, 0)
-QUESTION(omp_get_initial_device, 0)
-QUESTION(omp_is_initial_device, 1)
-QUESTION(omp_get_num_teams, 1)
-QUESTION(omp_get_team_num, 0)
-QUESTION(omp_get_max_teams, 1)
-QUESTION(omp_get_teams_thread_limit, sg->processors)
-QUESTION(omp_get_max_task_priority, 0)
+QUESTION(omp_in_parallel, t->team->active_level > 0)
+QUESTION(omp_get_dynamic, t->task->icv.dynamic)
+QUESTION(omp_get_nested,
+         t->task->icv.max_active_levels > 1 && t->task->icv.max_active_levels > t->team->active_level)
+QUESTION(omp_get_max_active_levels, t->task->icv.max_active_levels)
+QUESTION(omp_get_supported_active_levels, SG_LEVELS_MOST)
+QUESTION(omp_get_thread_limit, limit_int(t->task->icv.thread_limit))
+QUESTION(omp_get_level, t->team->level)
+QUESTION(omp_get_active_level, t->team->active_level)
+QUESTION(omp_get_cancellation, sg->omp->cancellation)
+QUESTION(omp_in_final, t->task->final)
+QUESTION(omp_in_explicit_task, !t->task->implicit)
+QUESTION(omp_get_proc_bind, t->task->icv.bind)
+QUESTION(omp_get_num_teams, t->team->root->league_size)
+QUESTION(omp_get_team_num, t->team->root->league_rank)
+QUESTION(omp_get_max_teams, sg->omp->teams)
+QUESTION(omp_get_teams_thread_limit, sg->omp->teams_thread_limit)
+QUESTION(omp_get_max_task_priority, sg->omp->max_priority)
 
-SG_API int omp_get_place_num_procs(int place)
-{
-    return place >= 0 && place < (int)sg->processors;
-}
+SETTING(omp_set_num_threads, threads, wanted > 0 ? (uint32_t)wanted : 1)
+SETTING(omp_set_dynamic, dynamic, wanted != 0)
+SETTING(omp_set_default_device, device, wanted >= 0 ? wanted : 0)
 
-SG_API void omp_get_place_proc_ids(int place, int *ids)
+SG_API int omp_get_default_device(void)
 {
-    if (omp_get_place_num_procs(place))
-        ids[0] = place;
-}
-
-SG_API void omp_get_partition_place_nums(int *places)
-{
-    for (uint32_t i = 0; i < sg->processors; i++)
-        places[i] = (int)i;
-}
-
-SG_API void omp_set_num_threads(int threads)
-{
-    sg->omp->threads = threads > 0 ? (uint32_t)threads : 1;
-}
-
-SG_API void omp_set_dynamic(int dynamic)
-{
-    sg->omp->dynamic = dynamic != 0;
+    return sg_member(SG_CALLER)->task->icv.device;
 }
 
 SG_API void omp_set_nested(int nested)
 {
-    sg->omp->max_active_levels = nested ? INT32_MAX : 1;
+    sg_icv *icv = &sg_member(SG_CALLER)->task->icv;
     if (nested)
-        sg_warn("nested parallel regions run on one processor");
+        icv->max_active_levels = SG_LEVELS_MOST;
+    else if (icv->max_active_levels > 1)
+        icv->max_active_levels = 1;
 }
 
 SG_API void omp_set_max_active_levels(int levels)
 {
     if (levels >= 0)
-        sg->omp->max_active_levels = levels;
-    if (levels > 1)
-        sg_warn("nested parallel regions run on one processor");
-}
-
-SG_API void omp_set_default_device(int device)
-{
-    (void)device;
+        sg_member(SG_CALLER)->task->icv.max_active_levels =
+            (uint8_t)(levels > SG_LEVELS_MOST ? SG_LEVELS_MOST : levels);
 }
 
 SG_API void omp_set_num_teams(int teams)
 {
-    (void)teams;
+    sg->omp->teams = teams > 0 ? (uint32_t)teams : 0;
 }
 
 SG_API void omp_set_teams_thread_limit(int limit)
 {
-    (void)limit;
+    sg->omp->teams_thread_limit = limit > 0 ? (uint32_t)limit : 0;
 }
 
 SG_API void omp_set_schedule(unsigned kind, int chunk)
 {
-    static const enum sg_schedule kinds[] = {SG_STATIC, SG_STATIC, SG_DYNAMIC, SG_GUIDED, SG_STATIC};
+    static const enum sg_schedule kinds[] = {SG_STATIC, SG_STATIC, SG_DYNAMIC, SG_GUIDED, SG_AUTO};
+    sg_icv *icv = &sg_member(SG_CALLER)->task->icv;
     unsigned base = kind & 0x7fffffff;
-    if (base < sizeof kinds / sizeof kinds[0]) {
-        sg->omp->schedule = kinds[base];
-        sg->omp->chunk = chunk > 0 && base != 4 ? (uint64_t)chunk : 0;
-        sg->omp->monotonic = kind >> 31;
-    }
+    if (base < 1 || base >= sizeof kinds / sizeof kinds[0])
+        return;
+    icv->schedule = kinds[base];
+    icv->monotonic = kind >> 31;
+    icv->chunk = chunk > 0 ? (uint64_t)chunk : base == 1 || base == 4 ? 0 : 1;
 }
 
 SG_API void omp_get_schedule(unsigned *kind, int *chunk)
 {
-    *kind = (unsigned)sg->omp->schedule + 1;
-    *chunk = (int)sg->omp->chunk;
-    if (sg->omp->schedule != SG_STATIC && *chunk == 0)
-        *chunk = 1;
+    const sg_icv *icv = &sg_member(SG_CALLER)->task->icv;
+    *kind = ((unsigned)icv->schedule + 1) | (icv->monotonic ? 0x80000000u : 0);
+    *chunk = (int)icv->chunk;
 }
 
 static const sg_team *team_at(int level, uint32_t *member)
 {
-    const sg_team *team = sg_self()->team;
-    *member = sg_self()->member;
+    const sg_thread *t = sg_self() != NULL ? sg_self() : &sg->omp->outside;
+    const sg_team *team = t->team;
+    *member = t->member;
     if (level < 0 || level > (int)team->level)
         return NULL;
     while ((int)team->level > level) {
-        *member = team->parent_member;
+        *member = team->master_member;
         team = team->parent;
     }
     return team;
@@ -269,12 +116,14 @@ static const sg_team *team_at(int level, uint32_t *member)
 SG_API int omp_get_ancestor_thread_num(int level)
 {
     uint32_t member;
+    sg_member(SG_CALLER);
     return team_at(level, &member) != NULL ? (int)member : -1;
 }
 
 SG_API int omp_get_team_size(int level)
 {
     uint32_t member;
+    sg_member(SG_CALLER);
     const sg_team *team = team_at(level, &member);
     return team != NULL ? (int)team->size : -1;
 }
@@ -289,19 +138,165 @@ SG_API double omp_get_wtick(void)
     return 1.0 / sg->config.clock_hz;
 }
 
-SG_API void omp_display_env(int verbose)
-{
-    (void)verbose;
-}
-
 SG_API int omp_pause_resource(int kind, int device)
 {
-    (void)kind, (void)device;
-    return 0;
+    (void)kind;
+    return device == 0 ? 0 : -1;
 }
 
 SG_API int omp_pause_resource_all(int kind)
 {
     (void)kind;
     return 0;
+}
+
+/* ---- affinity as a text ---- */
+
+typedef struct field {
+    char letter;
+    const char *name;
+} field;
+
+static const field fields[] = {
+    {'t', "team_num"},
+    {'T', "num_teams"},
+    {'L', "nesting_level"},
+    {'n', "thread_num"},
+    {'N', "num_threads"},
+    {'a', "ancestor_tnum"},
+    {'H', "host"},
+    {'P', "process_id"},
+    {'i', "native_thread_id"},
+    {'A', "thread_affinity"},
+    {0, NULL},
+};
+
+static void write_processors(char *text, size_t size, const sg_thread *t)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        uint32_t last = i;
+        if (!sg_thread_fits(t, i))
+            continue;
+        while (last + 1 < sg->processors && sg_thread_fits(t, last + 1))
+            last++;
+        int written = last > i ? snprintf(text + used, size - used, "%s%u-%u", used ? "," : "", i, last)
+                               : snprintf(text + used, size - used, "%s%u", used ? "," : "", i);
+        used += (size_t)written;
+        if (used >= size)
+            return;
+        i = last;
+    }
+}
+
+static void write_field(char *text, size_t size, const sg_thread *t, char letter)
+{
+    uint32_t above;
+    long value = 0;
+    switch (letter) {
+    case 't':
+        value = t->team->root->league_rank;
+        break;
+    case 'T':
+        value = t->team->root->league_size;
+        break;
+    case 'L':
+        value = t->team->level;
+        break;
+    case 'n':
+        value = t->member;
+        break;
+    case 'N':
+        value = t->team->size;
+        break;
+    case 'a':
+        value = team_at((int)t->team->level - 1, &above) != NULL ? (long)above : -1;
+        break;
+    case 'H':
+        snprintf(text, size, "simulated");
+        return;
+    case 'P':
+        value = getpid();
+        break;
+    case 'i':
+        value = t->id;
+        break;
+    default:
+        write_processors(text, size, t);
+        return;
+    }
+    snprintf(text, size, "%ld", value);
+}
+
+/* Letter of the field whose name, "{name}" or "n", begins at *at; 0 if there is none. */
+static char field_letter(const char **at)
+{
+    const char *name = *at, *end = *name == '{' ? strchr(name, '}') : NULL;
+    for (const field *f = fields; f->name != NULL; f++) {
+        if (end != NULL && strlen(f->name) == (size_t)(end - name - 1) &&
+            strncmp(f->name, name + 1, strlen(f->name)) == 0) {
+            *at = end + 1;
+            return f->letter;
+        }
+        if (*name == f->letter) {
+            *at = name + 1;
+            return f->letter;
+        }
+    }
+    return 0;
+}
+
+SG_API size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
+{
+    const sg_thread *t = sg_member(SG_CALLER);
+    size_t used = 0;
+    const char *at = format != NULL && *format != 0 ? format : sg->omp->affinity_format;
+    while (*at != 0) {
+        char text[512] = {*at++, 0};
+        int width = 0;
+        bool zeros = false, right = false;
+        if (text[0] == '%' && *at != '%') {
+            zeros = *at == '0' && at++;
+            right = *at == '.' && at++;
+            for (; *at >= '0' && *at <= '9'; at++)
+                width = 10 * width + (*at - '0');
+            char letter = field_letter(&at);
+            if (letter == 0)
+                sg_stop(SG_STATUS_CRASHED, "the affinity format has an unknown field at `%s`", at);
+            write_field(text, sizeof text, t, letter);
+        } else if (text[0] == '%') {
+            at++;
+        }
+        char padded[600];
+        int length = snprintf(padded, sizeof padded, right || zeros ? "%*s" : "%-*s", width, text);
+        for (int i = 0; zeros && i < length && padded[i] == ' '; i++)
+            padded[i] = '0';
+        for (int i = 0; i < length; i++, used++)
+            if (used + 1 < size)
+                buffer[used] = padded[i];
+    }
+    if (size > 0)
+        buffer[used < size ? used : size - 1] = 0;
+    return used;
+}
+
+SG_API void omp_display_affinity(const char *format)
+{
+    char text[1024];
+    sg_member(SG_CALLER);
+    omp_capture_affinity(text, sizeof text, format);
+    fprintf(stderr, "%s\n", text);
+}
+
+SG_API void omp_set_affinity_format(const char *format)
+{
+    snprintf(sg->omp->affinity_format, sizeof sg->omp->affinity_format, "%s", format);
+}
+
+SG_API size_t omp_get_affinity_format(char *buffer, size_t size)
+{
+    if (size > 0)
+        snprintf(buffer, size, "%s", sg->omp->affinity_format);
+    return strlen(sg->omp->affinity_format);
 }

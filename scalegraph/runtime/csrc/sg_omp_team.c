@@ -1,69 +1,218 @@
-/* Parallel regions: fork, join, and the workers that wait in between. */
-#include <stdio.h>
-
+/* Teams: fork, join, and the workers that wait in between.
+ *
+ * The members of the outermost teams are always the same threads, so that threadprivate data stay; those of
+ * nested teams are taken from the workers that wait for any team. Where the threads run is the business of
+ * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
 #include "sg_omp.h"
 
-/* ---- worksharing constructs of a team ---- */
+/* ---- team descriptors ---- */
 
-sg_work *sg_work_new(void)
+static void help(void)
+{
+    sg_tasks_help(sg_self());
+}
+
+static void drain(void)
+{
+    sg_tasks_drain(sg_self());
+    sg_self()->team->work_cancelled = false;
+}
+
+static bool waits_for_tasks(void)
+{
+    const sg_pool *pool = sg_self()->team->pool;
+    return pool != NULL && pool->unfinished != 0;
+}
+
+static const sg_barrier_duty duty = {help, drain, waits_for_tasks};
+
+static sg_barrier *new_barrier(uint32_t size)
+{
+    sg_barrier *barrier = sg_barrier_new(size);
+    sg_barrier_employ(barrier, &duty);
+    return barrier;
+}
+
+/* `spare`: descriptors that may be used again. */
+static sg_team *get_team(sg_team **spare, uint32_t size)
+{
+    while (*spare != NULL && (*spare)->size != size)
+        spare = &(*spare)->next;
+    sg_team *team = *spare;
+    if (team != NULL) {
+        *spare = team->next;
+        return team;
+    }
+    team = sg_new(sizeof *team);
+    team->size = size;
+    team->address = sg_variables(1);
+    team->barrier = team->join = new_barrier(size);
+    if (sg->omp->cancellation)
+        team->join = new_barrier(size);
+    team->implicit = sg_new(size * sizeof *team->implicit);
+    uint64_t lines = sg_variables(size);
+    for (uint32_t i = 0; i < size; i++)
+        team->implicit[i] = (sg_task){.address = lines + i * sg_line_bytes(), .team = team, .implicit = true};
+    return team;
+}
+
+static void put_team(sg_team **spare, sg_team *team)
+{
+    team->next = *spare;
+    *spare = team;
+}
+
+/* A member has nothing more to do with a nested team; the last one gives it back. The outermost teams are
+ * given back by their master, for the same master only: whoever still is on the way out of one may even help
+ * the next one, because it will be the same member there. */
+static void leave_nested(sg_team *team)
+{
+    if (--team->users == 0)
+        put_team(&sg->omp->spare_teams, team);
+}
+
+static void open_team(sg_team *team, const sg_thread *t, sg_taskgroup *group)
 {
     sg_omp *omp = sg->omp;
-    sg_work *work = omp->spare;
-    if (work == NULL) {
-        work = sg_new(sizeof *work);
-        work->address = sg_variables(1);
-        return work;
-    }
-    omp->spare = work->next;
-    uint64_t address = work->address;
-    void *memory = work->memory;
-    size_t size = work->memory_size;
-    *work = (sg_work){.address = address, .memory = memory, .memory_size = size};
-    return work;
-}
-
-/* `t` is done with `work` and with everything before it. */
-void sg_work_pass(sg_thread *t, sg_work *work)
-{
-    if (++work->passed == t->team->size) {
-        work->next = sg->omp->spare;
-        sg->omp->spare = work;
+    team->users = team->size;
+    team->cancelled = team->work_cancelled = false;
+    sg_icv icv = t->task->icv;
+    if (team->level < omp->threads_count)
+        icv.threads = omp->threads_list[team->level];
+    if (team->level < omp->bind_count)
+        icv.bind = (uint8_t)omp->bind_list[team->level];
+    for (uint32_t i = 0; i < team->size; i++) {
+        sg_task *task = &team->implicit[i];
+        task->icv = icv;
+        task->group = group;
+        task->children = 0;
+        task->final = false;
     }
 }
 
-sg_work *sg_work_enter(sg_thread *t, bool *first)
+/* ---- where a thread is among its teams ---- */
+
+static void save(sg_team *team, const sg_thread *t)
 {
-    sg_work *before = t->work, *work = before->next;
-    if (work == NULL)
-        work = before->next = sg_work_new();
-    sg_work_pass(t, before);
-    t->work = work;
+    team->parent = t->team;
+    team->master_member = t->member;
+    team->master_work = t->work;
+    team->master_trip = t->static_trip;
+    team->master_chunk = t->ordered_chunk;
+    team->master_last = t->ordered_last;
+    team->master_in_ordered = t->in_ordered;
+    team->master_task = t->task;
+    team->master_partition_first = t->partition_first;
+    team->master_partition_count = t->partition_count;
+}
+
+static void restore(const sg_team *team, sg_thread *t)
+{
+    t->team = team->parent;
+    t->member = team->master_member;
+    t->work = team->master_work;
+    t->static_trip = team->master_trip;
+    t->ordered_chunk = team->master_chunk;
+    t->ordered_last = team->master_last;
+    t->in_ordered = team->master_in_ordered;
+    t->task = team->master_task;
+    t->partition_first = team->master_partition_first;
+    t->partition_count = team->master_partition_count;
+}
+
+static void enter(sg_team *team, sg_thread *t, uint32_t member)
+{
+    t->team = team;
+    t->member = member;
+    t->work = team->works;
     t->static_trip = 0;
     t->in_ordered = false;
-    *first = !work->prepared;
-    work->prepared = true;
-    return work;
+    t->task = &team->implicit[member];
 }
 
-void sg_work_prepare(sg_work *work, const sg_loop *loop)
+/* ---- initial teams ---- */
+
+void sg_omp_adopt(sg_thread *t)
 {
-    work->schedule = loop->schedule;
-    work->start = loop->start;
-    work->end = loop->end;
-    work->step = loop->step;
-    work->total = loop->total;
-    work->chunk = loop->chunk;
-    work->ordered = loop->ordered;
+    t->team = NULL;
+    t->task = NULL;
+    t->start = NULL;
+    t->yields = 0;
+    t->place = 0;
+    t->partition_first = 0;
+    t->partition_count = sg->omp->places_count;
 }
 
-/* ---- fork and join ---- */
-
-static sg_barrier *barrier_for(uint32_t members)
+static void open_initial(sg_team *team, sg_thread *t, const sg_icv *icv)
 {
-    sg_barrier **barrier = &sg->omp->barriers[members];
-    if (*barrier == NULL)
-        *barrier = sg_barrier_new(members);
-    return *barrier;
+    team->root = team;
+    team->level = team->active_level = 0;
+    team->parent = NULL;
+    team->busy = 1;
+    team->league_size = 1;
+    team->league_rank = 0;
+    team->users = 1;
+    team->works = sg_work_new();
+    team->implicit[0].icv = *icv;
+    team->implicit[0].group = NULL;
+    team->implicit[0].children = 0;
+    enter(team, t, 0);
+}
+
+void sg_team_initial(sg_thread *t)
+{
+    if (t->initial == NULL)
+        t->initial = get_team(&sg->omp->spare_teams, 1);
+    open_initial(t->initial, t, &sg->omp->icv);
+    t->partition_first = 0;
+    t->partition_count = sg->omp->places_count;
+    if (sg->omp->icv.bind != SG_BIND_FALSE && t != &sg->omp->outside)
+        sg_place_member(t->team, t, 0, 0);
+}
+
+void sg_team_enter_initial(sg_thread *t)
+{
+    sg_team *team = get_team(&sg->omp->spare_teams, 1);
+    save(team, t);
+    sg_team *parent = team->parent;
+    open_initial(team, t, &sg->omp->icv);
+    team->parent = parent;
+}
+
+void sg_team_leave_initial(sg_thread *t)
+{
+    sg_team *team = t->team;
+    sg_work_pass(t, t->work);
+    restore(team, t);
+    put_team(&sg->omp->spare_teams, team);
+}
+
+/* ---- workers ---- */
+
+/* The end of a member's part: the team's tasks, then the last barrier. */
+static void join_team(sg_thread *t, sg_team *team)
+{
+    uint32_t member = t->member;
+    sg_now->site = team->site;
+    sg_tasks_help(t);
+    sg_work_pass(t, t->work);
+    if (team->size > 1)
+        sg_barrier_wait(team->join, member, SG_LEAF_PRIM_FORK_JOIN);
+    else
+        sg_tasks_drain(t);
+}
+
+static void dock(sg_thread *t)
+{
+    sg_omp *omp = sg->omp;
+    if (omp->docked_count == omp->docked_room) {
+        uint32_t room = omp->docked_room ? 2 * omp->docked_room : 64;
+        sg_thread **docked = sg_new(room * sizeof *docked);
+        memcpy(docked, omp->docked, omp->docked_count * sizeof *docked);
+        omp->docked = docked;
+        omp->docked_room = room;
+    }
+    omp->docked[omp->docked_count++] = t;
 }
 
 /* A worker's life: it waits until a team wants it, works, joins, and waits again. */
@@ -73,42 +222,90 @@ static void worker(void)
     for (;;) {
         sg_team *team = t->start;
         t->start = NULL;
-        t->team = team;
-        t->work = team->works;
-        t->static_trip = 0;
+        enter(team, t, t->start_member);
         sg_now->site = team->site;
         sg_regions_reset(t, team->region);
         sg_touch(sg_now, team->address, SG_READ, SG_LEAF_PRIM_FORK_JOIN);
         sg_refresh_limit(sg_now);
         team->function(team->data);
         sg_regions_reset(t, team->region);
-        sg_now->site = team->site;
-        sg_tasks_finish();
-        sg_barrier *barrier = team->barrier;
-        uint32_t member = t->member;
-        sg_work_pass(t, t->work);
-        sg_barrier_wait(barrier, member, SG_LEAF_PRIM_FORK_JOIN);
+        bool nested = team->level > 1;
+        join_team(t, team);
         sg_regions_reset(t, 0);
-        if (t->start == NULL)
-            sg_suspend(SG_LEAF_IDLE_SERIAL, 0, -1);
+        if (nested)
+            leave_nested(team);
+        if (t->start != NULL)
+            continue;
+        if (nested)
+            dock(t);
+        sg_suspend(SG_LEAF_IDLE_SERIAL, 0, -1);
     }
 }
 
-static void start_worker(uint32_t member, sg_team *team, uint64_t when)
+/* Member `member` of an outermost team, or any worker for a nested one; not started if it is new. */
+static sg_thread *get_worker(sg_team *team, uint32_t member)
 {
-    sg_thread *t = sg->omp->worker[member];
-    if (t == NULL) {
-        t = sg->omp->worker[member] = sg_thread_new();
-        t->member = member;
-        t->places = sg_thread_place(member % sg->processors);
-        t->start = team;
-        sg_thread_start(t, worker, when);
-        return;
-    }
+    sg_omp *omp = sg->omp;
+    sg_team *root = team->root;
+    if (team->level > 1)
+        return omp->docked_count > 0 ? omp->docked[--omp->docked_count] : sg_thread_new();
+    if (root->workers[member] == NULL)
+        root->workers[member] = sg_thread_new();
+    return root->workers[member];
+}
+
+static void start_worker(sg_team *team, uint32_t member, unsigned flags)
+{
+    sg_thread *t = get_worker(team, member);
+    bool fresh = t->processor == NULL;
     t->start = team;
-    if (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL)
-        sg_wake(t, when);
+    t->start_member = member;
+    sg_place_member(team, t, member, flags);
+    if (fresh)
+        sg_thread_start(t, worker, sg_now->clock);
+    else if (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL)
+        sg_wake(t, sg_now->clock);
     /* else it is still on its way out of the last join and will see t->start */
+}
+
+/* All workers at once, so that the host starts their threads side by side. */
+static void prepare_workers(sg_team *team)
+{
+    uint32_t size = team->size, missing = 0;
+    sg_team *root = team->root;
+    if (team->level > 1) {
+        uint32_t docked = sg->omp->docked_count;
+        missing = size - 1 > docked ? size - 1 - docked : 0;
+    } else {
+        if (root->workers_count < size) {
+            sg_thread **workers = sg_new(size * sizeof *workers);
+            memcpy(workers, root->workers, root->workers_count * sizeof *workers);
+            root->workers = workers;
+            root->workers_count = size;
+        }
+        for (uint32_t i = 1; i < size; i++)
+            missing += root->workers[i] == NULL;
+    }
+    if (missing > 0)
+        sg_thread_prepare(missing);
+}
+
+/* ---- fork and join ---- */
+
+uint32_t sg_team_size(const sg_thread *t, unsigned threads)
+{
+    const sg_icv *icv = &t->task->icv;
+    const sg_team *team = t->team;
+    if (threads == 1 || team->active_level >= icv->max_active_levels)
+        return 1;
+    uint32_t size = threads != 0 ? threads : icv->threads;
+    if (icv->dynamic && size > sg->processors)
+        size = sg->processors;
+    if (icv->thread_limit != UINT32_MAX) {
+        uint32_t busy = team->root->busy, left = icv->thread_limit > busy ? icv->thread_limit - busy + 1 : 1;
+        size = size < left ? size : left;
+    }
+    return size;
 }
 
 static sg_work *first_work(const sg_loop *loop, uint64_t sections)
@@ -122,209 +319,138 @@ static sg_work *first_work(const sg_loop *loop, uint64_t sections)
     return work;
 }
 
-static uint32_t team_size(const sg_thread *t, unsigned threads)
+void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsigned flags,
+                       const sg_loop *loop, uint64_t sections, sg_taskgroup *group)
 {
-    sg_omp *omp = sg->omp;
-    uint32_t size = threads != 0 ? threads : omp->threads;
-    if (t->team->active_level >= 1 || omp->max_active_levels < 1)
-        return 1;
-    if (size > sg->processors) {
-        if (!omp->capped) {
-            char text[200];
-            snprintf(text, sizeof text,
-                     "the program asked for a team of %u threads and got the %u processors of the run", size,
-                     sg->processors);
-            sg_warn(text);
-            omp->capped = true;
-        }
-        size = sg->processors;
-    }
-    return size;
-}
-
-/* A region with one member: nested, or not worth a team. */
-static void run_alone(sg_thread *t, void (*function)(void *), void *data, const sg_loop *loop,
-                      uint64_t sections)
-{
-    sg_team team = {
-        .size = 1,
-        .level = t->team->level + 1,
-        .active_level = t->team->active_level,
-        .parent = t->team,
-        .parent_member = t->member,
-        .works = first_work(loop, sections),
-        .barrier = barrier_for(1),
-        .site = sg_now->site,
-        .region = sg_region(t),
-    };
-    sg_work *work = t->work;
-    uint64_t trip = t->static_trip;
-    bool in_ordered = t->in_ordered;
-    uint64_t chunk = t->ordered_chunk, last = t->ordered_last;
-    t->team = &team;
-    t->member = 0;
-    t->work = team.works;
-    t->static_trip = 0;
-    function(data);
-    sg_tasks_finish();
-    sg_work_pass(t, t->work);
-    t->work = work;
-    t->static_trip = trip;
-    t->in_ordered = in_ordered;
-    t->ordered_chunk = chunk;
-    t->ordered_last = last;
-    t->member = team.parent_member;
-    t->team = team.parent;
-}
-
-/* All workers at once, so that the host starts their threads side by side. */
-static void prepare_workers(uint32_t size)
-{
-    uint32_t missing = 0;
-    for (uint32_t i = 1; i < size; i++)
-        missing += sg->omp->worker[i] == NULL;
-    if (missing > 0)
-        sg_thread_prepare(missing);
-}
-
-uint32_t sg_parallel(void (*function)(void *), void *data, unsigned threads, const sg_loop *loop,
-                     uint64_t sections, const void *site)
-{
-    sg_processor *p = sg_now;
-    sg_thread *t = p->thread;
-    sg_omp *omp = sg->omp;
-    const sg_config *config = &sg->config;
-    p->site = site;
-    uint32_t size = team_size(t, threads);
+    sg_thread *t = sg_self();
+    sg_team *parent = t->team, *root = parent->root;
+    sg_team *team = get_team(parent == root ? &root->spare : &sg->omp->spare_teams, size);
     if (size > sg->team_max)
         sg->team_max = size;
-    if (size <= 1) {
-        run_alone(t, function, data, loop, sections);
-        return 1;
-    }
-    sg_team *team = &omp->team, *parent = t->team;
-    uint32_t parent_member = t->member;
-    sg_work *parent_work = t->work;
-    prepare_workers(size);
-    team->size = size;
+    team->root = root;
     team->level = parent->level + 1;
-    team->active_level = parent->active_level + 1;
-    team->parent = parent;
-    team->parent_member = parent_member;
+    team->active_level = parent->active_level + (size > 1);
     team->function = function;
     team->data = data;
-    team->site = site;
+    team->site = sg_now->site;
     team->region = sg_region(t);
-    team->barrier = barrier_for(size);
     team->works = first_work(loop, sections);
-    team->pool = NULL;
-    sg_charge_site(p, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);
-    sg_touch(p, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
-    for (uint32_t i = 1; i < size; i++) {
-        sg_charge_site(p, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
-        start_worker(i, team, p->clock);
+    save(team, t);
+    open_team(team, t, group);
+    if (size > 1) {
+        const sg_config *config = &sg->config;
+        root->busy += size - 1;
+        prepare_workers(team);
+        sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);
+        sg_touch(sg_now, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
+        for (uint32_t i = 1; i < size; i++) {
+            sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
+            start_worker(team, i, flags);
+        }
+        sg_place_member(team, t, 0, flags);
     }
-    t->team = team;
-    t->member = 0;
-    t->work = team->works;
-    t->static_trip = 0;
+    enter(team, t, 0);
+}
+
+void sg_parallel_end(void)
+{
+    sg_thread *t = sg_self();
+    sg_team *team = t->team;
+    join_team(t, team);
+    if (team->cancelled)
+        sg_barrier_mend(team->barrier);
+    team->root->busy -= team->size - 1;
+    restore(team, t);
+    if (team->level == 1)
+        put_team(&team->root->spare, team);
+    else
+        leave_nested(team);
+}
+
+void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags, const sg_loop *loop,
+                 uint64_t sections, const void *site)
+{
+    sg_thread *t = sg_member(site);
+    if (SG_UNLIKELY(sg_now->thread == NULL)) {
+        sg_stop(
+            SG_STATUS_UNSUPPORTED,
+            "the program has a parallel region at 0x%llx outside main, which the simulator does not support",
+            (unsigned long long)(uintptr_t)site);
+    }
+    sg_parallel_begin(function, data, sg_team_size(t, threads), flags, loop, sections, NULL);
     function(data);
-    sg_now->site = site;
-    sg_tasks_finish();
-    sg_work_pass(t, t->work);
-    sg_barrier_wait(team->barrier, 0, SG_LEAF_PRIM_FORK_JOIN);
-    t->team = parent;
-    t->member = parent_member;
-    t->work = parent_work;
-    return size;
+    sg_parallel_end();
 }
 
 void sg_team_barrier(const void *site)
 {
+    sg_thread *t = sg_member(site);
+    sg_team *team = t->team;
+    sg_tasks_help(t);
     sg_now->site = site;
-    sg_tasks_finish();
-    const sg_thread *t = sg_self();
-    sg_barrier_wait(t->team->barrier, t->member, SG_LEAF_PRIM_BARRIER);
+    if (team->size == 1) {
+        sg_tasks_drain(t);
+        team->work_cancelled = false;
+    }
+    sg_barrier_wait(team->barrier, t->member, SG_LEAF_PRIM_BARRIER);
+}
+
+bool sg_team_barrier_cancel(const void *site)
+{
+    const sg_team *team = sg_member(site)->team;
+    if (!team->cancelled)
+        sg_team_barrier(site);
+    return team->cancelled;
 }
 
 void sg_omp_open(void)
 {
     sg_omp *omp = sg->omp = sg_new(sizeof *omp);
-    omp->barriers = sg_new((sg->processors + 1) * sizeof(sg_barrier *));
-    omp->threads = sg->processors;
-    omp->max_active_levels = 1;
-    omp->team.address = sg_variables(1);
     omp->critical = sg_lock_new(0);
     omp->atomic = sg_lock_new(0);
-    sg_schedule_parse(sg->config.schedule, omp);
-    omp->initial = (sg_team){.size = 1, .barrier = barrier_for(1)};
-    omp->worker = sg_new(sg->processors * sizeof(sg_thread *));
-}
-
-void sg_omp_adopt(sg_thread *t)
-{
-    sg_omp *omp = sg->omp;
-    t->team = &omp->initial;
-    t->member = 0;
-    t->work = sg_work_new();
-    t->start = NULL;
-    t->task = NULL;
-    t->in_ordered = false;
-    t->static_trip = 0;
+    sg_omp_environment();
 }
 
 /* ---- entry points of the compiler ---- */
 
 SG_API void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags)
 {
-    (void)flags; /* processor binding: member i is processor i */
-    sg_parallel(function, data, threads, NULL, 0, SG_CALLER);
+    sg_parallel(function, data, threads, flags, NULL, 0, SG_CALLER);
 }
 
 SG_API void GOMP_parallel_sections(void (*function)(void *), void *data, unsigned threads, unsigned count,
                                    unsigned flags)
 {
-    (void)flags;
-    sg_parallel(function, data, threads, NULL, count, SG_CALLER);
+    sg_parallel(function, data, threads, flags, NULL, count, SG_CALLER);
 }
 
 SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads,
                                          unsigned flags)
 {
-    (void)function, (void)data, (void)threads, (void)flags;
-    sg_now->site = SG_CALLER;
-    sg_stop(SG_STATUS_UNSUPPORTED,
-            "the program uses a task reduction on a parallel region at 0x%llx, which the simulator does not "
-            "support",
-            (unsigned long long)(uintptr_t)SG_CALLER);
-}
-
-SG_API void GOMP_barrier(void)
-{
-    sg_team_barrier(SG_CALLER);
-}
-
-SG_API bool GOMP_barrier_cancel(void)
-{
-    sg_team_barrier(SG_CALLER);
-    return false;
-}
-
-SG_API bool GOMP_cancel(int which, bool do_cancel)
-{
-    (void)which, (void)do_cancel; /* as libgomp with OMP_CANCELLATION=false, its default */
-    return false;
-}
-
-SG_API bool GOMP_cancellation_point(int which)
-{
-    (void)which;
-    return false;
-}
-
-SG_API void GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsigned threads,
-                           unsigned flags)
-{
-    (void)teams, (void)threads, (void)flags; /* a league of one team */
+    sg_thread *t = sg_member(SG_CALLER);
+    uint32_t size = sg_team_size(t, threads);
+    uintptr_t *records = *(uintptr_t **)data;
+    sg_taskgroup *outer = t->task->group, *group = sg_taskgroup_start(t);
+    t->task->group = outer;
+    group->before = NULL;
+    group->reductions = records;
+    sg_reductions_register(records, NULL, NULL, size);
+    sg_parallel_begin(function, data, size, flags, NULL, 0, group);
     function(data);
+    sg_parallel_end();
+    sg_taskgroup_drop(group);
+    return size;
+}
+
+/* ---- what compilers before gcc 5 called: the caller does its part itself ---- */
+
+SG_API void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
+{
+    sg_parallel_begin(function, data, sg_team_size(sg_member(SG_CALLER), threads), 0, NULL, 0, NULL);
+}
+
+SG_API void GOMP_parallel_end(void)
+{
+    sg_member(SG_CALLER);
+    sg_parallel_end();
 }

@@ -158,13 +158,18 @@ struct sg_thread {
     /* OpenMP. */
     sg_team *team;
     uint32_t member;
-    sg_team *start; /* team that this docked worker shall join */
-    sg_work *work;  /* worksharing construct entered last */
+    sg_team *initial;      /* its own, outside all parallel regions; NULL before it asks */
+    sg_team *start;        /* team that this docked worker shall join */
+    uint32_t start_member; /* as this member */
+    sg_work *work;         /* worksharing construct entered last */
     uint64_t static_trip;
     uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
     uint64_t ordered_last;  /* and the first one behind it */
     bool in_ordered;        /* such a chunk is running */
     sg_task *task;
+    uint32_t yields;                           /* tasks that run above a taskyield */
+    uint32_t place;                            /* of OMP_PLACES, from 1 on; 0: none */
+    uint32_t partition_first, partition_count; /* places that its teams share out */
     uint64_t variable; /* address of this thread's own line of simulated runtime variables */
 } __attribute__((aligned(64)));
 
@@ -242,6 +247,9 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region);
 /* All of an account as a record of the result file. */
 void sg_account_total(const sg_account *account, sg_cost *total);
 uint32_t sg_region(const sg_thread *t);
+/* Continues the running thread in `region`, and then where it was when its depth was `depth`. */
+void sg_regions_push(sg_thread *t, uint32_t region);
+void sg_regions_pop(sg_thread *t, uint32_t depth);
 sg_site_count *sg_site_new(uintptr_t address);
 
 /* The record of a code address; number 0 stands for all addresses outside the program. */
@@ -408,6 +416,20 @@ sg_barrier *sg_barrier_new(uint32_t members);
 /* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf);
 
+/* What the threads at a barrier do for the barrier's user. */
+typedef struct sg_barrier_duty {
+    void (*help)(void);  /* of a thread that was borrowed, before it waits again */
+    void (*drain)(void); /* of the last one to arrive, before it releases the others */
+    bool (*tasks)(void); /* is it for tasks that one waits there? */
+} sg_barrier_duty;
+
+void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty);
+/* Takes a waiting thread out of the barrier, to be woken by the caller; NULL: none waits. */
+sg_thread *sg_barrier_borrow(sg_barrier *barrier);
+/* Whoever is at the barrier or comes to it passes, until it is mended when nobody is there any more. */
+void sg_barrier_break(sg_barrier *barrier);
+void sg_barrier_mend(sg_barrier *barrier);
+
 sg_lock *sg_lock_new(uint64_t object);
 /* The lock that belongs to the program's variable at `object`, made on first use. */
 sg_lock *sg_lock_at(const void *object);
@@ -455,7 +477,7 @@ uint64_t sg_host_ns(void);
 /* ---- sg_omp_team.c ---- */
 
 void sg_omp_open(void);
-/* Makes `t` the only member of a team of its own, outside all parallel regions. */
+/* Makes `t` the only member of a team of its own, outside all parallel regions, when it first asks for it. */
 void sg_omp_adopt(sg_thread *t);
 
 #endif

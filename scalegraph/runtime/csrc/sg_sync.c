@@ -32,6 +32,10 @@ typedef struct node {
 struct sg_barrier {
     uint32_t members;
     uint32_t radix;
+    uint32_t nodes_count;
+    uint32_t waiting; /* threads in the nodes' queues */
+    bool broken;
+    const sg_barrier_duty *duty;
     uint64_t hardware_last; /* latest arrival */
     node *nodes;            /* the leaves of the tree first; a central barrier is one node */
 };
@@ -51,6 +55,7 @@ sg_barrier *sg_barrier_new(uint32_t members)
             break;
     }
     barrier->nodes = sg_new(total * sizeof(node));
+    barrier->nodes_count = total;
     uint32_t first = 0, width = members;
     for (;;) {
         uint32_t here = (width + radix - 1) / radix;
@@ -68,48 +73,104 @@ sg_barrier *sg_barrier_new(uint32_t members)
     }
 }
 
-/* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
-static void climb(node *n, enum sg_leaf leaf)
+void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty)
 {
-    sg_processor *p = sg_now;
+    barrier->duty = duty;
+}
+
+sg_thread *sg_barrier_borrow(sg_barrier *barrier)
+{
+    for (uint32_t i = 0; i < barrier->nodes_count && barrier->waiting > 0; i++)
+        if (barrier->nodes[i].waiting.head != NULL) {
+            barrier->waiting--;
+            return sg_queue_take(&barrier->nodes[i].waiting);
+        }
+    return NULL;
+}
+
+static void release(sg_barrier *barrier, node *n)
+{
+    for (sg_thread *t; (t = sg_queue_take(&n->waiting)) != NULL; barrier->waiting--)
+        sg_wake(t, sg_now->clock);
+}
+
+void sg_barrier_break(sg_barrier *barrier)
+{
+    barrier->broken = true;
+    for (uint32_t i = 0; i < barrier->nodes_count; i++)
+        release(barrier, &barrier->nodes[i]);
+}
+
+void sg_barrier_mend(sg_barrier *barrier)
+{
+    barrier->broken = false;
+    barrier->hardware_last = 0;
+    for (uint32_t i = 0; i < barrier->nodes_count; i++)
+        barrier->nodes[i].arrived = 0;
+}
+
+/* Waits at `n` until it is released; helps meanwhile when asked to. */
+static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
+{
+    const sg_barrier_duty *duty = barrier->duty;
+    while (n->generation == generation && !barrier->broken) {
+        sg_queue_add(&n->waiting, sg_self());
+        barrier->waiting++;
+        sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        if (duty != NULL && n->generation == generation && !barrier->broken) {
+            duty->help();
+            if (barrier->hardware_last < sg_now->clock && n->generation == generation)
+                barrier->hardware_last = sg_now->clock;
+        }
+    }
+}
+
+/* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
+static void climb(sg_barrier *barrier, node *n, enum sg_leaf leaf)
+{
     uint64_t generation = n->generation;
-    sg_touch(p, n->counter, SG_RMW, leaf);
+    sg_touch(sg_now, n->counter, SG_RMW, leaf);
+    if (SG_UNLIKELY(barrier->broken))
+        return;
     if (++n->arrived == n->expected) {
         n->arrived = 0;
         if (n->parent != NULL)
-            climb(n->parent, leaf);
+            climb(barrier, n->parent, leaf);
+        else if (barrier->duty != NULL)
+            barrier->duty->drain();
         sg_touch(sg_now, n->flag, SG_WRITE, leaf);
         n->generation++;
-        sg_wake_all(&n->waiting, sg_now->clock);
+        release(barrier, n);
         return;
     }
-    sg_touch(p, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
-    if (n->generation == generation) {
-        sg_queue_add(&n->waiting, sg_self());
-        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
-    }
+    sg_touch(sg_now, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
+    wait_at(barrier, n, generation);
     sg_touch(sg_now, n->flag, SG_READ, leaf);
 }
 
 static void hardware(sg_barrier *barrier)
 {
-    sg_processor *p = sg_now;
     node *n = barrier->nodes;
-    sg_turn(p);
-    if (barrier->hardware_last < p->clock)
-        barrier->hardware_last = p->clock;
+    sg_turn(sg_now);
+    if (SG_UNLIKELY(barrier->broken))
+        return;
+    if (barrier->hardware_last < sg_now->clock)
+        barrier->hardware_last = sg_now->clock;
     if (++n->arrived < n->expected) {
-        sg_queue_add(&n->waiting, sg_self());
-        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        wait_at(barrier, n, n->generation);
         return;
     }
-    uint64_t last = barrier->hardware_last;
     n->arrived = 0;
+    if (barrier->duty != NULL)
+        barrier->duty->drain();
+    sg_processor *p = sg_now;
+    uint64_t last = barrier->hardware_last;
     barrier->hardware_last = 0;
     if (last > p->clock)
         sg_charge_site(p, SG_LEAF_IDLE_BARRIER, last - p->clock);
     sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
-    sg_wake_all(&n->waiting, p->clock);
+    n->generation++;
+    release(barrier, n);
 }
 
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
@@ -121,7 +182,7 @@ void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier);
     else
-        climb(&barrier->nodes[member / barrier->radix], leaf);
+        climb(barrier, &barrier->nodes[member / barrier->radix], leaf);
 }
 
 /* ---- locks ---- */

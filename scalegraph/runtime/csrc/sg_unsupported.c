@@ -31,10 +31,6 @@ REFUSE(pthread_rwlock_rdlock, BLOCKING)
 REFUSE(pthread_rwlock_wrlock, BLOCKING)
 REFUSE(sem_wait, BLOCKING)
 REFUSE(sem_timedwait, BLOCKING)
-REFUSE_AS(GOMP_target_ext, GOMP_target_ext, "there is no accelerator")
-REFUSE_AS(GOMP_target_data_ext, GOMP_target_data_ext, "there is no accelerator")
-REFUSE_AS(GOMP_doacross_post, GOMP_doacross_post, "loops with ordered(n) dependences")
-REFUSE_AS(GOMP_doacross_wait, GOMP_doacross_wait, "loops with ordered(n) dependences")
 
 /* ---- mutexes and spin locks ---- */
 

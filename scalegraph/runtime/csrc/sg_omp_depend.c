@@ -1,0 +1,283 @@
+/* Dependences between the children of a task: who must complete before whom, by the addresses they name. */
+#include "sg_omp.h"
+
+/* Types of dependence as the compiler numbers them in omp_depend_t. */
+enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET, DEPEND_INOUTSET };
+
+/* What the children of one task have done with one address: the tasks that must come first for whoever
+ * comes next. `in` tasks may run side by side, and so may those of one inoutset; the tasks before such a
+ * set matter to the members of the set only. mutexinoutset is served like inout, as in libgomp. */
+typedef struct entry {
+    uintptr_t address;
+    int kind;                    /* of the tasks in `latest`: DEPEND_OUT (one), DEPEND_IN, DEPEND_INOUTSET */
+    sg_task **latest, **earlier; /* `earlier`: before the set that `latest` is */
+    uint32_t latest_count, latest_room, earlier_count, earlier_room;
+} entry;
+
+/* The entries of one task's children: open addressing. */
+struct sg_depends {
+    entry *table;
+    uint32_t size, used;
+    sg_task *everything; /* last child that depends on omp_all_memory */
+};
+
+/* ---- the table ---- */
+
+static entry *slot_of(const struct sg_depends *depends, uintptr_t address)
+{
+    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (depends->size - 1);
+    while (depends->table[at].latest != NULL && depends->table[at].address != address)
+        at = (at + 1) & (depends->size - 1);
+    return &depends->table[at];
+}
+
+static void *own_memory(void *old, size_t size)
+{
+    sg_alloc_own(true);
+    void *memory = realloc(old, size);
+    sg_alloc_own(false);
+    if (memory == NULL)
+        sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for the dependences of tasks");
+    return memory;
+}
+
+static struct sg_depends *depends_of(sg_task *parent)
+{
+    struct sg_depends *depends = parent->depends;
+    if (depends == NULL) {
+        depends = parent->depends = own_memory(NULL, sizeof *depends);
+        *depends = (struct sg_depends){0};
+    }
+    if (2 * depends->used >= depends->size) {
+        struct sg_depends old = *depends;
+        depends->size = old.size ? 2 * old.size : 16;
+        depends->table = own_memory(NULL, depends->size * sizeof(entry));
+        memset(depends->table, 0, depends->size * sizeof(entry));
+        for (uint32_t i = 0; i < old.size; i++)
+            if (old.table[i].latest != NULL)
+                *slot_of(depends, old.table[i].address) = old.table[i];
+        free(old.table);
+    }
+    return depends;
+}
+
+static void forget(sg_task **tasks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sg_task_drop(tasks[i]);
+}
+
+void sg_depend_drop(sg_task *task)
+{
+    struct sg_depends *depends = task->depends;
+    if (depends == NULL)
+        return;
+    task->depends = NULL;
+    for (uint32_t i = 0; i < depends->size; i++) {
+        entry *e = &depends->table[i];
+        forget(e->latest, e->latest_count);
+        forget(e->earlier, e->earlier_count);
+        free(e->latest);
+        free(e->earlier);
+    }
+    if (depends->everything != NULL)
+        sg_task_drop(depends->everything);
+    free(depends->table);
+    free(depends);
+}
+
+static void append(sg_task ***tasks, uint32_t *count, uint32_t *room, sg_task *task)
+{
+    if (*count == *room) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < *count; i++)
+            if ((*tasks)[i]->complete)
+                sg_task_drop((*tasks)[i]);
+            else
+                (*tasks)[kept++] = (*tasks)[i];
+        *count = kept;
+        if (2 * kept >= *room) {
+            *room = *room ? 2 * *room : 2;
+            *tasks = own_memory(*tasks, *room * sizeof **tasks);
+        }
+    }
+    task->references++;
+    (*tasks)[(*count)++] = task;
+}
+
+/* ---- the rules ---- */
+
+static void precede(sg_task *before, sg_task *after)
+{
+    if (before->complete || before == after)
+        return;
+    if (before->successors_count > 0 && before->successors[before->successors_count - 1] == after)
+        return; /* by another address */
+    if (before->successors_count == before->successors_size) {
+        before->successors_size = before->successors_size ? 2 * before->successors_size : 4;
+        before->successors =
+            own_memory(before->successors, before->successors_size * sizeof *before->successors);
+    }
+    before->successors[before->successors_count++] = after;
+    after->references++;
+    after->missing++;
+}
+
+static void precede_all(sg_task **before, uint32_t count, sg_task *after)
+{
+    for (uint32_t i = 0; i < count; i++)
+        precede(before[i], after);
+}
+
+static bool same_set(const entry *e, int kind)
+{
+    return kind != DEPEND_OUT && e->kind == kind && e->latest_count > 0;
+}
+
+/* Lets `task` wait for whoever must come before it at `e`. */
+static void wait_behind(const entry *e, int kind, sg_task *task)
+{
+    if (same_set(e, kind))
+        precede_all(e->earlier, e->earlier_count, task);
+    else
+        precede_all(e->latest, e->latest_count, task);
+}
+
+/* Enters `task` for those that come after it. */
+static void enter(entry *e, int kind, sg_task *task)
+{
+    if (!same_set(e, kind)) {
+        if (kind == DEPEND_OUT) {
+            forget(e->earlier, e->earlier_count);
+            e->earlier_count = 0;
+            forget(e->latest, e->latest_count);
+        } else { /* a set begins: what was the latest comes before it */
+            forget(e->earlier, e->earlier_count);
+            sg_task **tasks = e->earlier;
+            uint32_t room = e->earlier_room;
+            e->earlier = e->latest;
+            e->earlier_count = e->latest_count;
+            e->earlier_room = e->latest_room;
+            e->latest = tasks;
+            e->latest_room = room;
+        }
+        e->latest_count = 0;
+        e->kind = kind;
+    }
+    append(&e->latest, &e->latest_count, &e->latest_room, task);
+}
+
+/* ---- what the compiler hands over ---- */
+
+typedef struct dependence {
+    uintptr_t address;
+    int kind;
+} dependence;
+
+static int kind_of(uintptr_t type)
+{
+    switch (type) {
+    case DEPEND_IN:
+    case DEPEND_INOUTSET:
+        return (int)type;
+    case DEPEND_OUT:
+    case DEPEND_INOUT:
+    case DEPEND_MUTEXINOUTSET:
+        return DEPEND_OUT;
+    default:
+        sg_stop(SG_STATUS_CRASHED, "a depend object of an unknown type, %llu, was used at 0x%llx",
+                (unsigned long long)type, (unsigned long long)(uintptr_t)sg_now->site);
+    }
+}
+
+/* The dependences of a clause: {count, outs, addresses: outs first}, or {0, count, outs, mutexinoutsets,
+ * ins, addresses in this order, then depend objects: pairs of address and type}. */
+static uint32_t dependence_count(void **depend)
+{
+    return (uint32_t)(uintptr_t)(depend[0] != NULL ? depend[0] : depend[1]);
+}
+
+static dependence dependence_at(void **depend, uint32_t i)
+{
+    if (depend[0] != NULL)
+        return (dependence){(uintptr_t)depend[2 + i], i < (uintptr_t)depend[1] ? DEPEND_OUT : DEPEND_IN};
+    uintptr_t outs = (uintptr_t)depend[2] + (uintptr_t)depend[3], plain = outs + (uintptr_t)depend[4];
+    if (i < plain)
+        return (dependence){(uintptr_t)depend[5 + i], i < outs ? DEPEND_OUT : DEPEND_IN};
+    uintptr_t *object = depend[5 + i];
+    return (dependence){object[0], kind_of(object[1])};
+}
+
+/* Lets `task` wait behind everything entered so far, and, if `last`, everything after it behind it. */
+static void all_memory(struct sg_depends *depends, sg_task *task, bool last)
+{
+    for (uint32_t i = 0; i < depends->size; i++) {
+        entry *e = &depends->table[i];
+        precede_all(e->latest, e->latest_count, task);
+        precede_all(e->earlier, e->earlier_count, task);
+    }
+    if (!last)
+        return;
+    if (depends->everything != NULL)
+        sg_task_drop(depends->everything);
+    depends->everything = task;
+    task->references++;
+}
+
+static void touch(uint64_t address, enum sg_access kind)
+{
+    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
+    sg_touch(sg_now, address, kind, SG_LEAF_PRIM_TASK);
+}
+
+/* Nothing that waits for its turn happens between these changes: the predecessors cannot complete meanwhile.
+ */
+static void relate(sg_task *task, sg_task *parent, void **depend, bool register_too)
+{
+    uint32_t count = dependence_count(depend);
+    struct sg_depends *depends = depends_of(parent);
+    if (count > 0 && depends->everything != NULL)
+        precede(depends->everything, task);
+    for (uint32_t i = 0; i < count; i++) {
+        dependence d = dependence_at(depend, i);
+        if (d.address == 0 && d.kind == DEPEND_OUT)
+            all_memory(depends, task, register_too);
+        else
+            wait_behind(slot_of(depends, d.address), d.kind, task);
+    }
+    /* A task may name an address twice; being an `out` is what counts then. */
+    for (uint32_t i = 0; i < 2 * count && register_too; i++) {
+        dependence d = dependence_at(depend, i % count);
+        if ((d.kind == DEPEND_OUT) != (i < count))
+            continue;
+        depends = depends_of(parent);
+        entry *e = slot_of(depends, d.address);
+        if (e->latest == NULL) {
+            e->address = d.address;
+            depends->used++;
+        }
+        if (e->latest_count == 0 || e->latest[e->latest_count - 1] != task)
+            enter(e, d.kind, task);
+    }
+}
+
+void sg_depend_register(sg_task *task, void **depend)
+{
+    touch(task->parent->address, SG_RMW);
+    relate(task, task->parent, depend, true);
+}
+
+void sg_depend_wait(sg_thread *t, void **depend)
+{
+    sg_task *parent = t->task;
+    if (parent->depends == NULL)
+        return;
+    touch(parent->address, SG_RMW);
+    sg_task *fence = sg_task_new(t, parent, NULL);
+    fence->fence = true;
+    relate(fence, parent, depend, false);
+    if (fence->missing != 0)
+        sg_task_wait(t, &fence->missing, NULL, fence->address);
+    fence->complete = true;
+    sg_task_drop(fence);
+}
