@@ -467,7 +467,7 @@ class ViewArea(QWidget):
             super().keyPressEvent(event)
 
 
-_GROUPS: Final = {"Overview": 0, "Scalability": 1, "Where it is lost": 2}
+_GROUPS: Final = {"Overview": 0, "Scalability": 1, "Where it is lost": 2, "What would change it": 3}
 
 
 def view_options(view: views.View, given: Any) -> dict[str, OptionValue]:

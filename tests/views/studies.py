@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scalegraph.base.run import RunRecord, Variant
+from scalegraph.runtime.format import GROUPS
 from scalegraph.views import SourceText, StudyData
 from tests.analyze import synthetic
 
@@ -27,7 +29,28 @@ def full() -> StudyData:
     unique = list({run.point.key: run for run in runs}.values())
     data = StudyData.from_runs(unique, manifest=MANIFEST, sources=(SOURCE,), regions=synthetic.REGIONS)
     table = data.table.assign(memory_bytes=56 * data.table["param.balls"])
-    return StudyData(table, data.runs, data.manifest, data.sources, data.regions)
+    return StudyData(table, data.runs, data.manifest, data.sources, data.regions, variants())
+
+
+def variants() -> tuple[RunRecord, ...]:
+    """What-if runs of the fixed size on 8 and 64 processors: half of what is tried helps."""
+    tried = (
+        (Variant(ideal=("contention",)), 0.8),
+        (Variant(ideal=("cache",)), 1.0),
+        (Variant(ideal=("network", "cache", "sync", "balance")), 0.5),
+        (Variant(speedup={"line:model.c:10": "2"}), 0.9),
+        (Variant(speedup={"line:model.c:10": "inf"}), 0.75),
+        (Variant(speedup={"held:m": "inf"}), 1.1),
+        (Variant(machine={"processor.clock_mhz": "40"}), 0.6),
+    )
+    return tuple(what_if(synthetic.run(n, 1000), variant, share) for n in (8, 64) for variant, share in tried)
+
+
+def what_if(run: RunRecord, variant: Variant, share: float) -> RunRecord:
+    """Return *run* as it were with *variant*, in *share* of the time."""
+    scaled = {f"{group}_s": getattr(run, f"{group}_s") * share for group in GROUPS}
+    point = run.point.model_copy(update={"variant": variant})
+    return run.model_copy(update={"point": point, "time_s": (run.time_s or 0) * share, **scaled})
 
 
 def few() -> dict[str, StudyData]:
