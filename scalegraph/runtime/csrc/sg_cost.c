@@ -25,8 +25,23 @@ static const uint8_t op_leaf[SG_OP_COUNT] = {
     [SG_OP_FP_OTHER] = SG_LEAF_BUSY_FP,
 };
 
+_Static_assert(SG_LEAF_BUSY_INT == 0 && SG_LEAF_BUSY_CONTROL == 3, "the busy leaves come first");
+
+/* One of `left` to each of the largest of `rest` (the first wins a tie). */
+static void give_rest(uint64_t left, uint64_t rest[4], uint64_t part[4])
+{
+    for (; left > 0; left--) {
+        int best = 0;
+        for (int i = 1; i < 4; i++)
+            if (rest[i] > rest[best])
+                best = i;
+        part[best]++;
+        rest[best] = 0;
+    }
+}
+
 /* Distributes `cycles` over the four busy leaves in proportion to `weight`, exactly: the whole parts
- * first, then one cycle each to the largest remainders (the first leaf wins a tie). */
+ * first, then one each to the largest remainders (the first leaf wins a tie). */
 static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
 {
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], left = cycles, rest[4];
@@ -35,15 +50,16 @@ static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
         rest[i] = sum ? cycles * weight[i] % sum : 0;
         left -= part[i];
     }
-    while (left > 0) {
-        int best = 0;
-        for (int i = 1; i < 4; i++)
-            if (rest[i] > rest[best])
-                best = i;
-        part[best]++;
-        rest[best] = 0;
-        left--;
-    }
+    give_rest(left, rest, part);
+}
+
+/* An in-order processor finishes a block before the next: whole cycles, at least one, so that a spinning loop
+ * makes time pass. */
+static uint64_t in_order(uint64_t ops, uint64_t millicycles, uint64_t width)
+{
+    uint64_t issue = (ops + width - 1) / width, work = (millicycles + 999) / 1000;
+    uint64_t cycles = issue > work ? issue : work;
+    return (cycles != 0 ? cycles : 1) * SG_PARTS;
 }
 
 static void block_cost(const sg_block *block, sg_block_cost *cost)
@@ -55,14 +71,12 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
         weight[op_leaf[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
     }
     uint64_t width = config->issue_width ? config->issue_width : 1;
-    uint64_t issue = (ops + width - 1) / width;
-    uint64_t work = (weight[0] + weight[1] + weight[2] + weight[3] + 999) / 1000;
-    cost->cycles = issue > work ? issue : work;
-    if (cost->cycles == 0)
-        cost->cycles = 1; /* so that a spinning loop makes time pass */
+    cost->parts = in_order(ops, weight[0] + weight[1] + weight[2] + weight[3], width);
     cost->ops = ops;
     cost->flops = block->flops;
-    split(cost->cycles, weight, cost->busy);
+    split(cost->parts / SG_PARTS, weight, cost->busy);
+    for (int i = 0; i < 4; i++)
+        cost->busy[i] *= SG_PARTS;
 }
 
 /* Maps a whole file; returns NULL when it is empty or cannot be read. */
@@ -145,14 +159,18 @@ void sg_cost_open(void)
     const sg_block *records = NULL;
     size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
     sg->blocks = reserve((count + 1) * sizeof(sg_block_cost));
+    sg->block_parts = reserve((count + 1) * sizeof(uint64_t));
     sg->block_address = reserve((count + 1) * sizeof(uint64_t));
-    sg->blocks[0] = (sg_block_cost){.busy = {1}, .ops = 1, .cycles = 1}; /* a block without a record */
+    /* A block without a record. */
+    sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
+    sg->block_parts[0] = SG_PARTS;
     sg->blocks_count = (uint32_t)count + 1;
     for (size_t i = 0; i < count; i++) {
         uint64_t address = records[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
         block_cost(&records[i], &sg->blocks[i + 1]);
+        sg->block_parts[i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
     }
@@ -168,6 +186,26 @@ sg_site_count *sg_site_new(uintptr_t address)
 
 /* ---- regions ---- */
 
+/* Accounts lie side by side in memory that costs nothing until it is used: of many blocks a region has few.
+ */
+static sg_account *new_account(void)
+{
+    static const size_t chunk = (size_t)1 << 26;
+    size_t size = (sizeof(sg_account) + sg->blocks_count * sizeof(uint64_t) + 63) & ~(size_t)63;
+    if (size % 1024 == 0)
+        size +=
+            64; /* so that equal places of two accounts do not fall into the same set of the host's cache */
+    if (sg->accounts_left < size) {
+        sg->accounts_left = size > chunk ? size : chunk;
+        sg->accounts_next = reserve(sg->accounts_left);
+        madvise(sg->accounts_next, sg->accounts_left, MADV_NOHUGEPAGE);
+    }
+    sg_account *account = (sg_account *)sg->accounts_next;
+    sg->accounts_next += size;
+    sg->accounts_left -= size;
+    return account;
+}
+
 sg_account *sg_account_of(sg_processor *p, uint32_t region)
 {
     if (SG_UNLIKELY(region >= p->accounts_size)) {
@@ -181,7 +219,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
         p->accounts_size = size;
     }
     if (SG_UNLIKELY(p->accounts[region] == NULL)) {
-        sg_account *account = sg_new(sizeof(sg_account));
+        sg_account *account = new_account();
         account->rest.processor = p->id;
         account->rest.region = region;
         p->accounts[region] = account;
@@ -189,11 +227,50 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
     return p->accounts[region];
 }
 
+/* Adds what the blocks executed in `account` cost, and forgets that they were. */
+static void settle(sg_account *account)
+{
+    for (uint32_t i = 0; i < sg->blocks_count; i++) {
+        uint64_t executions = account->executions[i];
+        if (executions == 0)
+            continue;
+        sg_block_cost *block = &sg->blocks[i];
+        for (int leaf = 0; leaf < 4; leaf++)
+            account->busy[leaf] += executions * block->busy[leaf];
+        account->ops += executions * block->ops;
+        account->flops += executions * block->flops;
+        block->executions += executions;
+        account->executions[i] = 0;
+    }
+}
+
+void sg_accounts_settle(void)
+{
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        const sg_processor *p = &sg->processor[i];
+        for (uint32_t region = 0; region < p->accounts_size; region++)
+            if (p->accounts[region] != NULL)
+                settle(p->accounts[region]);
+    }
+}
+
+/* The clock has taken the whole cycles of the sum of the busy leaves: each leaf gets its own whole ones, and
+ * the leaves with the most parts get the others. */
+static void add_busy(const sg_account *account, uint64_t leaves[4])
+{
+    uint64_t left = 0, rest[4];
+    for (int i = 0; i < 4; i++) {
+        rest[i] = account->busy[i] % SG_PARTS;
+        left += rest[i];
+        leaves[i] += account->busy[i] / SG_PARTS;
+    }
+    give_rest((left - account->parts) / SG_PARTS, rest, leaves);
+}
+
 void sg_account_total(const sg_account *account, sg_cost *total)
 {
     *total = account->rest;
-    for (int i = 0; i < 4; i++)
-        total->leaves[SG_LEAF_BUSY_INT + i] += account->busy[i];
+    add_busy(account, total->leaves + SG_LEAF_BUSY_INT);
     for (int i = 0; i < SG_STALLS; i++)
         total->leaves[SG_LEAF_STALL_LOCAL + i] += account->stall[i];
     for (int i = 0; i < SG_EVENTS; i++)

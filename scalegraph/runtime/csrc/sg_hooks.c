@@ -300,23 +300,17 @@ SG_API void __tsan_func_exit(void)
 
 /* ---- basic blocks ---- */
 
-typedef uint64_t pair __attribute__((vector_size(16), may_alias));
-
-_Static_assert(SG_LEAF_BUSY_INT == 0 && SG_LEAF_BUSY_CONTROL == 3, "the busy leaves come first");
-_Static_assert(offsetof(sg_account, ops) == 32 && offsetof(sg_block_cost, ops) == 32, "side by side");
-
+/* Counts the execution and lets time pass; all else that the block costs is added up in the end. */
 SG_API void __sanitizer_cov_trace_pc(void)
 {
     sg_processor *p = sg_now;
     uintptr_t site = (uintptr_t)SG_CALLER;
-    sg_block_cost *block = &p->blocks[p->block_of[site]];
-    pair *sum = (pair *)p->account;
-    const pair *cost = (const pair *)block;
-    sum[0] += cost[0];
-    sum[1] += cost[1];
-    sum[2] += cost[2];
-    block->executions++;
-    p->clock += block->cycles;
+    uint32_t block = p->block_of[site];
+    sg_account *account = p->account;
+    account->executions[block]++;
+    uint64_t parts = account->parts + p->block_parts[block];
+    account->parts = parts & (SG_PARTS - 1);
+    p->clock += parts >> SG_PARTS_SHIFT;
     if (SG_UNLIKELY(p->clock > p->limit))
         sg_yield(p, (const void *)site);
 }

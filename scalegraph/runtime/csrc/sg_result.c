@@ -133,7 +133,7 @@ static uint64_t put_sites(writer *w)
         count++;
         sg_site site = {.address = sg->block_address[i], .executions = block->executions};
         site.cycles[SG_GROUP_BUSY] =
-            sg->whatif != NULL ? sg_whatif_busy(i) : block->executions * block->cycles;
+            sg->whatif != NULL ? sg_whatif_busy(i) : block->executions * block->parts / SG_PARTS;
         if (w != NULL)
             put(w, &site, sizeof site);
     }
@@ -267,6 +267,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
     w.failed = w.file < 0;
     w.used = 0;
     w.offset = 0;
+    sg_accounts_settle();
     if (!w.failed) {
         put_file(&w, status, message, signal_number);
         sg_arch_syscall(SYS_close, w.file, 0, 0, 0);
@@ -286,6 +287,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
 static void close_accounts(char *fault, size_t size)
 {
     uint64_t end = last_clock();
+    sg_accounts_settle();
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->account = sg_account_of(p, 0);

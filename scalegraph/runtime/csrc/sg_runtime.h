@@ -42,25 +42,33 @@ typedef struct sg_team sg_team;
 typedef struct sg_work sg_work;
 typedef struct sg_task sg_task;
 
-/* What one execution of a basic block costs, and how often it ran. One cache line. */
+/* Blocks cost parts of cycles; a clock takes whole ones, and the rest waits in the account. */
+#define SG_PARTS_SHIFT 10
+#define SG_PARTS       (1ull << SG_PARTS_SHIFT)
+
+/* What one execution of a basic block costs, times in parts of a cycle; the hook looks at the sum of them,
+ * sg->block_parts, alone. */
 typedef struct sg_block_cost {
     uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
     uint64_t ops;
     uint64_t flops;
-    uint64_t cycles;
-    uint64_t executions;
+    uint64_t parts;
+    uint64_t executions; /* by all processors; up to date after sg_accounts_settle */
 } sg_block_cost;
 
-/* What a processor has spent and done in a region. What changes at every block, and what changes at every
- * miss, has a cache line of the host of its own, or two; the record of the result file, to which all is
- * added in the end (sg_account_total), holds the rest until then. */
+/* What a processor has spent and done in a region. What changes at every reference and at every miss lies
+ * side by side; the record of the result file, to which all is added in the end (sg_account_total), holds
+ * the rest until then. Of blocks only the executions are counted, each by itself: what they cost together is
+ * known in the end (sg_accounts_settle). */
 typedef struct sg_account {
-    uint64_t busy[4]; /* the busy leaves */
-    uint64_t ops, flops;
     uint64_t reads, writes;
+    uint64_t parts;             /* of a cycle that the clock has not taken yet */
     uint64_t stall[SG_STALLS];  /* from SG_LEAF_STALL_LOCAL on */
     uint64_t events[SG_EVENTS]; /* counters from SG_COUNTER_L1_MISSES on */
+    uint64_t busy[4];           /* the busy leaves, in parts of a cycle */
+    uint64_t ops, flops;
     sg_cost rest;
+    uint64_t executions[]; /* by block */
 } __attribute__((aligned(64))) sg_account;
 
 /* What happened at one code address besides the execution of blocks. */
@@ -109,8 +117,8 @@ struct sg_processor {
     uint64_t mask;
     uint32_t shift;
     uint32_t id;
-    const uint32_t *block_of; /* code address -> number of its block (biased: index by the address) */
-    sg_block_cost *blocks;
+    const uint32_t *block_of;    /* code address -> number of its block (biased: index by the address) */
+    const uint64_t *block_parts; /* by that number: what an execution costs */
     /* The next line: for switches and slow references. */
     const void *site; /* code address of the call that entered the runtime last */
     void *thread_pointer;
@@ -208,8 +216,11 @@ typedef struct sg_context {
     uint32_t *block_index;    /* by offset in the text */
     uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
+    uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
     uint64_t *block_address;
     uint32_t blocks_count;
+    char *accounts_next; /* free memory for accounts */
+    size_t accounts_left;
     uint32_t *site_index;
     sg_site_count *sites;
     uint32_t sites_count;
@@ -224,8 +235,9 @@ typedef struct sg_context {
 } sg_context;
 
 /* No clock gets there. A block whose cost is scaled has SG_TRAP cycles, beyond every limit. */
-#define SG_NEVER (1ull << 61)
-#define SG_TRAP  (1ull << 62)
+#define SG_NEVER      (SG_TRAP - 1)
+#define SG_TRAP       (1ull << 53)
+#define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
 
 /* Behind the processors' numbers there is one more in the heap: the timer of all timed waits. */
 #define SG_KEY_BITS 13
@@ -244,7 +256,9 @@ void sg_cost_open(void);
 /* Makes `region` the only region of `t` (a worker that joins a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
-/* All of an account as a record of the result file. */
+/* Adds the costs of all blocks executed so far to the accounts and to sg->blocks. */
+void sg_accounts_settle(void);
+/* All of a settled account as a record of the result file. */
 void sg_account_total(const sg_account *account, sg_cost *total);
 uint32_t sg_region(const sg_thread *t);
 /* Continues the running thread in `region`, and then where it was when its depth was `depth`. */

@@ -8,7 +8,7 @@
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
 static uint64_t idle_filter[1];
-static sg_account idle_account;
+static sg_account idle_account = {.executions = {0}}; /* of code without a block */
 static sg_processor idle_processor = {
     .limit = UINT64_MAX,
     .account = &idle_account,
@@ -445,7 +445,7 @@ void sg_sched_open(void)
     sg->timer = UINT64_MAX;
     sg->first_variable = sg_variables(n);
     idle_processor.block_of = sg->no_block_index - sg->text_low;
-    idle_processor.blocks = sg->blocks;
+    idle_processor.block_parts = sg->block_parts;
     sg->fast_thread_pointer = (getauxval(AT_HWCAP2) & SG_ARCH_HWCAP2_FSGSBASE) != 0;
     for (uint32_t i = 0; i < n; i++) {
         sg_processor *p = &sg->processor[i];
@@ -459,7 +459,7 @@ void sg_sched_open(void)
         p->mask = filter->mask;
         p->shift = filter->shift;
         p->block_of = sg->block_index - sg->text_low;
-        p->blocks = sg->blocks;
+        p->block_parts = sg->block_parts;
         p->limit = SG_NEVER;
         p->account = sg_account_of(p, 0);
         sg->idle[i / 64] |= 1ull << i % 64;

@@ -35,9 +35,7 @@ struct sg_whatif {
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
-    sg_block_cost *real;                 /* by block; those of sg->blocks may be trapped */
-    uint64_t *trapped, *busy;            /* by block: executions that were trapped, and their cycles */
-    sg_block_cost *trap;                 /* the one block of code that is scaled as a whole */
+    uint64_t *trapped, *busy; /* by block: executions that were trapped, and their cycles, in parts */
     /* By processor. */
     uint64_t *active; /* bit sets of the region, within and held items that apply now */
     uint32_t *still;  /* blocks since time passed last */
@@ -161,10 +159,8 @@ static uint64_t code_items(const struct sg_whatif *w, const void *site)
     return w->code != NULL && offset <= sg->text_high - sg->text_low ? w->code[offset] : 0;
 }
 
-static void set_trap(sg_block_cost *block)
-{
-    *block = (sg_block_cost){.cycles = SG_TRAP, .executions = block->executions};
-}
+/* The one block of code that is scaled as a whole. */
+static const uint64_t trap = SG_TRAP_PARTS;
 
 void sg_whatif_open(void)
 {
@@ -173,13 +169,11 @@ void sg_whatif_open(void)
         return;
     struct sg_whatif *w = sg_new(sizeof *w);
     read_items(w);
-    w->real = sg_new(sg->blocks_count * sizeof *w->real);
     w->trapped = sg_new(sg->blocks_count * sizeof *w->trapped);
     w->busy = sg_new(sg->blocks_count * sizeof *w->busy);
     w->active = sg_new(sg->processors * sizeof *w->active);
     w->still = sg_new(sg->processors * sizeof *w->still);
     w->left = sg_new(sg->processors * sizeof *w->left);
-    w->trap = sg_new(sizeof *w->trap);
     for (uint32_t i = 0; i < sg->processors; i++)
         w->left[i] = sg_new(w->count * sizeof(remainder));
     w->operation = sg_new(SG_MAX_THREADS * sizeof *w->operation);
@@ -187,12 +181,9 @@ void sg_whatif_open(void)
         w->held = sg_new(SG_MAX_THREADS * sizeof *w->held);
     if (w->of_kind[CODE] != 0)
         mark_code(w);
-    set_trap(w->trap);
-    for (uint32_t i = 0; i < sg->blocks_count; i++) {
-        w->real[i] = sg->blocks[i];
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
         if (code_items(w, (const void *)sg->block_address[i]) & w->of_part[COMPUTE])
-            set_trap(&sg->blocks[i]);
-    }
+            sg->block_parts[i] = SG_TRAP_PARTS;
     sg->primitives_differ |= w->of_kind[LOCK] != 0;
     sg->whatif = w;
 }
@@ -218,33 +209,41 @@ void sg_whatif_block(sg_processor *p, const void *site)
     uint32_t number = (uintptr_t)site - sg->text_low <= sg->text_high - sg->text_low
                           ? sg->block_index[(uintptr_t)site - sg->text_low]
                           : 0;
-    const sg_block_cost *cost = &w->real[number];
-    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], cycles = 0;
-    if (p->blocks == w->trap)
-        sg->blocks[number].executions++;
+    sg_block_cost *cost = &sg->blocks[number];
+    sg_account *account = p->account;
+    uint64_t items = (w->active[p->id] | code_items(w, site)) & w->of_part[COMPUTE], parts = 0;
+    /* The hook has counted it like any other. */
+    account->executions[p->block_parts == &trap ? 0 : number]--;
+    cost->executions++;
     for (int i = 0; i < 4; i++) {
-        uint64_t part = scaled(w, p, items, (enum sg_leaf)(SG_LEAF_BUSY_INT + i), cost->busy[i]);
-        p->account->busy[i] += part;
-        cycles += part;
+        /* Whole cycles are scaled to whole cycles. */
+        uint64_t unit = cost->busy[i] % SG_PARTS == 0 ? SG_PARTS : 1;
+        uint64_t part =
+            unit * scaled(w, p, items, (enum sg_leaf)(SG_LEAF_BUSY_INT + i), cost->busy[i] / unit);
+        account->busy[i] += part;
+        parts += part;
     }
-    p->account->ops += cost->ops;
-    p->account->flops += cost->flops;
-    if (cycles > 0) {
+    account->ops += cost->ops;
+    account->flops += cost->flops;
+    if (parts > 0) {
         w->still[p->id] = 0;
     } else if (++w->still[p->id] == PATIENCE) { /* who spins waits for something that takes time */
         w->still[p->id] = 0;
-        p->account->busy[0]++;
-        cycles = 1;
+        account->busy[0] += SG_PARTS;
+        parts = SG_PARTS;
     }
     w->trapped[number]++;
-    w->busy[number] += cycles;
-    p->clock += cycles - SG_TRAP;
+    w->busy[number] += parts;
+    account->parts += parts;
+    p->clock += (account->parts >> SG_PARTS_SHIFT) - SG_TRAP;
+    account->parts &= SG_PARTS - 1;
 }
 
 uint64_t sg_whatif_busy(uint32_t number)
 {
     const struct sg_whatif *w = sg->whatif;
-    return (sg->blocks[number].executions - w->trapped[number]) * w->real[number].cycles + w->busy[number];
+    const sg_block_cost *block = &sg->blocks[number];
+    return ((block->executions - w->trapped[number]) * block->parts + w->busy[number]) / SG_PARTS;
 }
 
 void sg_whatif_stalls(sg_processor *p, uint64_t address)
@@ -295,7 +294,7 @@ void sg_whatif_changed(sg_processor *p)
             items |= left & -left;
     w->active[p->id] = items;
     bool all = (items & w->of_part[COMPUTE]) != 0;
-    p->blocks = all ? w->trap : sg->blocks;
+    p->block_parts = all ? &trap : sg->block_parts;
     p->block_of = (all ? sg->no_block_index : sg->block_index) - sg->text_low;
 }
 
