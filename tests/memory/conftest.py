@@ -51,6 +51,15 @@ class Memory:
     def hits(self, processor: int, kind: str, address: int) -> bool:
         return self.ask(f"hit {processor} {kind} {address}") == "hit=1"
 
+    def usage(self) -> dict[str, tuple[int, int, int]]:
+        """Return transactions, busy cycles and cycles of waiting of every resource that was used, by name."""
+        found = {}
+        for item in self.ask("statistics").split(";")[:-1]:
+            name, _, numbers = item.rpartition("=")
+            _, transactions, busy, waiting = map(int, numbers.split("/"))
+            found[name.rpartition(" ")[0]] = (transactions, busy, waiting)
+        return found
+
     def check(self) -> str:
         return self.ask("check")
 

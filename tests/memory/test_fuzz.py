@@ -1,5 +1,7 @@
 """Random accesses of all processors: the invariants hold after every thousand."""
 
+import itertools
+
 import pytest
 
 pytestmark = pytest.mark.compiler
@@ -8,18 +10,36 @@ SMALL = {
     "ksr1": {"cache.subcache.size_kib": "1", "cache.local.size_kib": "8", "memory.page_bytes": "1024"},
     "cerberus": {"cache.cache.size_kib": "2", "coherence.exclusive_state": "true"},
     "server-2x32": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
+    "server-8s": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
+    "bus-smp": {"cache.primary.size_kib": "1", "cache.secondary.size_kib": "4"},
+    "mesh-manycore": {"cache.l1.size_kib": "1", "cache.l2.size_kib": "4"},
+    "convex-exemplar": {"cache.cache.size_kib": "2", "cache.network.size_kib": "8"},
+}
+LAST_PRIVATE = {
+    "ksr1": "local",
+    "cerberus": "cache",
+    "server-2x32": "l2",
+    "server-8s": "l2",
+    "bus-smp": "secondary",
+    "mesh-manycore": "l2",
+    "convex-exemplar": "cache",
 }
 COHERENT = ("remote_reads", "remote_writes", "upgrades", "invalidations")
+LIMITED = ("limited_broadcast", "limited_no_broadcast")
 
 
 def counts(answer: str) -> dict[str, int]:
     return {name: int(value) for name, value in (pair.split("=") for pair in answer.split())}
 
 
+def most(name: str, processors: int) -> int:
+    return min(processors, 36) if name == "bus-smp" else processors
+
+
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize(("processors", "lines", "spread"), [(1, 300, 64), (7, 60, 64), (48, 400, 64), (64, 200, 192)])
 def test_invariants_hold_in_small_caches(memory, name, processors, lines, spread) -> None:
-    answer = memory(name, processors, SMALL[name]).ask(f"fuzz {processors} 12000 {lines} {spread}")
+    answer = memory(name, most(name, processors), SMALL[name]).ask(f"fuzz {processors} 12000 {lines} {spread}")
     assert answer.startswith("cycles="), answer
     seen = counts(answer)
     if processors == 64:
@@ -39,7 +59,46 @@ def test_the_same_accesses_cost_the_same(memory, name) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize(("name", "processors"), [("ksr1", 1024), ("cerberus", 1024)])
+@pytest.mark.parametrize(
+    ("name", "exclusive", "owned"),
+    [case for case in itertools.product(SMALL, ("true", "false"), ("true", "false")) if case[::2] != ("ksr1", "true")],
+)
+def test_invariants_hold_under_msi_mesi_and_moesi(memory, name, exclusive, owned) -> None:
+    protocol = {"coherence.exclusive_state": exclusive, "coherence.owned_state": owned}
+    answer = memory(name, most(name, 40), SMALL[name] | protocol).ask("fuzz 3 12000 150 64")
+    assert answer.startswith("cycles="), answer
+
+
+@pytest.mark.parametrize("name", ["cerberus", "mesh-manycore"])
+@pytest.mark.parametrize("owned", ["true", "false"])
+@pytest.mark.parametrize(("kind", "pointers"), [*itertools.product(LIMITED, (1, 2, 5))])
+def test_a_limited_directory_keeps_within_its_pointers(memory, name, kind, pointers, owned) -> None:
+    limited = {"coherence.kind": kind, "coherence.pointers": str(pointers), "coherence.owned_state": owned}
+    answer = memory(name, 24, SMALL[name] | limited).ask("fuzz 9 8000 60 128")
+    assert answer.startswith("cycles="), answer
+
+
+@pytest.mark.parametrize(("name", "policy"), [*itertools.product(SMALL, ("tree_plru", "random", "fifo"))])
+def test_invariants_hold_under_every_replacement_policy(memory, name, policy) -> None:
+    levels = {f"cache.{LAST_PRIVATE[name]}.replacement": policy, "cache.0.replacement": policy}
+    answer = memory(name, 12, SMALL[name] | levels).ask("fuzz 21 8000 300 64")
+    assert answer.startswith("cycles="), answer
+    assert answer == memory(name, 12, SMALL[name] | levels).ask("fuzz 21 8000 300 64")
+
+
+@pytest.mark.parametrize("kind", ["next_line", "stride"])
+@pytest.mark.parametrize("name", [name for name in SMALL if name not in ("cerberus", "convex-exemplar")])
+def test_invariants_hold_with_prefetchers(memory, name, kind) -> None:
+    prefetch = {"prefetch.kind": kind, "prefetch.degree": "3", "prefetch.distance": "2"}
+    answer = memory(name, 12, SMALL[name] | prefetch).ask("fuzz 17 8000 300 64")
+    assert answer.startswith("cycles="), answer
+    if kind == "next_line":
+        assert counts(answer)["prefetches"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "processors"), [("ksr1", 1024), ("cerberus", 1024), ("mesh-manycore", 256), ("server-8s", 256)]
+)
 def test_a_thousand_processors_with_large_caches_use_memory_only_where_they_touch(memory, name, processors) -> None:
     system = memory(name, processors)
     for processor in range(0, processors, 3):

@@ -46,7 +46,7 @@ def test_a_read_copy_is_not_writable(cerberus) -> None:
     assert cerberus.write(0, BASE, 1000) == {"cycles": upgrade, "stall_upgrade": upgrade, "misses": 1, "upgrades": 1}
 
 
-@pytest.mark.parametrize("sharers", [1, 2, 5, 40])
+@pytest.mark.parametrize("sharers", [1, 2, 5, 8, 31, 40])
 def test_invalidation_of_k_sharers_sends_k_messages_through_the_port_of_home(memory, sharers) -> None:
     cerberus = memory("cerberus", 64)
     for processor in range(sharers + 1):
@@ -99,3 +99,27 @@ def test_a_dirty_victim_occupies_its_module_but_nobody_waits_for_the_write_back(
     cost = cerberus.write(0, BASE + 4 * stride, 10_000)
     assert cost["cycles"] == ONE_WAY + SHORT + MEMORY + ONE_WAY + SHORT
     assert cost["writebacks"] == 1
+
+
+def test_an_owner_that_keeps_its_dirty_line_sends_it_through_home_but_not_into_memory(memory) -> None:
+    cerberus = memory("cerberus", 64, {"coherence.owned_state": "true"})
+    cerberus.write(0, BASE)
+    for processor in (1, 2):
+        cost = cerberus.read(processor, BASE, 1000 * processor)
+        expected = ONE_WAY + SHORT + DIRECTORY + TO_CACHE_AND_BACK + LONG + DIRECTORY + ONE_WAY + LONG
+        assert cost["stall_remote_read"] == expected
+        assert "writebacks" not in cost
+    assert cerberus.write(0, BASE, 5000)["invalidations"] == 2
+
+
+@pytest.mark.parametrize("sharers", [2, 3, 9])
+def test_a_directory_that_lost_track_tells_all_processors(memory, sharers) -> None:
+    limited = {"coherence.kind": "limited_broadcast", "coherence.pointers": "2"}
+    cerberus = memory("cerberus", 64, limited)
+    for processor in range(sharers):
+        cerberus.read(processor, BASE, 1000 * processor)
+    cost = cerberus.write(0, BASE, 100_000)
+    # One message after the other leaves the module's port: to the others that have a copy, or to everybody else.
+    told = 63 if sharers > 2 else sharers - 1
+    assert cost.get("stall_contention", 0) == told - 1
+    assert cost["invalidations"] == sharers - 1

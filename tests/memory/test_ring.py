@@ -76,6 +76,14 @@ def test_upgrade_is_one_revolution_that_invalidates_all_copies_of_the_ring(ksr1)
     assert ksr1.check() == "ok"
 
 
+@pytest.mark.parametrize("sharers", [1, 2, 8, 31])
+def test_one_revolution_invalidates_any_number_of_copies(ksr1, sharers) -> None:
+    for processor in range(sharers + 1):
+        ksr1.read(processor, BASE, 1000 * processor)
+    cost = ksr1.write(0, BASE, 100_000 + UPGRADE_ON_TIME)
+    assert (cost["stall_upgrade"], cost["invalidations"]) == (SAME_RING, sharers)
+
+
 def test_upgrade_with_copies_on_another_ring_crosses_the_upper_ring(ksr1) -> None:
     ksr1.read(0, BASE)
     ksr1.read(40, BASE, 1000)

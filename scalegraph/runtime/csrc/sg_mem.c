@@ -549,6 +549,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     char *chunk = sg_dir_chunk(&mem->dir, address);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
     r.home = touch_page(mem, chunk, address, &r, outcome);
+    uint64_t seen = r.now; /* by the prefetcher */
     enum sg_copy state = kind == SG_READ ? SG_EXCLUSIVE : SG_MODIFIED;
     int own_page = mem->attraction && entry->state == SG_LINE_UNTOUCHED && r.home == processor;
     if (!own_page) {
@@ -567,6 +568,6 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
         if (mem->prefetch)
-            sg_prefetch_next(mem, processor, address, r.now, outcome);
+            sg_prefetch_next(mem, processor, address, seen, outcome);
     }
 }

@@ -81,18 +81,38 @@ static int check_line(void *context, uint64_t number, const sg_line *line)
     return 0;
 }
 
+/* The second list of a set (sg_cache.h) has the same lines as the set. */
+static int check_list(check *c, const sg_cache *cache, sg_set set, uint32_t lines)
+{
+    if (!cache->listed)
+        return 0;
+    const uint64_t *list =
+        cache->listed + (size_t)(set.first - cache->first) / cache->set_stride * cache->ways;
+    for (uint32_t way = 0; way < cache->ways; way++) {
+        if (list[way] == 0)
+            continue;
+        if (lines == 0 || sg_set_find(cache, set, list[way] - 1) < 0)
+            return broken(c, "line %#llx: is listed in a set that has it not",
+                          (unsigned long long)list[way] - 1);
+        lines--;
+    }
+    return lines == 0 ? 0 : broken(c, "%u lines of a set are not listed", lines);
+}
+
 /* One set of one cache: order, inclusion, agreement with the level below. */
 static int check_set(check *c, uint32_t k, uint32_t p, sg_set set, uint64_t *copies)
 {
     const sg_mem *mem = c->mem;
     const sg_cache *cache = &mem->level[k];
     int ended = 0;
+    uint32_t lines = 0;
     for (uint32_t way = 0; way < cache->ways; way++) {
         uint64_t entry = *sg_set_at(cache, set, (int)way), line = sg_entry_line(entry);
         ended |= entry == 0;
         if (entry == 0)
             continue;
         (*copies)++;
+        lines++;
         if (ended)
             return broken(c, "level %u of processor %u: a set with a hole", k, p);
         if (sg_entry_state(entry) == SG_INVALID || sg_set_find(cache, set, line) != (int)way)
@@ -105,7 +125,7 @@ static int check_set(check *c, uint32_t k, uint32_t p, sg_set set, uint64_t *cop
             return broken(c, "level %u of processor %u: line %#llx differs from the level below", k, p,
                           (unsigned long long)line);
     }
-    return 0;
+    return check_list(c, cache, set, lines);
 }
 
 int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size)
