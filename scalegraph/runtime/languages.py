@@ -31,3 +31,8 @@ def language_of(name: str) -> Language | None:
 def is_program_part(name: str) -> bool:
     """Return whether *name* may be named among a program's sources: a source, assembler, an object or an archive."""
     return language_of(name) is not None or PurePath(name).suffix in (*PLAIN, *LINKED)
+
+
+def is_linker_input(name: str) -> bool:
+    """Return whether *name* is an object, an archive or a library by its ending."""
+    return PurePath(name).suffix in LINKED

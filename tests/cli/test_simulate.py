@@ -203,3 +203,15 @@ def test_interrupt_keeps_what_is_finished_and_says_so(place: Path) -> None:
 def test_shipped_program_is_found_by_its_name(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (two,) = document(capsys, "ge2", "-p", "2", "--json", "--", "40")["runs"]
     assert two["stdout"].startswith("n = 40")
+
+
+def test_an_executable_is_one_whatever_its_name_ends_in(tmp_path, capsys, monkeypatch):
+    """Benchmarks name programs by their problem class: lu.S is no assembler, cg.C no C++."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sum.c").write_text(SUM)
+    for command in ("scalegraph-cc -fopenmp sum.c -o sum.S", "scalegraph-cc -fopenmp sum.c -o sum.C"):
+        name = command.split()[-1]
+        assert run(["simulate", "--build", command, "--exe", name, "-p", "1", "--machine", "ksr1"]) == 0
+        capsys.readouterr()
+        assert run(["simulate", name, "-p", "2", "--machine", "ksr1", "--json", "--", "100", "x"]) == 0
+        assert json.loads(capsys.readouterr().out)["runs"][-1]["stdout"] == "x 4950\n"
