@@ -116,8 +116,9 @@ class Prefetch(Section):
 class Synchronisation(Section):
     """How the primitives are made; their memory references come on top and are simulated."""
 
-    barrier: Literal["central", "tree", "hardware"] = choice(
-        "central: one counter and one flag; tree: counters in a tree; hardware: a wire."
+    barrier: Literal["central", "tree", "hardware", "simple"] = choice(
+        "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
+        "tree: counters in a tree; hardware: a wire."
     )
     barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
     barrier_hardware_cycles: int = quantity(

@@ -24,7 +24,7 @@ def test_prints_what_the_native_program_prints(
 
 
 @pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
-@pytest.mark.parametrize("barrier", ["central", "tree", "hardware"])
+@pytest.mark.parametrize("barrier", ["simple", "central", "tree", "hardware"])
 def test_every_kind_of_lock_and_barrier_keeps_its_promise(run: Runner, simulator: Any, lock: str, barrier: str) -> None:
     settings = {"machine.lock": lock, "machine.barrier": barrier, "machine.barrier_radix": "3"}
     outcome = run("sharing", 11, settings=settings)
@@ -77,3 +77,15 @@ def test_larger_team_than_the_run_has_processors_shares_their_time(run: Runner) 
     assert outcome.stdout == "64\n"
     assert outcome.result.meta["team_max"] == "64"
     assert outcome.total("prim_thread") > 0
+
+
+@pytest.mark.parametrize("processors", [2, 8, 20])
+def test_watched_counter_of_a_simple_barrier_invalidates_as_many_copies_as_there_are_pairs(
+    run: Runner, processors: int
+) -> None:
+    outcome = run("arrivals", processors, on="cerberus", settings={"machine.barrier": "simple"})
+    # The lock's line comes from the processor that arrived before. The counter's line is in the caches of all when
+    # the first one writes it, and then in those of all that have arrived.
+    first, others = processors - 1, processors * (processors - 1) // 2
+    assert outcome.of_region(1, "invalidations") == processors + first + others
+    assert outcome.of_region(1, "barriers") == processors

@@ -22,7 +22,7 @@ static const char *const coherence_names[] = {
 static const char *const placement_names[] = {"first_touch", "interleave", "block", "node", NULL};
 static const char *const replacement_names[] = {"lru", "tree_plru", "random", "fifo", NULL};
 static const char *const prefetch_names[] = {"none", "next_line", "stride", NULL};
-static const char *const barrier_names[] = {"central", "tree", "hardware", NULL};
+static const char *const barrier_names[] = {"central", "tree", "hardware", "simple", NULL};
 static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
 /* In the order of enum sg_ideal's bits. */

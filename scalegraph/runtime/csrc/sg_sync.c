@@ -27,6 +27,7 @@ typedef struct node {
     uint64_t counter, flag; /* addresses of two lines */
     sg_queue waiting;
     struct node *parent;
+    sg_lock *lock; /* a simple barrier's, of the counter */
 } node;
 
 struct sg_barrier {
@@ -64,6 +65,7 @@ sg_barrier *sg_barrier_new(uint32_t members)
             n->expected = i + 1 < here || width % radix == 0 ? radix : width % radix;
             n->counter = sg_variables(2);
             n->flag = n->counter + sg_line_bytes();
+            n->lock = sg->config.barrier == SG_BARRIER_SIMPLE ? sg_lock_new(0) : NULL;
             n->parent = here > 1 ? &barrier->nodes[first + here + i / radix] : NULL;
         }
         if (here == 1)
@@ -148,6 +150,33 @@ static void climb(sg_barrier *barrier, node *n, enum sg_leaf leaf)
     sg_touch(sg_now, n->flag, SG_READ, leaf);
 }
 
+static void acquire_test_and_set(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait);
+static void release_test_and_set(sg_lock *lock, enum sg_leaf leaf);
+
+/* A counter under a lock, and all who wait watch the counter: every arrival takes their copies away and they
+ * fetch it again, so one barrier invalidates about half as many copies as there are pairs of processors. */
+static void watch_counter(node *n, enum sg_leaf leaf)
+{
+    uint64_t generation = n->generation;
+    acquire_test_and_set(n->lock, leaf, SG_LEAF_IDLE_BARRIER);
+    sg_touch(sg_now, n->counter, SG_READ, leaf);
+    sg_touch(sg_now, n->counter, SG_WRITE, leaf);
+    bool last = ++n->arrived == n->expected;
+    if (last) {
+        n->arrived = 0;
+        n->generation++;
+    }
+    sg_wake_all(&n->waiting, sg_now->clock);
+    release_test_and_set(n->lock, leaf);
+    while (!last) {
+        sg_touch(sg_now, n->counter, SG_READ, leaf);
+        if (n->generation != generation)
+            return;
+        sg_queue_add(&n->waiting, sg_self());
+        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
+    }
+}
+
 static void hardware(sg_barrier *barrier)
 {
     node *n = barrier->nodes;
@@ -181,6 +210,8 @@ void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
         return;
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier);
+    else if (sg->config.barrier == SG_BARRIER_SIMPLE)
+        watch_counter(barrier->nodes, leaf);
     else
         climb(barrier, &barrier->nodes[member / barrier->radix], leaf);
 }
@@ -272,10 +303,10 @@ int32_t sg_lock_holder(const sg_lock *lock)
     return lock->holder;
 }
 
-static void wait_for(sg_lock *lock)
+static void wait_for(sg_lock *lock, enum sg_leaf wait)
 {
     sg_queue_add(&lock->waiting, sg_self());
-    sg_suspend(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_suspend(wait, lock->object ? lock->object : lock->address, lock->holder);
 }
 
 enum { PATIENCE = 8 }; /* times a thread finds a lock taken again that was released meanwhile */
@@ -295,23 +326,30 @@ static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
  * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
  * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
  * one that came first is next. */
-static void acquire_test_and_set(sg_lock *lock)
+static void acquire_test_and_set(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait)
 {
     uint32_t passed_over = 0, ticket = lock->next_ticket++;
     for (;;) {
-        sg_touch(sg_now, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        sg_touch(sg_now, lock->address, SG_RMW, leaf);
         if (may_take(lock, ticket, &passed_over))
             break;
         for (;;) {
-            sg_touch(sg_now, lock->address, SG_READ, SG_LEAF_PRIM_LOCK);
+            sg_touch(sg_now, lock->address, SG_READ, leaf);
             if (may_take(lock, ticket, &passed_over))
                 break;
-            wait_for(lock);
+            wait_for(lock, wait);
         }
     }
     if (lock->promised == (int32_t)sg_self()->id)
         lock->promised = -1;
     lock->holder = (int32_t)sg_self()->id;
+}
+
+static void release_test_and_set(sg_lock *lock, enum sg_leaf leaf)
+{
+    sg_touch(sg_now, lock->address, SG_WRITE, leaf);
+    lock->holder = -1;
+    sg_wake_all(&lock->waiting, sg_now->clock);
 }
 
 static void acquire_ticket(sg_lock *lock)
@@ -322,7 +360,7 @@ static void acquire_ticket(sg_lock *lock)
         sg_touch(sg_now, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
         if (lock->now_serving == ticket)
             break;
-        wait_for(lock);
+        wait_for(lock, SG_LEAF_IDLE_LOCK);
     }
     lock->holder = (int32_t)sg_self()->id;
 }
@@ -385,7 +423,7 @@ void sg_lock_acquire(sg_lock *lock)
         acquire_queue(lock);
         break;
     default:
-        acquire_test_and_set(lock);
+        acquire_test_and_set(lock, SG_LEAF_PRIM_LOCK, SG_LEAF_IDLE_LOCK);
     }
     end_operation(lock, 1);
 }
@@ -456,9 +494,7 @@ void sg_lock_release(sg_lock *lock)
         release_queue(lock);
         break;
     default:
-        sg_touch(p, lock->address, SG_WRITE, SG_LEAF_PRIM_LOCK);
-        lock->holder = -1;
-        sg_wake_all(&lock->waiting, p->clock);
+        release_test_and_set(lock, SG_LEAF_PRIM_LOCK);
     }
     end_operation(lock, 0);
 }
