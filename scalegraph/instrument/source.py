@@ -89,7 +89,9 @@ def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditio
             if site not in sites and all(site.end in other.extents.get(site.start, ()) for other in seen):
                 sites.append(site)
         faults += [fault for fault in reading.remarks if fault not in faults]
-    return sites, faults
+    # A loop that has a pragma in one reading has none in the other; nothing may come between the two.
+    glued = {site.start for site in sites if site.lead is not None}
+    return [site for site in sites if site.kind != "loop" or site.lead is not None or site.start not in glued], faults
 
 
 def _probe(site: Site, places: Places, conditionals: Conditionals) -> Probe | None:
