@@ -26,7 +26,7 @@ from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
 from scalegraph.request import Session, programs
 from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
-from scalegraph.runtime.languages import is_linker_input
+from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
 
 _SCHEDULE = re.compile(r"(static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?")
@@ -281,11 +281,7 @@ def _executable(given: _Given) -> str:
     if not given.sources:
         raise InputError("nothing to simulate was named; expected sources, an executable, or a shipped program")
     only = given.sources[0]
-    if len(given.sources) > 1 or is_linker_input(only) or not Path(only).is_file():
-        return ""
-    # Before the name's ending is looked at: benchmarks call their programs lu.S or cg.C.
-    with Path(only).open("rb") as stream:
-        return only if stream.read(4) == b"\x7fELF" else ""
+    return only if len(given.sources) == 1 and is_executable(Path(only)) else ""
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:

@@ -129,6 +129,8 @@ def _read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
             faults.append(Fault("no such file", file=name))
         elif not is_program_part(name):
             faults.append(Fault(f"ends in '{path.suffix}'; expected {EXPECTED}", file=name))
+        elif path.suffix in PLAIN and b"\0" in path.read_bytes()[:4096]:
+            faults.append(Fault("is no text, it has zero bytes; a source was expected", file=name))
         elif language is not None:
             if isinstance(read := _read(path, name, language), Fault):
                 faults.append(read)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final, Literal, TypeAlias
 
 Language: TypeAlias = Literal["c", "c++", "fortran"]
@@ -33,6 +33,11 @@ def is_program_part(name: str) -> bool:
     return language_of(name) is not None or PurePath(name).suffix in (*PLAIN, *LINKED)
 
 
-def is_linker_input(name: str) -> bool:
-    """Return whether *name* is an object, an archive or a library by its ending."""
-    return PurePath(name).suffix in LINKED
+def is_executable(path: Path) -> bool:
+    """Return whether the file at *path* is an ELF executable, whatever it is called (``cg.S`` may be one)."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(18)
+    except OSError:
+        return False
+    return head[:4] == b"\x7fELF" and head[16:17] in (b"\x02", b"\x03")  # fixed or anywhere, but no object

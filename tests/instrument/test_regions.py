@@ -131,7 +131,8 @@ def test_old_style_functions_and_declarators_have_names() -> None:
 
 def test_nothing_comes_between_a_loop_and_a_pragma_that_only_one_reading_sees() -> None:
     made = instrument_source(
-        "void f(int n)\n{\n#ifdef USE\n#pragma omp parallel for\n#endif\n    for (int i = 0; i < n; i++) g();\n}\n", "p.c"
+        "void f(int n)\n{\n#ifdef USE\n#pragma omp parallel for\n#endif\n    for (int i = 0; i < n; i++) g();\n}\n",
+        "p.c",
     )
     assert [region.kind for region in made.regions] == ["program", "function", "parallel"]
     assert "#endif\n    for" in made.text
