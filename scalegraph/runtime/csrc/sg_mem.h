@@ -121,14 +121,17 @@ typedef struct sg_policy {
 
 uint32_t sg_mem_nodes(const sg_mem *mem);
 uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor);
-/* Node of the page of `address`, or -1 when nobody has touched it yet. */
+/* Node where the page of `address` lives or has been placed; -1: will be decided when somebody touches it. */
 int64_t sg_mem_page_node(const sg_mem *mem, uint64_t address);
-/* Untouched pages of a range will live where `policy` says; touched ones stay. */
-void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy);
-/* So will all pages that `processor` touches first; NULL: where the machine puts them. */
-void sg_mem_policy(sg_mem *mem, uint32_t processor, const sg_policy *policy);
-/* The policy of `processor`, or NULL. */
-const sg_policy *sg_mem_policy_of(const sg_mem *mem, uint32_t processor);
+enum sg_placing {
+    SG_PLACE_UNTOUCHED, /* pages that nobody has touched yet; the others stay */
+    SG_PLACE_MOVE,      /* the others are moved, at no cost */
+    SG_PLACE_FRESH,     /* the range is new memory: nobody has touched any of it */
+};
+void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy,
+                  enum sg_placing how);
+/* `policy_of` tells what whoever runs on a processor has asked for, or NULL: where the machine puts pages. */
+void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor));
 
 /* Smallest line size that an access may not span. */
 uint32_t sg_mem_line_bytes(const sg_mem *mem);

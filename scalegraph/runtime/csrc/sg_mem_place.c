@@ -1,14 +1,12 @@
 /* Where pages live: by the machine's rule, or where the program asks for. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sg_mem_state.h"
 
 struct sg_places {
     sg_policy machine;
     uint32_t block_pages;
-    uint32_t processors;
-    sg_policy **policy; /* of each processor; NULL: the machine's */
+    const sg_policy *(*policy_of)(uint32_t processor);
 };
 
 struct sg_places *sg_places_create(const sg_config *config)
@@ -19,22 +17,11 @@ struct sg_places *sg_places_create(const sg_config *config)
     places->machine.kind = config->placement;
     places->machine.node = config->placement_node;
     places->block_pages = config->placement_block_pages;
-    places->processors = config->processors;
-    places->policy = calloc(config->processors, sizeof *places->policy);
-    if (!places->policy) {
-        free(places);
-        return NULL;
-    }
     return places;
 }
 
 void sg_places_destroy(struct sg_places *places)
 {
-    if (!places)
-        return;
-    for (uint32_t p = 0; p < places->processors; p++)
-        free(places->policy[p]);
-    free(places->policy);
     free(places);
 }
 
@@ -69,7 +56,7 @@ static uint32_t choose(const sg_mem *mem, const sg_policy *policy, uint32_t proc
 
 uint32_t sg_places_choose(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
-    const sg_policy *own = mem->places->policy[processor];
+    const sg_policy *own = mem->places->policy_of ? mem->places->policy_of(processor) : NULL;
     return choose(mem, own ? own : &mem->places->machine, processor, address);
 }
 
@@ -92,39 +79,29 @@ static uint32_t *home_of(const sg_mem *mem, uint64_t address)
 int64_t sg_mem_page_node(const sg_mem *mem, uint64_t address)
 {
     uint32_t home = *home_of(mem, address);
-    return home == 0 || (home & SG_DIR_PLACED) ? -1 : (int64_t)home - 1;
+    return (int64_t)(home & ~SG_DIR_PLACED) - 1;
 }
 
-void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy)
+void sg_mem_place(sg_mem *mem, uint64_t address, uint64_t bytes, const sg_policy *policy, enum sg_placing how)
 {
     uint64_t page = 1ull << mem->page_shift, end = address + bytes;
     if (mem->attraction)
         return; /* lines live where they are used */
     for (address &= ~(page - 1); address < end; address += page) {
-        uint32_t *home = home_of(mem, address);
-        if (*home != 0 && !(*home & SG_DIR_PLACED))
+        uint32_t *home = home_of(mem, address), touched = *home != 0 && !(*home & SG_DIR_PLACED);
+        if (touched && how == SG_PLACE_UNTOUCHED)
             continue;
-        /* First touch is decided at the first touch. */
-        *home =
-            policy->kind == SG_PLACE_FIRST_TOUCH ? 0 : (choose(mem, policy, 0, address) + 1) | SG_DIR_PLACED;
+        if (policy->kind == SG_PLACE_FIRST_TOUCH) {
+            if (!touched || how == SG_PLACE_FRESH)
+                *home = 0; /* decided at the first touch */
+            continue;
+        }
+        uint32_t node = choose(mem, policy, 0, address) + 1;
+        *home = touched && how == SG_PLACE_MOVE ? node : node | SG_DIR_PLACED;
     }
 }
 
-void sg_mem_policy(sg_mem *mem, uint32_t processor, const sg_policy *policy)
+void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor))
 {
-    sg_policy **own = &mem->places->policy[processor];
-    if (!policy || mem->attraction) {
-        free(*own);
-        *own = NULL;
-        return;
-    }
-    if (!*own)
-        *own = malloc(sizeof **own);
-    if (*own)
-        **own = *policy;
-}
-
-const sg_policy *sg_mem_policy_of(const sg_mem *mem, uint32_t processor)
-{
-    return mem->places->policy[processor];
+    mem->places->policy_of = mem->attraction ? NULL : policy_of;
 }

@@ -155,7 +155,8 @@ struct sg_thread {
     bool timed, timed_out;
     bool granted;
     uint32_t ticket;
-    const uint64_t *places; /* bit set of the processors it may run on; NULL: all */
+    const uint64_t *places;  /* bit set of the processors it may run on; NULL: all */
+    const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
     /* Coroutine. */
     void (*entry)(void);
     char *stack_low;
@@ -229,6 +230,7 @@ typedef struct sg_context {
     /* OpenMP. */
     struct sg_omp *omp;
     struct sg_locks *locks;
+    struct kept *policies;    /* sg_numa.c */
     struct sg_whatif *whatif; /* virtual speedups; NULL: none */
     bool primitives_differ;   /* synchronisation is free, or a lock is scaled */
     char warnings[1024];
@@ -487,6 +489,10 @@ void sg_finish(void);
 void sg_finish_hooks(void);
 void sg_say(const char *message);
 uint64_t sg_host_ns(void);
+
+/* ---- sg_numa.c ---- */
+
+void sg_numa_open(void);
 
 /* ---- sg_omp_team.c ---- */
 

@@ -101,6 +101,7 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
     sg_sched_open();
+    sg_numa_open();
     sg_whatif_open();
     sg_fault_open();
     sg_omp_open();

@@ -96,6 +96,7 @@ sg_thread *sg_thread_new(void)
     t->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;
     t->wait_holder = -1;
     t->places = NULL;
+    t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;
     sg_regions_reset(t, 0);
     sg_omp_adopt(t);
