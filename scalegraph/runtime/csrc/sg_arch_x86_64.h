@@ -58,6 +58,19 @@ static inline long sg_arch_syscall(long number, long a, long b, long c, long d)
     return result;
 }
 
+static inline long sg_arch_syscall6(long number, const long a[6])
+{
+    long result;
+    register long r10 __asm__("r10") = a[3];
+    register long r8 __asm__("r8") = a[4];
+    register long r9 __asm__("r9") = a[5];
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
 static inline void *sg_arch_thread_pointer(void)
 {
     void *self;

@@ -100,6 +100,117 @@ ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 ATOMIC(128, uint128)
 
+/* ---- what the compiler leaves to libatomic: objects of any size, and 16 bytes where it does not inline them
+ * ---- The object is in a line or two; libatomic's lock is not simulated. Nobody else runs between the last
+ * reference and the copying. */
+
+static void each_line(volatile const void *address, size_t size, bool write, const void *site)
+{
+    sg_processor *p = sg_now;
+    if (p->coroutine == NULL)
+        return;
+    sg_count(p, SG_COUNTER_ATOMICS, 1);
+    p->site = site;
+    sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
+    uint64_t at = (uint64_t)(uintptr_t)address, end = at + size, line = sg->line_bytes;
+    for (; at < end; at = (at & ~(line - 1)) + line)
+        sg_touch(p, at, write ? SG_RMW : SG_READ, SG_LEAF_PRIM_ATOMIC);
+}
+
+SG_API void sg_atomic_load(size_t size, const void *a, void *result, int order) __asm__("__atomic_load");
+SG_API void sg_atomic_load(size_t size, const void *a, void *result, int order)
+{
+    (void)order;
+    each_line(a, size, false, SG_CALLER);
+    memcpy(result, a, size);
+}
+
+SG_API void sg_atomic_store(size_t size, void *a, const void *value, int order) __asm__("__atomic_store");
+SG_API void sg_atomic_store(size_t size, void *a, const void *value, int order)
+{
+    (void)order;
+    each_line(a, size, true, SG_CALLER);
+    memcpy(a, value, size);
+}
+
+SG_API void sg_atomic_exchange(size_t size, void *a, const void *value, void *result,
+                               int order) __asm__("__atomic_exchange");
+SG_API void sg_atomic_exchange(size_t size, void *a, const void *value, void *result, int order)
+{
+    char new[size];
+    (void)order;
+    each_line(a, size, true, SG_CALLER);
+    memcpy(new, value, size); /* may be where the result goes */
+    memcpy(result, a, size);
+    memcpy(a, new, size);
+}
+
+SG_API int sg_atomic_compare_exchange(size_t size, void *a, void *expected, const void *value, int order,
+                                      int failure) __asm__("__atomic_compare_exchange");
+SG_API int sg_atomic_compare_exchange(size_t size, void *a, void *expected, const void *value, int order,
+                                      int failure)
+{
+    (void)order, (void)failure;
+    each_line(a, size, true, SG_CALLER);
+    if (memcmp(a, expected, size) == 0) {
+        memcpy(a, value, size);
+        return 1;
+    }
+    memcpy(expected, a, size);
+    return 0;
+}
+
+#define ATOMIC_16(name, result)                                                                              \
+    SG_API uint128 sg_atomic_##name##_16(volatile uint128 *a, uint128 v,                                     \
+                                         int order) __asm__("__atomic_" #name "_16");                        \
+    SG_API uint128 sg_atomic_##name##_16(volatile uint128 *a, uint128 v, int order)                          \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        modify(a, SG_CALLER);                                                                                \
+        uint128 old = *a;                                                                                    \
+        *a = (result);                                                                                       \
+        return old;                                                                                          \
+    }
+
+ATOMIC_16(exchange, v)
+ATOMIC_16(fetch_add, old + v)
+ATOMIC_16(fetch_sub, old - v)
+ATOMIC_16(fetch_and, old &v)
+ATOMIC_16(fetch_or, old | v)
+ATOMIC_16(fetch_xor, old ^ v)
+
+SG_API uint128 sg_atomic_load_16(const volatile uint128 *a, int order) __asm__("__atomic_load_16");
+SG_API uint128 sg_atomic_load_16(const volatile uint128 *a, int order)
+{
+    (void)order;
+    reference(a, 16, SG_READ, SG_CALLER);
+    return *a;
+}
+
+SG_API void sg_atomic_store_16(volatile uint128 *a, uint128 v, int order) __asm__("__atomic_store_16");
+SG_API void sg_atomic_store_16(volatile uint128 *a, uint128 v, int order)
+{
+    (void)order;
+    reference(a, 16, SG_WRITE, SG_CALLER);
+    *a = v;
+}
+
+SG_API int sg_atomic_compare_exchange_16(volatile uint128 *a, uint128 *expected, uint128 v, int order,
+                                         int failure) __asm__("__atomic_compare_exchange_16");
+SG_API int sg_atomic_compare_exchange_16(volatile uint128 *a, uint128 *expected, uint128 v, int order,
+                                         int failure)
+{
+    (void)order, (void)failure;
+    modify(a, SG_CALLER);
+    uint128 old = *a;
+    if (old == *expected) {
+        *a = v;
+        return 1;
+    }
+    *expected = old;
+    return 0;
+}
+
 SG_API void __tsan_atomic_thread_fence(int order)
 {
     (void)order;

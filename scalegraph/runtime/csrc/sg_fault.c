@@ -34,7 +34,7 @@ static int guard_of(uint64_t address)
 {
     for (uint32_t i = 0; i < sg->threads; i++) {
         uint64_t low = (uint64_t)(uintptr_t)sg->thread[i]->stack_low;
-        if (address >= low && address < low + GUARD)
+        if (low != 0 && address >= low && address < low + GUARD)
             return (int)i;
     }
     return -1;
@@ -43,7 +43,9 @@ static int guard_of(uint64_t address)
 /* The newest return address on the stack that lies in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
-    uint64_t low = (uint64_t)(uintptr_t)p->thread->stack_low + GUARD, high = low + sg->config.stack_bytes;
+    if (p->thread == NULL || p->thread->stack_low == NULL)
+        return p->site;
+    uint64_t low = (uint64_t)(uintptr_t)p->thread->stack_low + GUARD, high = low + p->thread->stack_size;
     if (sp < low || sp >= high || sp % 8 != 0)
         return p->site;
     for (uint64_t at = sp; at < high && at < sp + 16384; at += 8) {
@@ -74,7 +76,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
         snprintf(message, sizeof message,
                  "thread %d ran over its stack of %llu bytes at 0x%llx: raise the stack size of the run, or "
                  "make the recursion or the automatic arrays smaller",
-                 guard, (unsigned long long)sg->config.stack_bytes, (unsigned long long)site);
+                 guard, (unsigned long long)sg->thread[guard]->stack_size, (unsigned long long)site);
     } else if (sg->arena_exhausted) {
         status = SG_STATUS_OUT_OF_MEMORY;
         snprintf(message, sizeof message,
@@ -124,9 +126,7 @@ static void on_stop(int number, siginfo_t *info, void *context)
     sg->stop_signal = number;
     sg_now->limit = 0;
     struct itimerval soon = {.it_value = {.tv_usec = 300000}};
-    setitimer(ITIMER_REAL, &soon, NULL);
-    if (sg->alone)
-        return; /* SIGTERM is no time limit there */
+    sg_arch_syscall(SYS_setitimer, ITIMER_REAL, (long)&soon, 0, 0);
     struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGALRM, &action, NULL);
 }

@@ -159,8 +159,11 @@ struct sg_thread {
     const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
     /* Coroutine. */
     void (*entry)(void);
-    char *stack_low;
-    volatile uint32_t parked;
+    char *stack_low; /* its guard page, in front of the stack; NULL: the program's own stack */
+    uint64_t stack_size;
+    volatile uint32_t parked; /* state of the host's thread: 0 none, 1 sleeps, 2 shall end */
+    pthread_t host;
+    struct sg_posix *posix;
     /* Regions. */
     uint32_t depth;
     uint32_t *stack_of_regions;
@@ -196,7 +199,8 @@ typedef struct sg_context {
     uint32_t waiting;                      /* threads in run queues */
     sg_thread *timed;                      /* threads in timed waits, the earliest first */
     uint64_t timer;                        /* time of the timer's entry in the heap; UINT64_MAX: none */
-    void *dead_stack;                      /* stack pointer of the thread that ended last */
+    uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
+    uint64_t large_stacks;                 /* bytes of stacks that are larger than the run's */
     bool fast_thread_pointer;
     bool alone; /* runs by itself, without the simulator */
     bool check;
@@ -233,10 +237,14 @@ typedef struct sg_context {
     struct kept *policies;    /* sg_numa.c */
     struct sg_whatif *whatif; /* virtual speedups; NULL: none */
     bool primitives_differ;   /* synchronisation is free, or a lock is scaled */
+    struct sg_futexes *futexes;
+    struct named *semaphores;
+    bool robust; /* the program has used a robust mutex */
     char warnings[1024];
 } sg_context;
 
-/* No clock gets there. A block whose cost is scaled has SG_TRAP cycles, beyond every limit. */
+/* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every
+ * limit. */
 #define SG_NEVER      (SG_TRAP - 1)
 #define SG_TRAP       (1ull << 53)
 #define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
@@ -333,6 +341,7 @@ void sg_refresh_limit(sg_processor *p);
 
 /* ---- sg_thread.c: threads come and go ---- */
 
+void sg_thread_open(void);
 /* A thread with a stack and a thread pointer, not yet started, in the regions of the running one. Stops the
  * run when there are SG_MAX_THREADS. */
 sg_thread *sg_thread_new(void);
@@ -341,6 +350,14 @@ sg_thread *sg_thread_new(void);
 void sg_thread_prepare(uint32_t count);
 /* Makes a new thread run `entry`, which must not return, from time `when` on. */
 void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when);
+/* The same with a stack of at least `stack_size` bytes, or with the program's own at `stack`, if not 0. */
+sg_thread *sg_thread_new_on(void *stack, size_t stack_size);
+/* Ends the running thread for good. */
+void sg_thread_end(void) __attribute__((noreturn));
+/* Gives back the host's thread and the number of a thread that has ended. */
+void sg_thread_free(sg_thread *t);
+/* Gives `t`, which will run main, what constructors have written into the program's thread-local data. */
+void sg_thread_adopt_data(sg_thread *t);
 /* May thread `t` run on processor number `id`? */
 static inline bool sg_thread_fits(const sg_thread *t, uint32_t id)
 {
@@ -429,6 +446,8 @@ typedef struct sg_barrier sg_barrier;
 typedef struct sg_lock sg_lock;
 
 sg_barrier *sg_barrier_new(uint32_t members);
+/* The barrier is the program's variable at `object`. */
+void sg_barrier_name(sg_barrier *barrier, uint64_t object);
 /* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf);
 
@@ -452,8 +471,12 @@ sg_lock *sg_lock_at(const void *object);
 void sg_lock_forget(const void *object);
 /* For the running thread. */
 void sg_lock_acquire(sg_lock *lock);
+/* The same, at most until the clock `deadline`; false: it was in vain. */
+bool sg_lock_acquire_until(sg_lock *lock, uint64_t deadline);
 bool sg_lock_try(sg_lock *lock);
 void sg_lock_release(sg_lock *lock);
+/* Calls `use` for every lock of the program's variables that thread `id` has. */
+void sg_lock_each_held(int32_t id, void (*use)(uint64_t object, sg_lock *lock, void *data), void *data);
 /* Number of the thread that has it, or -1. */
 int32_t sg_lock_holder(const sg_lock *lock);
 

@@ -322,6 +322,18 @@ static void rotate(sg_processor *p)
     depart(t);
 }
 
+static void run_another(sg_processor *p, sg_thread *t);
+
+/* The running thread must leave `p` for a place where it may be. */
+static void move(sg_processor *p)
+{
+    sg_thread *t = leave(p);
+    t->state = SG_BLOCKED;
+    t->wait_leaf = SG_LEAF_IDLE_SERIAL;
+    sg_wake(t, p->clock);
+    run_another(p, t);
+}
+
 static inline bool has_other(const sg_processor *p)
 {
     return SG_UNLIKELY(p->ready.head != NULL) && p->ready.head->ready_at <= p->clock;
@@ -337,6 +349,10 @@ void sg_yield(sg_processor *p, const void *site)
     }
     if (SG_UNLIKELY(sg->stop_signal))
         sg_stop_timeout();
+    if (SG_UNLIKELY(!sg_thread_fits(p->thread, p->id))) {
+        move(p);
+        return;
+    }
     if (has_other(p) && p->clock >= p->slice_end) {
         rotate(p);
         return;
@@ -394,6 +410,15 @@ bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64
     return !t->timed_out;
 }
 
+void sg_thread_end(void)
+{
+    sg_processor *p = sg_now;
+    sg_thread *t = leave(p);
+    t->state = SG_ENDED;
+    run_another(p, t);
+    __builtin_unreachable();
+}
+
 void sg_wake(sg_thread *t, uint64_t when)
 {
     sg_processor *p = place_for(t);
@@ -438,7 +463,7 @@ void sg_sched_open(void)
     uint32_t n = sg->processors;
     sg->processor = sg_new(n * sizeof(sg_processor));
     sg->coroutine = sg_new(n * sizeof(sg_coroutine));
-    sg->thread = sg_new(SG_MAX_THREADS * sizeof(sg_thread *));
+    sg_thread_open();
     sg->heap = sg_new((n + 9) * sizeof(uint64_t)); /* the timer's entry, and what heap_replace_top looks at */
     for (uint32_t i = 0; i < n + 9; i++)
         sg->heap[i] = UINT64_MAX;
@@ -469,6 +494,7 @@ void sg_sched_open(void)
 void sg_sched_enter(void (*entry)(void))
 {
     sg_thread *t = sg_thread_new();
+    sg_thread_adopt_data(t);
     t->stack_pointer = sg_arch_new_stack(t->stack_pointer, entry);
     sg->host_thread = sg_arch_thread_pointer();
     install(&sg->processor[0], t);

@@ -1,10 +1,12 @@
 /* The beginning and the end of a simulated program. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 
 #include "sg_arch.h"
+#include "sg_posix.h"
 #include "sg_whatif.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
@@ -124,9 +126,24 @@ static struct {
     char **argv, **envp;
 } arguments;
 
+static int call_main(void)
+{
+    return real_main(arguments.argc, arguments.argv, arguments.envp);
+}
+
 static void run_main(void)
 {
-    exit(real_main(arguments.argc, arguments.argv, arguments.envp));
+    exit(sg_posix_main(call_main));
+}
+
+/* The thread_local variables of the thread that ends the program go before everything else. */
+SG_API void exit(int status)
+{
+    void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+    if (sg_self() != NULL)
+        sg_posix_destroy_data();
+    real(status);
+    __builtin_unreachable();
 }
 
 int __wrap_main(int argc, char **argv, char **envp);

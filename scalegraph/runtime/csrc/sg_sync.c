@@ -25,6 +25,7 @@ typedef struct node {
     uint32_t expected, arrived;
     uint64_t generation;
     uint64_t counter, flag; /* addresses of two lines */
+    uint64_t object;        /* what waiting threads say that they wait for */
     sg_queue waiting;
     struct node *parent;
     sg_lock *lock; /* a simple barrier's, of the counter */
@@ -66,6 +67,7 @@ sg_barrier *sg_barrier_new(uint32_t members)
             n->counter = sg_variables(2);
             n->flag = n->counter + sg_line_bytes();
             n->lock = sg->config.barrier == SG_BARRIER_SIMPLE ? sg_lock_new(0) : NULL;
+            n->object = n->counter;
             n->parent = here > 1 ? &barrier->nodes[first + here + i / radix] : NULL;
         }
         if (here == 1)
@@ -73,6 +75,15 @@ sg_barrier *sg_barrier_new(uint32_t members)
         first += here;
         width = here;
     }
+}
+
+void sg_barrier_name(sg_barrier *barrier, uint64_t object)
+{
+    node *n = barrier->nodes;
+    if (n->parent == NULL)
+        n->counter = object; /* the one counter is in the variable */
+    for (n->object = object; n->parent != NULL; n->object = object)
+        n++;
 }
 
 void sg_barrier_employ(sg_barrier *barrier, const sg_barrier_duty *duty)
@@ -118,7 +129,7 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
     while (n->generation == generation && !barrier->broken) {
         sg_queue_add(&n->waiting, sg_self());
         barrier->waiting++;
-        sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
         if (duty != NULL && n->generation == generation && !barrier->broken) {
             duty->help();
             if (barrier->hardware_last < sg_now->clock && n->generation == generation)
@@ -228,6 +239,7 @@ struct sg_lock {
     uint32_t next_ticket, now_serving;
     uint32_t last; /* queue lock: thread at the end of the queue */
     sg_queue waiting;
+    sg_queue timed; /* those that will not wait for ever; they try again after every release */
 };
 
 /* Locks by the address of the program's variable: open addressing. */
@@ -296,6 +308,14 @@ void sg_lock_forget(const void *object)
         lock->promised = -1;
         lock->now_serving = lock->next_ticket;
     }
+}
+
+void sg_lock_each_held(int32_t id, void (*use)(uint64_t object, sg_lock *lock, void *data), void *data)
+{
+    sg_locks *locks = sg->locks;
+    for (uint32_t i = 0; locks != NULL && i < locks->size; i++)
+        if (locks->key[i] != 0 && locks->lock[i]->holder == id)
+            use(locks->key[i], locks->lock[i], data);
 }
 
 int32_t sg_lock_holder(const sg_lock *lock)
@@ -454,6 +474,19 @@ bool sg_lock_try(sg_lock *lock)
     return taken;
 }
 
+bool sg_lock_acquire_until(sg_lock *lock, uint64_t deadline)
+{
+    while (!sg_lock_try(lock)) {
+        if (sg_now->clock >= deadline)
+            return false;
+        sg_queue_add(&lock->timed, sg_self());
+        if (!sg_suspend_until(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder,
+                              deadline))
+            return false;
+    }
+    return true;
+}
+
 /* Hands the queue lock to the thread that has waited longest. */
 static void release_queue(sg_lock *lock)
 {
@@ -496,5 +529,6 @@ void sg_lock_release(sg_lock *lock)
     default:
         release_test_and_set(lock, SG_LEAF_PRIM_LOCK);
     }
+    sg_wake_all(&lock->timed, p->clock);
     end_operation(lock, 0);
 }

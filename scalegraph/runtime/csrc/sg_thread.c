@@ -1,12 +1,14 @@
 /* Threads come and go. A thread's stack lies where its number says; its thread pointer is lent by a thread of
  * the host that sleeps for ever, so that thread-local data and everything that the C library keeps for a
  * thread is as it should be. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <sys/mman.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_posix.h"
 
 /* A host thread that lends its thread pointer and its stack. */
 static void *park(void *argument)
@@ -17,34 +19,81 @@ static void *park(void *argument)
     t->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
     __atomic_store_n(&t->parked, 1, __ATOMIC_RELEASE);
     sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
-    for (;;)
-        sg_arch_syscall(SYS_pause, 0, 0, 0, 0);
-    return NULL;
+    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == 1)
+        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, 1, 0);
+    return NULL; /* into the C library, which takes leave of the thread */
 }
 
-extern int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                               void *argument) __asm__("__real_pthread_create");
+#define PAGE 4096ull
 
-static void make_stack(sg_thread *t)
+static uint64_t to_pages(uint64_t bytes)
 {
-    uint64_t page = 4096, size = (sg->config.stack_bytes + page - 1) & ~(page - 1);
-    if (size < 65536)
-        size = 65536;
+    return (bytes + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* Thread-local data lies above the thread's stack, in the same memory. */
+static uint64_t stack_room(uint64_t bytes)
+{
+    bytes = to_pages(bytes) + (sg->thread_data > 2 * PAGE ? to_pages(sg->thread_data) : 0);
+    return bytes < 65536 ? 65536 : bytes;
+}
+
+/* Memory for a stack: the place that the thread's number says, or behind all those when it must be larger. */
+static void map_stack(sg_thread *t, uint64_t size)
+{
+    uint64_t ordinary = stack_room(sg->config.stack_bytes);
     /* 17 pages more, so that equal places of two stacks do not fall into the same cache set. */
-    char *low = (char *)(SG_STACK_BASE + t->id * (size + 17 * page));
-    void *stack = mmap(low, size + page, PROT_READ | PROT_WRITE,
+    uint64_t stride = ordinary + 17 * PAGE, at = SG_STACK_BASE + t->id * stride;
+    if (t->stack_low != NULL && t->stack_size >= size)
+        return;
+    if (t->stack_low != NULL)
+        munmap(t->stack_low, t->stack_size + PAGE);
+    if (size > ordinary) {
+        at = SG_STACK_BASE + SG_MAX_THREADS * stride + sg->large_stacks;
+        sg->large_stacks += size + 17 * PAGE;
+    } else {
+        size = ordinary;
+    }
+    char *low = (char *)at;
+    void *stack = mmap(low, size + PAGE, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE | MAP_STACK, -1, 0);
-    if (stack != low || mprotect(low, page, PROT_NONE) != 0)
+    if (stack != low || mprotect(low, PAGE, PROT_NONE) != 0)
         sg_stop(SG_STATUS_INTERNAL, "no memory for the stack of thread %u", t->id);
     t->stack_low = low;
+    t->stack_size = size;
+}
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int join_function(pthread_t, void **);
+
+/* Starts the host's thread for `t`; on the stack of the program's own at `stack`, if not NULL. */
+static void start_host(sg_thread *t, void *stack, uint64_t size)
+{
+    create_function *create = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     pthread_attr_t attributes;
-    pthread_t thread;
     pthread_attr_init(&attributes);
-    pthread_attr_setstack(&attributes, low + page, size);
-    int error = real_pthread_create(&thread, &attributes, park, t);
+    if (stack == NULL) {
+        map_stack(t, stack_room(size));
+        stack = t->stack_low + PAGE;
+        size = t->stack_size;
+    } else if (t->stack_low != NULL) {
+        munmap(t->stack_low, t->stack_size + PAGE);
+        t->stack_low = NULL;
+    }
+    pthread_attr_setstack(&attributes, stack, size);
+    int error = create(&t->host, &attributes, park, t);
     pthread_attr_destroy(&attributes);
+    if (error == EINVAL)
+        sg_stop(SG_STATUS_UNSUPPORTED, "the program gives a thread a stack of %llu bytes, which is too small",
+                (unsigned long long)size);
     if (error != 0)
         sg_stop(SG_STATUS_INTERNAL, "no host thread for thread %u: the limit of processes is reached", t->id);
+}
+
+static void wait_for_host(sg_thread *t)
+{
+    while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == 0)
+        sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, 0, 0);
 }
 
 static sg_thread *thread_at(uint32_t id)
@@ -58,9 +107,31 @@ static sg_thread *thread_at(uint32_t id)
     return sg->thread[id];
 }
 
-void sg_thread_prepare(uint32_t count)
+/* Starts the host's threads of those among the numbers first..end-1 that have none. */
+static void start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
     sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
+    sg_alloc_own(true);
+    for (uint32_t i = first; i < end; i++)
+        if (thread_at(i)->parked == 0)
+            start_host(sg->thread[i], stack, size);
+    sg_alloc_own(false);
+    for (uint32_t i = first; i < end; i++)
+        wait_for_host(sg->thread[i]);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (end > sg->threads)
+        sg->threads = end;
+}
+
+static void refuse_more(void)
+{
+    sg_stop(SG_STATUS_UNSUPPORTED, "the program has more than %u threads at a time", SG_MAX_THREADS);
+}
+
+void sg_thread_prepare(uint32_t count)
+{
     uint32_t first = 0, found = 0, end;
     for (end = 0; end < SG_MAX_THREADS && found < count; end++) {
         found += sg->thread[end] == NULL || sg->thread[end]->state == SG_UNUSED;
@@ -68,39 +139,81 @@ void sg_thread_prepare(uint32_t count)
             first = end + 1;
     }
     if (found < count)
-        sg_stop(SG_STATUS_UNSUPPORTED, "the program has more than %u threads at a time", SG_MAX_THREADS);
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
-    sg_alloc_own(true);
-    for (uint32_t i = first; i < end; i++)
-        if (thread_at(i)->stack_low == NULL)
-            make_stack(sg->thread[i]);
-    sg_alloc_own(false);
-    for (uint32_t i = first; i < end; i++)
-        while (__atomic_load_n(&sg->thread[i]->parked, __ATOMIC_ACQUIRE) == 0)
-            sg_arch_syscall(SYS_futex, (long)&sg->thread[i]->parked, 0 /* FUTEX_WAIT */, 0, 0);
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    if (end > sg->threads)
-        sg->threads = end;
+        refuse_more();
+    start_hosts(first, end, NULL, sg->config.stack_bytes);
 }
 
-sg_thread *sg_thread_new(void)
+sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
 {
     uint32_t id = 0;
-    while (id < sg->threads && sg->thread[id]->state != SG_UNUSED)
+    bool ordinary = stack == NULL && stack_size <= sg->config.stack_bytes;
+    while (id < sg->threads && (sg->thread[id]->state != SG_UNUSED || (!ordinary && sg->thread[id]->parked)))
         id++;
-    if (id == sg->threads)
-        sg_thread_prepare(1);
+    if (id == SG_MAX_THREADS)
+        refuse_more();
+    start_hosts(id, id + 1, stack, ordinary ? sg->config.stack_bytes : stack_size);
     sg_thread *t = sg->thread[id];
     t->state = SG_BLOCKED;
     t->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;
     t->wait_holder = -1;
+    t->wait_object = 0;
     t->places = NULL;
     t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;
+    if (t->posix != NULL)
+        sg_posix_reset(t);
     sg_regions_reset(t, 0);
     sg_omp_adopt(t);
     return t;
+}
+
+sg_thread *sg_thread_new(void)
+{
+    return sg_thread_new_on(NULL, 0);
+}
+
+void sg_thread_free(sg_thread *t)
+{
+    join_function *join = (join_function *)dlsym(RTLD_NEXT, "pthread_join");
+    __atomic_store_n(&t->parked, 2, __ATOMIC_RELEASE);
+    sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
+    join(t->host, NULL); /* so that it does not free its memory beside us */
+    t->parked = 0;
+    t->state = SG_UNUSED;
+}
+
+/* ---- thread-local data ---- */
+
+static int add_thread_data(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            sg->thread_data += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+void sg_thread_open(void)
+{
+    sg->thread = sg_new(SG_MAX_THREADS * sizeof(sg_thread *));
+    dl_iterate_phdr(add_thread_data, NULL);
+}
+
+static int copy_thread_data(struct dl_phdr_info *info, size_t size, void *thread)
+{
+    sg_thread *t = thread;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum && info->dlpi_tls_data != NULL; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS) {
+            ptrdiff_t offset = (char *)info->dlpi_tls_data - (char *)sg_arch_thread_pointer();
+            memcpy((char *)t->thread_pointer + offset, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz);
+        }
+    return 1; /* the program itself comes first; the libraries' data is their own affair */
+}
+
+void sg_thread_adopt_data(sg_thread *t)
+{
+    dl_iterate_phdr(copy_thread_data, t);
 }
 
 void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when)

@@ -1,20 +1,41 @@
-/* Time, and the number of processors, as the program sees them: those of the simulated machine.
+/* Time as the program sees it: that of the simulated machine.
  * The clock of the day begins at the epoch's second 0, so that two runs read the same. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/sysinfo.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/times.h>
-#include <time.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_posix.h"
 
 static uint64_t now_ns(void)
 {
+    if (sg == NULL)
+        return 0; /* a library that starts */
     double clock = (double)sg_now->clock, hz = sg->config.clock_hz;
     return (uint64_t)(clock / hz * 1e9);
+}
+
+static uint64_t to_clock(double ns)
+{
+    double cycles = ceil(ns * sg->config.clock_hz / 1e9);
+    return cycles < 0 ? 0 : cycles > 1e15 ? SG_NEVER : (uint64_t)cycles;
+}
+
+uint64_t sg_deadline(const struct timespec *time)
+{
+    return to_clock((double)time->tv_sec * 1e9 + (double)time->tv_nsec);
+}
+
+uint64_t sg_deadline_in(const struct timespec *duration)
+{
+    uint64_t cycles = to_clock((double)duration->tv_sec * 1e9 + (double)duration->tv_nsec);
+    return cycles == SG_NEVER ? SG_NEVER : sg_now->clock + cycles;
 }
 
 /* A clock that programs read in a loop must move. */
@@ -30,8 +51,7 @@ static void pass_time(uint64_t cycles, const void *site)
 
 /* ---- clocks: the day of the simulation begins at the epoch's second 0 for every run ---- */
 
-int __wrap_clock_gettime(clockid_t id, struct timespec *time);
-SG_API int __wrap_clock_gettime(clockid_t id, struct timespec *time)
+SG_API int clock_gettime(clockid_t id, struct timespec *time)
 {
     (void)id;
     pass_time(1, SG_CALLER);
@@ -41,8 +61,7 @@ SG_API int __wrap_clock_gettime(clockid_t id, struct timespec *time)
     return 0;
 }
 
-int __wrap_clock_getres(clockid_t id, struct timespec *time);
-SG_API int __wrap_clock_getres(clockid_t id, struct timespec *time)
+SG_API int clock_getres(clockid_t id, struct timespec *time)
 {
     (void)id;
     if (time != NULL)
@@ -50,25 +69,21 @@ SG_API int __wrap_clock_getres(clockid_t id, struct timespec *time)
     return 0;
 }
 
-int __wrap_timespec_get(struct timespec *time, int base);
-SG_API int __wrap_timespec_get(struct timespec *time, int base)
+SG_API int timespec_get(struct timespec *time, int base)
 {
-    return __wrap_clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+    return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
 }
 
-int __wrap_gettimeofday(struct timeval *time, void *zone);
-SG_API int __wrap_gettimeofday(struct timeval *time, void *zone)
+SG_API int gettimeofday(struct timeval *time, void *zone)
 {
     (void)zone;
     pass_time(1, SG_CALLER);
     uint64_t us = now_ns() / 1000;
-    if (time != NULL)
-        *time = (struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
+    *time = (struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     return 0;
 }
 
-time_t __wrap_time(time_t *result);
-SG_API time_t __wrap_time(time_t *result)
+SG_API time_t time(time_t *result)
 {
     pass_time(1, SG_CALLER);
     time_t seconds = (time_t)(now_ns() / 1000000000u);
@@ -77,15 +92,13 @@ SG_API time_t __wrap_time(time_t *result)
     return seconds;
 }
 
-clock_t __wrap_clock(void);
-SG_API clock_t __wrap_clock(void)
+SG_API clock_t clock(void)
 {
     pass_time(1, SG_CALLER);
     return (clock_t)(now_ns() / (1000000000u / CLOCKS_PER_SEC));
 }
 
-clock_t __wrap_times(struct tms *buffer);
-SG_API clock_t __wrap_times(struct tms *buffer)
+SG_API clock_t times(struct tms *buffer)
 {
     pass_time(1, SG_CALLER);
     clock_t ticks = (clock_t)(now_ns() / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
@@ -94,11 +107,10 @@ SG_API clock_t __wrap_times(struct tms *buffer)
     return ticks;
 }
 
-int __wrap_getrusage(int who, struct rusage *usage);
-SG_API int __wrap_getrusage(int who, struct rusage *usage)
+SG_API int getrusage(__rusage_who_t who, struct rusage *usage)
 {
     pass_time(1, SG_CALLER);
-    long error = sg_arch_syscall(SYS_getrusage, who, (long)usage, 0, 0);
+    long error = sg_arch_syscall(SYS_getrusage, (int)who, (long)usage, 0, 0);
     if (error < 0) {
         errno = (int)-error;
         return -1;
@@ -109,107 +121,98 @@ SG_API int __wrap_getrusage(int who, struct rusage *usage)
     return 0;
 }
 
-/* ---- sleeping: the processor is idle for a simulated time ---- */
+/* ---- sleeping: the thread waits for a simulated time, its processor is free for others ---- */
 
-static void sleep_for(double seconds, const void *site)
+void sg_sleep(uint64_t deadline, const void *site)
 {
-    sg_processor *p = sg_now;
-    p->site = site;
-    sg_charge_site(p, SG_LEAF_IDLE_ORDER, (uint64_t)(seconds * sg->config.clock_hz) + 1);
-    sg_yield(p, site);
+    if (!sg_enter(site))
+        return;
+    sg_posix_test_cancel();
+    if (deadline > sg_now->clock)
+        sg_posix_wait(SG_LEAF_IDLE_WAIT, 0, -1, deadline);
+    else
+        sg_pass(site);
+    sg_posix_test_cancel();
 }
 
-int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left);
-SG_API int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
+static int sleep_or_fail(const struct timespec *time, uint64_t deadline, const void *site)
 {
-    (void)left;
-    sleep_for((double)wanted->tv_sec + (double)wanted->tv_nsec * 1e-9, SG_CALLER);
+    if (time->tv_sec < 0 || !sg_is_time(time))
+        return EINVAL;
+    sg_sleep(deadline, site);
     return 0;
 }
 
-int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted, struct timespec *left);
-SG_API int __wrap_clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted,
-                                  struct timespec *left)
+SG_API int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
-    (void)id, (void)left;
-    double seconds = (double)wanted->tv_sec + (double)wanted->tv_nsec * 1e-9;
-    if (flags & TIMER_ABSTIME)
-        seconds -= (double)now_ns() * 1e-9;
-    sleep_for(seconds > 0 ? seconds : 0, SG_CALLER);
+    errno = sleep_or_fail(wanted, sg_deadline_in(wanted), SG_CALLER);
+    if (left != NULL)
+        *left = (struct timespec){0, 0};
+    return errno == 0 ? 0 : -1;
+}
+
+SG_API int clock_nanosleep(clockid_t id, int flags, const struct timespec *wanted, struct timespec *left)
+{
+    (void)id;
+    if (left != NULL && !(flags & TIMER_ABSTIME))
+        *left = (struct timespec){0, 0};
+    uint64_t deadline = flags & TIMER_ABSTIME ? sg_deadline(wanted) : sg_deadline_in(wanted);
+    return sleep_or_fail(wanted, deadline, SG_CALLER);
+}
+
+static uint64_t after_us(uint64_t us)
+{
+    struct timespec duration = {(time_t)(us / 1000000), (long)(us % 1000000 * 1000)};
+    return sg_deadline_in(&duration);
+}
+
+SG_API int usleep(useconds_t wanted)
+{
+    sg_sleep(after_us(wanted), SG_CALLER);
     return 0;
 }
 
-int __wrap_usleep(useconds_t wanted);
-SG_API int __wrap_usleep(useconds_t wanted)
+SG_API unsigned sleep(unsigned wanted)
 {
-    sleep_for((double)wanted * 1e-6, SG_CALLER);
+    sg_sleep(after_us(1000000ull * wanted), SG_CALLER);
     return 0;
 }
 
-unsigned __wrap_sleep(unsigned wanted);
-SG_API unsigned __wrap_sleep(unsigned wanted)
+/* Without a file to wait for, these two are ways to sleep. */
+SG_API int poll(struct pollfd *files, nfds_t count, int timeout)
 {
-    sleep_for((double)wanted, SG_CALLER);
+    if (count == 0 && sg_now->coroutine != NULL && timeout >= 0) {
+        sg_sleep(after_us(1000ull * (uint64_t)timeout), SG_CALLER);
+        return 0;
+    }
+    int (*real)(struct pollfd *, nfds_t, int) =
+        (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+    return real(files, count, timeout);
+}
+
+SG_API int select(int count, fd_set *restrict reading, fd_set *restrict writing, fd_set *restrict except,
+                  struct timeval *restrict timeout)
+{
+    if (count == 0 && sg_now->coroutine != NULL && timeout != NULL) {
+        sg_sleep(after_us(1000000ull * (uint64_t)timeout->tv_sec + (uint64_t)timeout->tv_usec), SG_CALLER);
+        return 0;
+    }
+    int (*real)(int, fd_set *, fd_set *, fd_set *, struct timeval *) =
+        (int (*)(int, fd_set *, fd_set *, fd_set *, struct timeval *))dlsym(RTLD_NEXT, "select");
+    return real(count, reading, writing, except, timeout);
+}
+
+SG_API int sched_yield(void)
+{
+    if (!sg_enter(SG_CALLER))
+        return 0;
+    sg_charge(sg_now, SG_LEAF_BUSY_CONTROL, 1);
+    sg_pass(SG_CALLER);
     return 0;
 }
 
-int __wrap_sched_yield(void);
-SG_API int __wrap_sched_yield(void)
+int sg_pthread_yield(void) __asm__("pthread_yield"); /* newer headers call the one the other */
+SG_API int sg_pthread_yield(void)
 {
-    sg_processor *p = sg_now;
-    sg_charge(p, SG_LEAF_BUSY_CONTROL, 1);
-    sg_yield(p, SG_CALLER);
-    return 0;
-}
-
-int __wrap_pthread_yield(void);
-SG_API int __wrap_pthread_yield(void)
-{
-    return __wrap_sched_yield();
-}
-
-/* ---- processors ---- */
-
-long real_sysconf(int name) __asm__("__real_sysconf");
-long __wrap_sysconf(int name);
-SG_API long __wrap_sysconf(int name)
-{
-    if (name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN)
-        return sg->processors;
-    return real_sysconf(name);
-}
-
-int __wrap_get_nprocs(void);
-SG_API int __wrap_get_nprocs(void)
-{
-    return (int)sg->processors;
-}
-
-int __wrap_get_nprocs_conf(void);
-SG_API int __wrap_get_nprocs_conf(void)
-{
-    return (int)sg->processors;
-}
-
-int __wrap_sched_getcpu(void);
-SG_API int __wrap_sched_getcpu(void)
-{
-    return (int)sg_now->id;
-}
-
-int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *set);
-SG_API int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
-{
-    (void)process;
-    memset(set, 0, size);
-    for (uint32_t i = 0; i < sg->processors && i / 8 < size; i++)
-        ((unsigned char *)set)[i / 8] |= (unsigned char)(1u << i % 8);
-    return 0;
-}
-
-int __wrap_sched_setaffinity(pid_t process, size_t size, const cpu_set_t *set);
-SG_API int __wrap_sched_setaffinity(pid_t process, size_t size, const cpu_set_t *set)
-{
-    (void)process, (void)size, (void)set; /* a simulated processor is where it is */
-    return 0;
+    return sched_yield();
 }

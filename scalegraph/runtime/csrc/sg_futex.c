@@ -1,0 +1,199 @@
+/* Waiting at an address: futexes, with which libstdc++ makes std::atomic::wait, futures, latches and
+ * barriers; and the system calls that a program makes by number. */
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/time.h>
+
+#include "sg_arch.h"
+#include "sg_posix.h"
+
+/* ---- queues by address: open addressing; an address that was waited for once keeps its place ---- */
+
+typedef struct sg_futexes {
+    const void **key;
+    sg_queue **queue;
+    uint32_t size, used;
+} sg_futexes;
+
+static uint32_t slot_of(const sg_futexes *table, const void *key)
+{
+    uint32_t at = (uint32_t)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15ull >> 32) & (table->size - 1);
+    while (table->key[at] != NULL && table->key[at] != key)
+        at = (at + 1) & (table->size - 1);
+    return at;
+}
+
+static void grow(sg_futexes *table)
+{
+    sg_futexes old = *table;
+    table->size = old.size ? 2 * old.size : 64;
+    table->key = sg_new(table->size * sizeof(void *));
+    table->queue = sg_new(table->size * sizeof(sg_queue *));
+    for (uint32_t i = 0; i < old.size; i++)
+        if (old.key[i] != NULL) {
+            uint32_t at = slot_of(table, old.key[i]);
+            table->key[at] = old.key[i];
+            table->queue[at] = old.queue[i];
+        }
+}
+
+sg_queue *sg_futex_queue(const void *address)
+{
+    if (sg->futexes == NULL)
+        sg->futexes = sg_new(sizeof *sg->futexes);
+    sg_futexes *table = sg->futexes;
+    if (2 * table->used >= table->size)
+        grow(table);
+    uint32_t at = slot_of(table, address);
+    if (table->key[at] == NULL) {
+        table->key[at] = address;
+        table->queue[at] = sg_new(sizeof(sg_queue));
+        table->used++;
+    }
+    return table->queue[at];
+}
+
+bool sg_grant(sg_queue *queue)
+{
+    sg_thread *t = sg_queue_take(queue);
+    if (t == NULL)
+        return false;
+    t->granted = true;
+    if (t->state == SG_BLOCKED)
+        sg_wake(t, sg_now->clock);
+    return true;
+}
+
+bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
+{
+    sg_thread *self = sg_self();
+    if (!self->granted)
+        sg_posix_wait(leaf, object, -1, deadline);
+    bool granted = self->granted;
+    self->granted = false;
+    return granted;
+}
+
+/* ---- the futex ---- */
+
+enum { WAIT = 0, WAKE = 1, REQUEUE = 3, CMP_REQUEUE = 4, WAIT_BITSET = 9, WAKE_BITSET = 10, COMMAND = 127 };
+
+static long futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline)
+{
+    uint64_t at = (uint64_t)(uintptr_t)word;
+    sg_touch(sg_now, at, SG_READ, SG_LEAF_PRIM_LOCK);
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) != value)
+        return -EAGAIN;
+    sg_self()->granted = false;
+    sg_queue_add(sg_futex_queue(word), sg_self());
+    return sg_wait_granted(SG_LEAF_IDLE_WAIT, at, deadline) ? 0 : -ETIMEDOUT;
+}
+
+static long futex_wake(const uint32_t *word, long most)
+{
+    long woken = 0;
+    sg_turn(sg_now);
+    sg_queue *queue = sg_futex_queue(word);
+    while (woken < most && sg_grant(queue))
+        woken++;
+    return woken;
+}
+
+/* Wakes `most` threads and lets `moved` others wait at another word. */
+static long futex_requeue(const uint32_t *word, long most, long moved, const uint32_t *other)
+{
+    long done = futex_wake(word, most);
+    sg_thread *t;
+    for (; moved > 0 && (t = sg_queue_take(sg_futex_queue(word))) != NULL; moved--, done++)
+        sg_queue_add(sg_futex_queue(other), t);
+    return done;
+}
+
+static long futex(const uint32_t *word, int operation, long value, long more, const uint32_t *other,
+                  uint32_t third)
+{
+    const struct timespec *time = (const struct timespec *)more;
+    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    switch (operation & COMMAND) {
+    case WAIT:
+        return futex_wait(word, (uint32_t)value, time != NULL ? sg_deadline_in(time) : SG_NEVER);
+    case WAIT_BITSET:
+        return futex_wait(word, (uint32_t)value, time != NULL ? sg_deadline(time) : SG_NEVER);
+    case WAKE:
+    case WAKE_BITSET:
+        return futex_wake(word, value);
+    case CMP_REQUEUE:
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) != third)
+            return -EAGAIN;
+        return futex_requeue(word, value, more, other);
+    case REQUEUE:
+        return futex_requeue(word, value, more, other);
+    default:
+        sg_stop(SG_STATUS_UNSUPPORTED,
+                "the program makes the futex call %d, which the simulator does not support",
+                operation & COMMAND);
+    }
+}
+
+/* ---- system calls by number ---- */
+
+static void refuse(const char *name)
+{
+    sg_stop(SG_STATUS_UNSUPPORTED,
+            "the program makes the system call %s at 0x%llx, which the simulator does not support: threads "
+            "come from pthreads, C11, C++ or OpenMP, and a simulated program is one process",
+            name, (unsigned long long)(uintptr_t)sg_now->site);
+}
+
+static long serve(long number, const long a[6])
+{
+    switch (number) {
+    case SYS_futex:
+        return futex((const uint32_t *)a[0], (int)a[1], a[2], a[3], (const uint32_t *)a[4], (uint32_t)a[5]);
+    case SYS_gettid:
+        return gettid();
+    case SYS_sched_yield:
+        sg_pass(sg_now->site);
+        return 0;
+    case SYS_getcpu:
+        if (a[0] != 0)
+            *(unsigned *)a[0] = sg_now->id;
+        return 0;
+    case SYS_clock_gettime:
+        return clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
+    case SYS_gettimeofday:
+        return gettimeofday((struct timeval *)a[0], (void *)a[1]);
+    case SYS_nanosleep:
+        sg_sleep(sg_deadline_in((const struct timespec *)a[0]), sg_now->site);
+        return 0;
+    case SYS_sched_getaffinity:
+        return sched_getaffinity((pid_t)a[0], (size_t)a[1], (cpu_set_t *)a[2]) == 0 ? (long)a[1] : -EINVAL;
+    case SYS_sched_setaffinity:
+        return sched_setaffinity((pid_t)a[0], (size_t)a[1], (const cpu_set_t *)a[2]) == 0 ? 0 : -EINVAL;
+    case SYS_clone:
+    case SYS_fork:
+    case SYS_vfork:
+    case SYS_execve:
+        refuse(number == SYS_clone ? "clone" : number == SYS_execve ? "execve" : "fork");
+        return -ENOSYS;
+    default:
+        return sg_arch_syscall6(number, a);
+    }
+}
+
+SG_API long syscall(long number, ...)
+{
+    long arguments[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        arguments[i] = va_arg(list, long);
+    va_end(list);
+    long result = sg_enter(SG_CALLER) ? serve(number, arguments) : sg_arch_syscall6(number, arguments);
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}

@@ -1,0 +1,161 @@
+/* Keys: values that every thread has for itself, destroyed at its end; once; guards of local static
+ * variables. */
+#include <errno.h>
+
+#include "sg_posix.h"
+
+/* Keys exist before the runtime does: libraries make some while they start. */
+static struct {
+    void (*destructor[SG_KEYS])(void *);
+    bool used[SG_KEYS];
+    void *main_value[SG_KEYS];
+} keys;
+
+void **sg_keys_of_main(void)
+{
+    return keys.main_value;
+}
+
+static void **values(void)
+{
+    return sg_self() != NULL ? sg_posix_of(sg_self())->values : keys.main_value;
+}
+
+SG_API int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    for (pthread_key_t i = 0; i < SG_KEYS; i++)
+        if (!keys.used[i]) {
+            keys.used[i] = true;
+            keys.destructor[i] = destructor;
+            *key = i;
+            return 0;
+        }
+    return EAGAIN;
+}
+
+SG_API int pthread_key_delete(pthread_key_t key)
+{
+    if (key >= SG_KEYS || !keys.used[key])
+        return EINVAL;
+    keys.used[key] = false;
+    keys.main_value[key] = NULL;
+    for (uint32_t i = 1; sg != NULL && i < sg->threads; i++)
+        if (sg->thread[i]->posix != NULL)
+            sg->thread[i]->posix->values[key] = NULL;
+    return 0;
+}
+
+SG_API void *pthread_getspecific(pthread_key_t key)
+{
+    return key < SG_KEYS ? values()[key] : NULL;
+}
+
+SG_API int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    if (key >= SG_KEYS || !keys.used[key])
+        return EINVAL;
+    values()[key] = (void *)value;
+    return 0;
+}
+
+/* As often as POSIX demands at least, because a destructor may set values. */
+void sg_keys_destroy(sg_posix *posix)
+{
+    bool any = true;
+    for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS && any; round++) {
+        any = false;
+        for (pthread_key_t i = 0; i < SG_KEYS; i++) {
+            void *value = posix->values[i];
+            posix->values[i] = NULL;
+            if (value != NULL && keys.used[i] && keys.destructor[i] != NULL) {
+                any = true;
+                keys.destructor[i](value);
+            }
+        }
+    }
+}
+
+/* ---- once ---- */
+
+enum { ONCE_NEW = 0, ONCE_RUNS = 1, ONCE_DONE = 2 };
+
+typedef struct once {
+    int *state;
+    bool done;
+} once;
+
+static void leave_once(once *o)
+{
+    *o->state =
+        o->done ? ONCE_DONE : ONCE_NEW; /* left by an exception or a cancellation: somebody else will */
+    if (sg_self() != NULL) {
+        sg_touch(sg_now, (uint64_t)(uintptr_t)o->state, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        while (sg_grant(sg_futex_queue(o->state)))
+            continue;
+    }
+}
+
+int sg_once(pthread_once_t *control, void (*function)(void), const void *site)
+{
+    if (sg_enter(site))
+        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_LEAF_PRIM_LOCK);
+    while (*control == ONCE_RUNS && sg_self() != NULL) {
+        sg_queue_add(sg_futex_queue(control), sg_self());
+        sg_wait_granted(SG_LEAF_IDLE_WAIT, (uint64_t)(uintptr_t)control, SG_NEVER);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)control, SG_READ, SG_LEAF_PRIM_LOCK);
+    }
+    if (*control != ONCE_NEW)
+        return 0;
+    *control = ONCE_RUNS;
+    once running __attribute__((cleanup(leave_once))) = {control, false};
+    function();
+    running.done = true;
+    return 0;
+}
+
+SG_API int pthread_once(pthread_once_t *control, void (*function)(void))
+{
+    return sg_once(control, function, SG_CALLER);
+}
+
+/* ---- guards of C++: one byte says done, the next one that somebody is at it ---- */
+
+int __cxa_guard_acquire(char *guard);
+void __cxa_guard_release(char *guard);
+void __cxa_guard_abort(char *guard);
+
+SG_API int __cxa_guard_acquire(char *guard)
+{
+    if (sg_enter(SG_CALLER))
+        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_LEAF_PRIM_LOCK);
+    while (guard[0] == 0 && guard[1] != 0 && sg_self() != NULL) {
+        sg_queue_add(sg_futex_queue(guard), sg_self());
+        sg_wait_granted(SG_LEAF_IDLE_WAIT, (uint64_t)(uintptr_t)guard, SG_NEVER);
+        sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_RMW, SG_LEAF_PRIM_LOCK);
+    }
+    if (guard[0] != 0)
+        return 0;
+    guard[1] = 1;
+    return 1;
+}
+
+static void leave_guard(char *guard, char done, const void *site)
+{
+    guard[0] = done;
+    guard[1] = 0;
+    if (!sg_enter(site))
+        return;
+    sg_touch(sg_now, (uint64_t)(uintptr_t)guard, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    while (sg_grant(sg_futex_queue(guard)))
+        continue;
+}
+
+SG_API void __cxa_guard_release(char *guard)
+{
+    leave_guard(guard, 1, SG_CALLER);
+}
+
+SG_API void __cxa_guard_abort(char *guard)
+{
+    leave_guard(guard, 0, SG_CALLER);
+}
