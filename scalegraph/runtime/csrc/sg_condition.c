@@ -252,7 +252,7 @@ SG_API int pthread_rwlock_unlock(pthread_rwlock_t *variable)
 
 typedef struct barrier {
     sg_barrier *machine;
-    uint32_t members, arrived;
+    uint32_t members;
 } barrier;
 
 _Static_assert(sizeof(barrier) <= sizeof(pthread_barrier_t), "fits into the program's variable");
@@ -288,7 +288,6 @@ SG_API int pthread_barrier_wait(pthread_barrier_t *variable)
         b->machine = sg_barrier_new(b->members);
         sg_barrier_name(b->machine, (uint64_t)(uintptr_t)variable);
     }
-    uint32_t member = b->arrived++ % b->members;
-    sg_barrier_wait(b->machine, member, SG_LEAF_PRIM_BARRIER);
-    return member == b->members - 1 ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+    return sg_barrier_come(b->machine, SG_LEAF_PRIM_BARRIER) == b->members - 1 ? PTHREAD_BARRIER_SERIAL_THREAD
+                                                                               : 0;
 }

@@ -450,6 +450,8 @@ sg_barrier *sg_barrier_new(uint32_t members);
 void sg_barrier_name(sg_barrier *barrier, uint64_t object);
 /* `member` is the caller's number in 0..members-1; costs go to `leaf`, waiting to idle_barrier. */
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf);
+/* The same for members that are any threads; returns the number that this one got by coming so early. */
+uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf);
 
 /* What the threads at a barrier do for the barrier's user. */
 typedef struct sg_barrier_duty {

@@ -40,6 +40,7 @@ struct sg_barrier {
     const sg_barrier_duty *duty;
     uint64_t hardware_last; /* latest arrival */
     node *nodes;            /* the leaves of the tree first; a central barrier is one node */
+    uint64_t come;          /* arrivals so far, of members without numbers */
 };
 
 sg_barrier *sg_barrier_new(uint32_t members)
@@ -126,29 +127,33 @@ void sg_barrier_mend(sg_barrier *barrier)
 static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
 {
     const sg_barrier_duty *duty = barrier->duty;
-    while (n->generation == generation && !barrier->broken) {
+    while (n->generation <= generation && !barrier->broken) {
         sg_queue_add(&n->waiting, sg_self());
         barrier->waiting++;
         sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
-        if (duty != NULL && n->generation == generation && !barrier->broken) {
+        if (duty != NULL && n->generation <= generation && !barrier->broken) {
             duty->help();
-            if (barrier->hardware_last < sg_now->clock && n->generation == generation)
+            if (barrier->hardware_last < sg_now->clock && n->generation <= generation)
                 barrier->hardware_last = sg_now->clock;
         }
     }
 }
 
+/* As a round: the one that the node is in. Whoever comes in no fixed order may come to a node that has yet to
+ * release the round before. */
+#define NEXT UINT64_MAX
+
 /* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
-static void climb(sg_barrier *barrier, node *n, enum sg_leaf leaf)
+static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf leaf)
 {
-    uint64_t generation = n->generation;
+    uint64_t generation = round == NEXT ? n->generation : round;
     sg_touch(sg_now, n->counter, SG_RMW, leaf);
     if (SG_UNLIKELY(barrier->broken))
         return;
     if (++n->arrived == n->expected) {
         n->arrived = 0;
         if (n->parent != NULL)
-            climb(barrier, n->parent, leaf);
+            climb(barrier, n->parent, round, leaf);
         else if (barrier->duty != NULL)
             barrier->duty->drain();
         sg_touch(sg_now, n->flag, SG_WRITE, leaf);
@@ -184,11 +189,11 @@ static void watch_counter(node *n, enum sg_leaf leaf)
         if (n->generation != generation)
             return;
         sg_queue_add(&n->waiting, sg_self());
-        sg_suspend(SG_LEAF_IDLE_BARRIER, n->counter, -1);
+        sg_suspend(SG_LEAF_IDLE_BARRIER, n->object, -1);
     }
 }
 
-static void hardware(sg_barrier *barrier)
+static void hardware(sg_barrier *barrier, uint64_t round)
 {
     node *n = barrier->nodes;
     sg_turn(sg_now);
@@ -197,7 +202,7 @@ static void hardware(sg_barrier *barrier)
     if (barrier->hardware_last < sg_now->clock)
         barrier->hardware_last = sg_now->clock;
     if (++n->arrived < n->expected) {
-        wait_at(barrier, n, n->generation);
+        wait_at(barrier, n, round == NEXT ? n->generation : round);
         return;
     }
     n->arrived = 0;
@@ -213,18 +218,31 @@ static void hardware(sg_barrier *barrier)
     release(barrier, n);
 }
 
-void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
+static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_leaf leaf)
 {
     sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
-        hardware(barrier);
+        hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)
         watch_counter(barrier->nodes, leaf);
     else
-        climb(barrier, &barrier->nodes[member / barrier->radix], leaf);
+        climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
+}
+
+void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
+{
+    arrive(barrier, member, NEXT, leaf);
+}
+
+uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
+{
+    uint64_t number = barrier->come++;
+    uint32_t member = (uint32_t)(number % barrier->members);
+    arrive(barrier, member, number / barrier->members, leaf);
+    return member;
 }
 
 /* ---- locks ---- */
