@@ -108,17 +108,17 @@ def _colours(painter: QPainter, area: QRectF, theme: Theme) -> None:
 
 
 def _first_rows(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """A system of which only the first rows are filled."""
+    """Draw a system of which only the first rows are filled."""
     _matrix(painter, area, lambda row, column: "series:1" if row < 2 else "muted" if row == column else None, theme)
 
 
 def _full(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """A product, of which one element is worked out from a row and a column."""
+    """Draw a product, of which one element is worked out from a row and a column."""
     _matrix(painter, area, lambda row, column: "series:4" if row == 2 or column == 4 else "series:0", theme)
 
 
 def _triangle(painter: QPainter, area: QRectF, theme: Theme) -> None:
-    """Iterations that become shorter."""
+    """Draw iterations that become shorter."""
     _matrix(painter, area, lambda row, column: "series:5" if column >= row else None, theme)
 
 
