@@ -40,6 +40,16 @@ PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("ge1", ("500",)),
     ("ge2", ("700",)),
     ("billiard", ("20000", "3000")),
+    ("qs1", ("300000", "5000")),
+    ("apsp1", ("170", "parallel")),
+    ("jacobi", ("512", "40")),
+    ("sor", ("512", "40")),
+    ("closure", ("300", "random")),
+    ("matmul", ("220",)),
+    ("adjoint", ("90",)),
+    ("cholesky", ("111",)),
+    ("rarefied", ("20000", "10")),
+    ("water", ("343", "4")),
 )
 _NOISY = 0.25  # spread of measurements from which the host counts as busy
 

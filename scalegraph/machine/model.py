@@ -40,6 +40,18 @@ class Processor(Section):
     count: int = quantity("Processors of the whole machine.", "processors", 1, 4096)
     clock_mhz: float = quantity("Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6)
     issue_width: int = quantity("Operations begun in one cycle at most.", "operations", 1, 64)
+    out_of_order: bool = choice(
+        "Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and "
+        "each block takes whole cycles.",
+        default=False,
+    )
+    memory_parallelism: float = quantity(
+        "Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one.",
+        "misses",
+        1,
+        1000,
+        default=1.0,
+    )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
 
 
@@ -197,6 +209,8 @@ class Machine(Section):
             "max_processors": self.processor.count,
             "clock_hz": self.clock_hz,
             "issue_width": self.processor.issue_width,
+            "out_of_order": int(self.processor.out_of_order),
+            "memory_parallelism": round(self.processor.memory_parallelism * _MILLI),
             "levels": len(self.cache),
             "coherence.kind": self.coherence.kind,
             "coherence.line_bytes": self.coherence.line_bytes,

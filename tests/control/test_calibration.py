@@ -11,10 +11,12 @@ from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, WorkError
 from scalegraph.cli.main import cli
+from scalegraph.control import build
 from scalegraph.control.calibration import QUICK, Row, Sample, Subject, compare, derive, measure, summary, this_host
 from scalegraph.control.calibration.caches import fit
 from scalegraph.control.calibration.host import CacheLevel
 from scalegraph.control.calibration.measure import SOURCES, read_line, working_sets
+from scalegraph.link import Simulated
 from scalegraph.machine.text import keys
 from scalegraph.runtime.compiler import find_compiler
 
@@ -153,3 +155,17 @@ def test_program_is_compared_with_one_and_two_threads(root: Path) -> None:
     rows = list(compare(find_compiler(), found, [subject], repeat=1, cancel=CancelToken()))
     assert [(row.program, row.threads) for row in rows] == [("ge2", 1), ("ge2", 2)]
     assert all(row.predicted_s > 0 for row in rows)
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("processors", [1, 5])
+def test_out_of_order_processor_keeps_every_cycle_in_one_leaf_and_is_faster(root: Path, processors: int) -> None:
+    program = build([root / "resources/programs/ge2.c"], ldflags="-lm")
+    changes = {"processor.out_of_order": "true", "processor.memory_parallelism": "6.5"}
+    times = []
+    for overrides in ({}, changes):
+        on = machine.load("server-2x32", overrides)
+        record = Simulated().run(program, on, processors, ["60"])
+        assert (record.status, record.message) == ("ok", "")  # the runtime and the record check the identity
+        times.append(record.time_s)
+    assert times[1] < times[0]

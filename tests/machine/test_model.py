@@ -82,3 +82,11 @@ def test_a_machine_made_in_python_is_checked_as_well() -> None:
     data["origin"]["network.speed"] = "estimate"
     with pytest.raises(ValidationError, match="no value with this key"):
         Machine.model_validate(data)
+
+
+def test_processor_is_in_order_with_one_miss_at_a_time_unless_it_says_otherwise() -> None:
+    config = machine.load("ksr1").runtime_config()
+    assert (config["machine.out_of_order"], config["machine.memory_parallelism"]) == ("0", "1000")
+    changes = {"processor.out_of_order": "true", "processor.memory_parallelism": "7.5"}
+    changed = machine.load("server-2x32", changes).runtime_config()
+    assert (changed["machine.out_of_order"], changed["machine.memory_parallelism"]) == ("1", "7500")

@@ -122,8 +122,21 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
             f"{key}.clock_mhz", round(origins.clock_ghz * 1e3, 1), "clock", how="a dependent addition takes one cycle"
         ),
         "issue_width": origins.measured_as(f"{key}.issue_width", width, "no_operation"),
+        "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
+        "memory_parallelism": _parallelism(origins),
         "operation_cycles": _operations(origins),
     }
+
+
+def _parallelism(origins: Origins) -> float:
+    """Return how many misses overlap: a chased miss by one among others, the walk itself taken off."""
+    smallest = min((name for name in origins.measured if name.startswith("visit_")), key=lambda name: int(name[6:]))
+    names = ("memory_chase", "memory_visit", smallest)
+    chased, visited, walk = (origins.measured[name].median for name in names)
+    many = chased / max(visited - walk, chased / 100)
+    how = "the first by the second less the third, which hits"
+    key = "processor.memory_parallelism"
+    return float(origins.measured_as(key, round(min(100.0, max(1.0, many)), 1), *names, how=how))
 
 
 def _operations(origins: Origins) -> dict[str, float]:

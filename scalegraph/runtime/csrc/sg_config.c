@@ -55,6 +55,8 @@ static const field fields[] = {
     {"machine.max_processors", U32, AT(max_processors), 1, 4096, NULL, 0},
     {"machine.clock_hz", REAL, AT(clock_hz), 1000, 1000000000000, NULL, 0},
     {"machine.issue_width", U32, AT(issue_width), 1, 64, NULL, 0},
+    {"machine.out_of_order", U32, AT(out_of_order), 0, 1, NULL, 1},
+    {"machine.memory_parallelism", U32, AT(memory_parallelism), 1000, 1000000, NULL, 1},
     {"machine.levels", U32, AT(levels), 1, SG_MAX_LEVELS, NULL, 0},
     {"machine.coherence.kind", NAME, AT(coherence), 0, 0, coherence_names, 0},
     {"machine.coherence.line_bytes", U32, AT(coherence_line_bytes), 8, 65536, NULL, 0},

@@ -76,6 +76,8 @@ typedef struct sg_config {
     double clock_hz;
     uint32_t issue_width;                 /* operations begun in one cycle at most */
     uint32_t op_millicycles[SG_OP_COUNT]; /* throughput cost of an operation class, in 1/1000 cycle */
+    uint32_t out_of_order;       /* 1: units work side by side, and blocks overlap; 0: costs add up */
+    uint32_t memory_parallelism; /* misses of a processor under way at a time, in 1/1000; 0: one */
     uint32_t levels;
     sg_cache_level level[SG_MAX_LEVELS];
     uint32_t coherence_line_bytes;

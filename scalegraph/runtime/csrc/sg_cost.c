@@ -62,6 +62,22 @@ static uint64_t in_order(uint64_t ops, uint64_t millicycles, uint64_t width)
     return (cycles != 0 ? cycles : 1) * SG_PARTS;
 }
 
+/* The units of an out-of-order processor work side by side, and into the next block: the busiest one decides.
+ * Integer operations and branches share units; loads and stores have their own. */
+static uint64_t out_of_order(const sg_block *block, uint64_t ops, const uint64_t weight[4], uint64_t width)
+{
+    const uint32_t *cost = sg->config.op_millicycles;
+    uint64_t stores = (uint64_t)block->ops[SG_OP_STORE] * cost[SG_OP_STORE];
+    uint64_t loads = weight[SG_LEAF_BUSY_MEM] - stores, most = ops * 1000 / width;
+    uint64_t whole = weight[SG_LEAF_BUSY_INT] + weight[SG_LEAF_BUSY_CONTROL], real = weight[SG_LEAF_BUSY_FP];
+    most = most > whole ? most : whole;
+    most = most > real ? most : real;
+    most = most > loads ? most : loads;
+    most = most > stores ? most : stores;
+    uint64_t parts = most * SG_PARTS / 1000;
+    return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
+}
+
 static void block_cost(const sg_block *block, sg_block_cost *cost)
 {
     const sg_config *config = &sg->config;
@@ -71,12 +87,13 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
         weight[op_leaf[op]] += (uint64_t)block->ops[op] * config->op_millicycles[op];
     }
     uint64_t width = config->issue_width ? config->issue_width : 1;
-    cost->parts = in_order(ops, weight[0] + weight[1] + weight[2] + weight[3], width);
+    uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], unit = config->out_of_order ? 1 : SG_PARTS;
+    cost->parts = config->out_of_order ? out_of_order(block, ops, weight, width) : in_order(ops, sum, width);
     cost->ops = ops;
     cost->flops = block->flops;
-    split(cost->parts / SG_PARTS, weight, cost->busy);
+    split(cost->parts / unit, weight, cost->busy);
     for (int i = 0; i < 4; i++)
-        cost->busy[i] *= SG_PARTS;
+        cost->busy[i] *= unit;
 }
 
 /* Maps a whole file; returns NULL when it is empty or cannot be read. */

@@ -54,9 +54,27 @@ static void absorb_to(sg_processor *p, enum sg_leaf leaf)
     sg_site_of(p->site)->misses += absorb_counts(p);
 }
 
+/* An out-of-order processor has several misses under way and waits for a part of each only. */
+static inline uint64_t overlapped(uint64_t cycles)
+{
+    uint64_t parallelism = sg->config.memory_parallelism;
+    return parallelism <= 1000 ? cycles : (cycles * 1000 + parallelism / 2) / parallelism;
+}
+
+static inline void overlap(void)
+{
+    uint64_t *stall = sg->outcome.stall;
+    if (sg->config.memory_parallelism <= 1000)
+        return;
+    for (int leaf = SG_LEAF_STALL_LOCAL; leaf <= SG_LEAF_STALL_UPGRADE; leaf++)
+        stall[leaf] = overlapped(stall[leaf]);
+}
+
 static inline void perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
 {
     sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
+    if (leaf < 0)
+        overlap();
     if (SG_UNLIKELY(sg->whatif != NULL) && leaf < 0)
         sg_whatif_stalls(p, address);
     if (leaf < 0)
@@ -86,6 +104,7 @@ static inline void wait_and_perform(sg_processor *p, uint64_t address, enum sg_a
 static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t address, const void *site)
 {
     sg_site_count *count = sg_site_of(site);
+    cycles = overlapped(cycles);
     if (SG_UNLIKELY(sg->whatif != NULL))
         cycles = sg_whatif_hit(p, address, site, cycles);
     p->clock += cycles;
