@@ -48,6 +48,12 @@ RUN_SCALARS = (
 )
 
 
+# cause -> quantity -> count: counters of references, and cycles by memory_stall leaf; a quantity not named is 0
+Causes: TypeAlias = dict[str, dict[str, Count]]
+# cause -> copies invalidated by one write -> how often
+Widths: TypeAlias = dict[str, dict[int, Count]]
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -161,6 +167,9 @@ class RegionCost(_Frozen):
     leaves: dict[str, Count] = Field(default_factory=dict)
     counters: dict[str, Count] = Field(default_factory=dict)
     busy_max: Count = 0  # busy cycles of the processor that was busiest here: load imbalance
+    causes: Causes = Field(default_factory=dict)
+    widths: Widths = Field(default_factory=dict)
+    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
 
 
 class LineCost(_Frozen):
@@ -175,6 +184,84 @@ class LineCost(_Frozen):
     memory_stall: Count = 0
     idle: Count = 0
     primitive: Count = 0
+    remote: Count = 0  # reads and writes served over the network
+    upgrades: Count = 0
+    invalidations: Count = 0
+    causes: dict[str, Count] = Field(default_factory=dict)  # misses by cause
+    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
+
+
+class VariableCost(_Frozen):
+    """What happened to a variable, summed over processors (counts; cycles).
+
+    *kind* and what *name* is then: ``global`` a symbol; ``heap`` what is assigned where it is allocated (*file*,
+    *line*), or the place; ``stack``; ``runtime`` the simulated runtime's own; ``other``.
+    """
+
+    kind: str
+    name: str
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    bytes: Count = 0  # the most that was in use at once
+    blocks: Count = 0  # allocated
+    references: Count | None = None  # where classes are collected
+    misses: Count = 0
+    remote: Count = 0
+    upgrades: Count = 0
+    invalidations: Count = 0
+    stall: Count = 0  # cycles of the references that left the private caches
+    classes: dict[str, Count] = Field(default_factory=dict)
+
+
+class LinePart(_Frozen):
+    """A part of a cache line that belongs to one variable; offsets and sizes in bytes."""
+
+    at: int  # from the beginning of the line
+    bytes: int
+    variable: str
+    kind: str
+    file: str = ""
+    line: int = 0
+    offset: Count = 0  # from the beginning of the variable
+    element: str = ""  # what lies there, in the program's words: ``[3].hits``
+
+
+class LineUser(_Frozen):
+    """What one processor used of a cache line: spans of (first byte, bytes), and the places that used it last.
+
+    *wrote* and *used* say it in the program's words: ``counts[3]``; *used* what was only read.
+    """
+
+    processor: int
+    wrote: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    read: tuple[tuple[int, int], ...] = ()
+    written: tuple[tuple[int, int], ...] = ()
+    reader: str = ""  # file:line
+    writer: str = ""
+
+
+class SharedLine(_Frozen):
+    """A cache line with false sharing: the variables that share it, and who used which bytes."""
+
+    address: Count
+    bytes: int
+    classes: dict[str, Count] = Field(default_factory=dict)
+    parts: tuple[LinePart, ...] = ()
+    users: tuple[LineUser, ...] = ()
+    more_users: int = 0
+
+
+class ResourceCost(_Frozen):
+    """What one part of the network (``link``) or of the memory (``module``) has done."""
+
+    kind: str
+    name: str
+    units: int = 1  # that work side by side: busy is at most units x T_para
+    busy: Count = 0  # cycles, of all units together
+    transactions: Count = 0
+    waiting: Count = 0  # cycles that transactions waited for it
 
 
 class Wait(_Frozen):
@@ -226,6 +313,13 @@ class RunRecord(_Frozen):
     regions: tuple[RegionCost, ...] = ()
     lines: tuple[LineCost, ...] = ()
     waits: tuple[Wait, ...] = ()
+    causes: Causes = Field(default_factory=dict)
+    widths: Widths = Field(default_factory=dict)
+    collected: tuple[str, ...] = ()  # what was collected on request: "classes"
+    classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
+    variables: tuple[VariableCost, ...] = ()  # the dearest first
+    shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
+    resources: tuple[ResourceCost, ...] = ()
     stdout: str = ""
     stderr: str = ""
 
@@ -238,7 +332,7 @@ class RunRecord(_Frozen):
         """Return one row of the run table.
 
         Scalars, leaves as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
-        parameters as ``param.*``.
+        parameters as ``param.*``, quantities by cause as ``cause.<cause>.<quantity>``.
         """
         named = {"source", "program", "machine", "status", "clock_hz", "host_s"}
         scalars = self.model_dump(include=named.union(RUN_SCALARS))
@@ -251,4 +345,5 @@ class RunRecord(_Frozen):
             **{f"param.{k}": v for k, v in self.point.parameters.items()},
             **{f"leaf.{k}": v for k, v in self.leaves.items()},
             **{f"count.{k}": v for k, v in self.counters.items()},
+            **{f"cause.{cause}.{k}": v for cause, part in self.causes.items() for k, v in part.items()},
         }

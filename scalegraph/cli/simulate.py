@@ -72,6 +72,7 @@ class _Given:
     regions: bool
     ideals: tuple[str, ...] = ()
     speedups: tuple[str, ...] = ()
+    collect: tuple[str, ...] = ()
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -106,6 +107,8 @@ class _Given:
 @click.option("--memory", type=SIZE, default=_STANDARD.memory_bytes, metavar="SIZE",
               help="Memory the program may allocate, as in 512M or 8G (default 4G).")  # fmt: skip
 @click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
+@click.option("--collect", multiple=True, type=click.Choice(["classes"]),
+              help="Collect besides: classes (misses as cold, capacity, conflict, sharing; slower).")  # fmt: skip
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
 @click.option("--what-if", "ideals", multiple=True, metavar="LIST",
               help="Run again with ideals: contention, network, cache, sync, balance, or all; names joined by + count "
@@ -134,6 +137,7 @@ def simulate(
     timeout: float,
     memory: int,
     no_instrument: bool,
+    collect: tuple[str, ...],
     show_output: bool,
     ideals: tuple[str, ...],
     speedups: tuple[str, ...],
@@ -168,6 +172,7 @@ def simulate(
             regions=not no_instrument,
             ideals=ideals,
             speedups=speedups,
+            collect=collect,
         )
     )
     with interruptible() as cancel, progress() as emit:
@@ -238,7 +243,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
         processors=tuple({1, *counts}),
         schedule=given.schedule,
-        collect=Collect(regions=given.regions),
+        collect=Collect(regions=given.regions, classes="classes" in given.collect),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
     )

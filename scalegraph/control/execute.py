@@ -34,6 +34,7 @@ class Link(Protocol):
         env: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         schedule: str = "",
+        collect: Sequence[str] = (),
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
@@ -57,6 +58,7 @@ class Job:
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     schedule: str = ""
+    collect: tuple[str, ...] = ()
     program: str = ""
     estimate_s: float | None = None
 
@@ -162,6 +164,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
             env=job.env,
             limits=job.limits,
             schedule=job.schedule,
+            collect=job.collect,
             cancel=cancel,
             point=job.point,
             program=job.program,

@@ -111,11 +111,7 @@ def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tu
         if program is None:
             continue
         numbers: dict[int, int] = {}
-        names = _file_names(program.header)
-        if root:
-            compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
-            directory = _text(compiled_in.value) if compiled_in is not None else ""
-            names = {number: shown_name(directory, name, root) for number, name in names.items()}
+        names = files_of(unit, program.header, root)
         rows = []
         for entry in program.get_entries():
             state = entry.state
@@ -134,6 +130,16 @@ def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tu
                 numbers[state.file] = known[name]
             rows.append((state.address, numbers[state.file], state.line))
         yield rows
+
+
+def files_of(unit: Any, header: Any, root: str) -> dict[int, str]:
+    """Return the file names of a compilation unit, whose line program has *header*, by their number."""
+    names = _file_names(header)
+    if not root:
+        return names
+    compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    directory = _text(compiled_in.value) if compiled_in is not None else ""
+    return {number: shown_name(directory, name, root) for number, name in names.items()}
 
 
 def _file_names(header: Any) -> dict[int, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scalegraph.base.run import Region
 from scalegraph.instrument import blocks
+from scalegraph.instrument.variables import VariableMap
 
 if TYPE_CHECKING:
     from scalegraph.instrument.blocks import LineMap
@@ -41,6 +42,7 @@ class Build:
     root: str = ""  # files are named relative to it; as the compiler was told, if it is empty
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _lines: list[LineMap] = field(default_factory=list, repr=False, compare=False)
+    _variables: list[VariableMap] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def lines(self) -> LineMap:
@@ -49,6 +51,14 @@ class Build:
             if not self._lines:
                 self._lines.append(blocks.lines(self.executable, self.root))
             return self._lines[0]
+
+    @property
+    def variables(self) -> VariableMap:
+        """Map from data addresses to variables."""
+        with self._lock:
+            if not self._variables:
+                self._variables.append(VariableMap(self.executable, self.root))
+            return self._variables[0]
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,20 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
+from scalegraph.link import causes
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, wait_in_words
 from scalegraph.machine import Machine
-from scalegraph.runtime.format import COUNTER_NAMES, GROUPS, LEAF_GROUPS, LEAF_NAMES, NO_THREAD
+from scalegraph.runtime.format import (
+    CAUSE_NAMES,
+    CLASS_NAMES,
+    COUNTER_NAMES,
+    GROUPS,
+    LEAF_GROUPS,
+    LEAF_NAMES,
+    NO_THREAD,
+)
 from scalegraph.runtime.results import Result
 
 _BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
@@ -30,6 +39,7 @@ class RunContext:
     point: RunPoint
     program: str
     limits: Limits
+    collect: tuple[str, ...] = ()  # what was asked for besides: "classes"
 
 
 def make_record(context: RunContext, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
@@ -112,6 +122,20 @@ def _measured(context: RunContext, result: Result) -> dict[str, Any]:
         },
         "regions": _regions(result),
         "lines": _lines(context.build, result),
+        **_causes(context, result),
+    }
+
+
+def _causes(context: RunContext, result: Result) -> dict[str, Any]:
+    variables = causes.Variables(context.build, result, context.collect)
+    return {
+        "causes": causes.by_cause(result.causes),
+        "widths": causes.widths(result.widths),
+        "collected": context.collect,
+        "classes": causes.classes_by_cause(result.causes),
+        "variables": variables.costs(),
+        "shared_lines": causes.shared_lines(context.build, result, variables),
+        "resources": causes.resources(result.resources),
     }
 
 
@@ -122,12 +146,17 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
         mine = costs[costs["region"] == region]
         leaves = mine["leaves"].sum(axis=0, dtype=np.int64)
         counters = mine["counters"].sum(axis=0, dtype=np.int64)
+        parts = result.causes[result.causes["region"] == region]
+        spread = result.widths[result.widths["region"] == region]
         rows.append(
             RegionCost(
                 region=int(region),
                 leaves={name: int(leaves[i]) for i, name in enumerate(LEAF_NAMES) if leaves[i]},
                 counters={name: int(counters[i]) for i, name in enumerate(COUNTER_NAMES) if counters[i]},
                 busy_max=int(mine["leaves"][:, _BUSY].sum(axis=1, dtype=np.int64).max()),
+                causes=causes.by_cause(parts),
+                widths=causes.widths(spread),
+                classes=causes.named(CLASS_NAMES, parts["classes"].sum(axis=0, dtype=np.int64)),
             )
         )
     return tuple(rows)
@@ -138,21 +167,30 @@ def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
     sites = result.sites
     if len(sites) == 0:
         return ()
-    sums: dict[tuple[str, int], list[int]] = {}
+    sums: dict[tuple[str, int], np.ndarray[Any, np.dtype[np.int64]]] = {}
     places = build.lines.lookup([int(address) for address in sites["address"]])
-    for site, (file, line, _function) in zip(sites, places, strict=True):
+    names = ("executions", "references", "misses", "cycles", "remote", "upgrades", "invalidations", "causes", "classes")
+    columns = [sites[name].astype(np.int64).reshape(len(sites), -1) for name in names]
+    for row, (file, line, _function) in zip(np.concatenate(columns, axis=1), places, strict=True):
         if not file:
             continue
-        row = sums.setdefault((file, line), [0] * 7)
-        row[0] = max(row[0], int(site["executions"]))  # a line of several blocks ran as often as its busiest
-        row[1] += int(site["references"])
-        row[2] += int(site["misses"])
-        for index, cycles in enumerate(site["cycles"]):
-            row[3 + index] += int(cycles)
-    names = ("executions", "references", "misses", *GROUPS)
-    return tuple(
-        LineCost(file=file, line=line, **dict(zip(names, row, strict=True)))
-        for (file, line), row in sorted(sums.items())
+        if (before := sums.get((file, line))) is not None:
+            executions = max(row[0], before[0])  # a line of several blocks ran as often as its busiest
+            row = row + before
+            row[0] = executions
+        sums[file, line] = row
+    return tuple(_line(file, line, row.tolist()) for (file, line), row in sorted(sums.items()))
+
+
+def _line(file: str, line: int, row: list[int]) -> LineCost:
+    scalars = ("executions", "references", "misses", *GROUPS, "remote", "upgrades", "invalidations")
+    first, then = len(scalars), len(scalars) + len(CAUSE_NAMES)
+    return LineCost(
+        file=file,
+        line=line,
+        **dict(zip(scalars, row[:first], strict=True)),
+        causes=causes.named(CAUSE_NAMES, row[first:then]),
+        classes=causes.named(CLASS_NAMES, row[then:]),
     )
 
 

@@ -46,6 +46,7 @@ class Simulated:
         env: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         schedule: str = "",
+        collect: Sequence[str] = (),
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
@@ -55,7 +56,8 @@ class Simulated:
         However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
         *cwd*: the program's working directory (the caller's if ``None``); *env*: set besides a few variables of the
         user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
-        ``schedule(runtime)``, in OMP_SCHEDULE syntax; *point*, *program*: the run's coordinates and name in the record.
+        ``schedule(runtime)``, in OMP_SCHEDULE syntax; *collect*: what is collected besides and costs host time
+        (``classes``: misses by class); *point*, *program*: the run's coordinates and name in the record.
         What the point's variant says is done here, but for its machine values: *machine* has them already.
 
         Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
@@ -64,7 +66,12 @@ class Simulated:
         if not 1 <= processors <= machine.max_processors:
             raise InputError(f"{processors} processors: machine '{machine.name}' has 1 to {machine.max_processors}")
         context = RunContext(
-            build, machine, point or RunPoint(processors=processors), program or build.program, limits or Limits()
+            build,
+            machine,
+            point or RunPoint(processors=processors),
+            program or build.program,
+            limits or Limits(),
+            tuple(collect),
         )
         try:
             _sweep()
@@ -109,6 +116,8 @@ class Simulated:
             values["run.scale_path"] = str(place / "scale")
         if schedule := schedule or command.env.get("OMP_SCHEDULE", "").replace(" ", ""):
             values["run.schedule"] = schedule
+        if context.collect:
+            values["run.collect"] = ",".join(context.collect)
         write_config(place / "config", values)
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)

@@ -38,6 +38,7 @@
     regions = true
     lines = true
     detail = "outer"                             # which loops get probes: outer | all | functions
+    classes = false                              # misses by class (cold, capacity, ..); runs take several times longer
 
     [[what_if]]                                  # any number of them: the runs once more, with something different
     ideal = ["contention", "cache"]              # contention, network, cache, sync, balance
@@ -208,6 +209,9 @@ class Collect(Strict):
     lines: bool = Field(default=True, description="costs by source line")
     detail: Literal["outer", "all", "functions"] = Field(
         default="outer", description="which loops are regions of their own"
+    )
+    classes: bool = Field(
+        default=False, description="misses as cold, capacity, conflict, true and false sharing; makes runs slower"
     )
 
 

@@ -230,6 +230,7 @@ class Submission:
             env=target.env,
             limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
             schedule=request.schedule,
+            collect=("classes",) if request.collect.classes else (),
             program=target.program,
             estimate_s=self._host.seconds(point),
         )

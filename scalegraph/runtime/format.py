@@ -21,7 +21,7 @@ from typing import Final, TextIO
 
 import numpy as np
 
-VERSION: Final = 1
+VERSION: Final = 2
 RESULT_MAGIC: Final = b"SGRESULT"
 BLOCKS_MAGIC: Final = b"SGBLOCKS"
 ENDIAN_MARK: Final = 0x01020304
@@ -86,6 +86,54 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("steals", "tasks taken from the queue of another member of the team"),
 )
 
+# Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime for the program's sake.
+CAUSES: Final[tuple[tuple[str, str], ...]] = (
+    ("computation", "the program's own references, atomic loads and stores included"),
+    ("barrier", "of barriers, that at the end of a parallel region included"),
+    ("lock", "of locks, critical sections and what else excludes others"),
+    ("atomic", "the program's atomic read-modify-writes"),
+    ("other", "of forks, loop chunks, single, sections, ordered and tasks"),
+)
+
+# The cause of what is charged to a leaf, where it is not "other"; of the program's stalls it is "computation".
+LEAF_CAUSES: Final = {
+    "idle_barrier": "barrier",
+    "prim_barrier": "barrier",
+    "idle_lock": "lock",
+    "prim_lock": "lock",
+    "prim_atomic": "atomic",
+}
+
+# Why a line was not there, of every counted miss exactly one (runtime/csrc/sg_class.c says how it is found out).
+MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
+    ("cold", "first reference of the processor to the line"),
+    ("capacity", "replaced, and would have been in a fully associative cache of the same size too"),
+    ("conflict", "replaced, but would have stayed in a fully associative cache of the same size"),
+    ("true_sharing", "invalidated, and a word that another processor wrote is used before the line is lost again"),
+    ("false_sharing", "invalidated, but no word that another processor wrote is used before the line is lost again"),
+    ("upgrade", "the line was there, only the right to write was not"),
+)
+
+# What a variable is: where its memory lies.
+VARIABLE_KINDS: Final[tuple[tuple[str, str], ...]] = (
+    ("global", "a symbol of the program; address: the symbol's"),
+    ("heap", "allocated at one place of the program; address: the call's"),
+    ("stack", "of the thread `number`"),
+    ("runtime", "of the simulated runtime; number: what it belongs to"),
+    ("other", "everything else: memory of libraries, thread-local data"),
+)
+
+# What variables of the simulated runtime belong to.
+OWN_VARIABLES: Final[tuple[tuple[str, str], ...]] = (
+    ("various", "everything else"),
+    ("barrier", "counters and flags of barriers"),
+    ("lock", "words of locks that are no variable of the program, and what ticket locks serve"),
+    ("queue", "each thread's own line, on which it waits in queue locks"),
+    ("team", "where a team of threads is announced"),
+    ("loop", "loop counters and other worksharing"),
+    ("task", "queues and counters of tasks"),
+)
+
 # Operation classes of the block table; a machine gives each a cost.
 OP_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("int_alu", "integer add, logic, shift, compare, address arithmetic"),
@@ -120,6 +168,13 @@ LEAF_GROUPS: Final = {name: group for name, group, _ in LEAVES}
 COUNTER_NAMES: Final = tuple(name for name, _ in COUNTERS)
 OP_CLASS_NAMES: Final = tuple(name for name, _ in OP_CLASSES)
 STATUS_NAMES: Final = tuple(name for name, _ in STATUSES)
+CAUSE_NAMES: Final = tuple(name for name, _ in CAUSES)
+CLASS_NAMES: Final = tuple(name for name, _ in MISS_CLASSES)
+KIND_NAMES: Final = tuple(name for name, _ in VARIABLE_KINDS)
+OWN_NAMES: Final = tuple(name for name, _ in OWN_VARIABLES)
+STALL_NAMES: Final = tuple(name for name, group, _ in LEAVES if group == "memory_stall")
+# The counters that are kept by cause, in the order of COUNTERS.
+CAUSE_COUNTERS: Final = COUNTER_NAMES[COUNTER_NAMES.index("reads") : COUNTER_NAMES.index("page_misses") + 1]
 
 # flags: of a block table the Adler-32 checksum of the executable's code segment, which the runtime compares with its
 # own; of a result 0.
@@ -133,6 +188,13 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("COSTS", 2, "COST records: one per (processor, region) with anything in it"),
     ("SITES", 3, "SITE records: what happened at each code address"),
     ("WAITS", 4, "WAIT records: what each thread was doing when the run stopped abnormally"),
+    ("CAUSES", 5, "CAUSE records: references and misses by region and cause, over all processors"),
+    ("WIDTHS", 6, "WIDTH records: how many copies one write invalidated, how often"),
+    ("VARIABLES", 7, "VARIABLE records: misses by what lies at the address"),
+    ("SHARED_LINES", 8, "SHARED_LINE records: lines with false sharing; only with classes collected"),
+    ("LINE_USERS", 9, "LINE_USER records: who used which words of those lines"),
+    ("LINE_PARTS", 10, "LINE_PART records: what lies in those lines"),
+    ("RESOURCES", 11, "RESOURCE records: how busy the parts of the network and the memory were"),
 )
 COST: Final = np.dtype(
     [
@@ -149,6 +211,77 @@ SITE: Final = np.dtype(
         ("references", "<u8"),  # made here: of a hook, executions of its block; of a runtime call, its own; >= misses
         ("misses", "<u8"),
         ("cycles", "<u8", (4,)),  # by group: busy, memory_stall, idle, primitive
+        ("remote", "<u8"),  # reads and writes served over the network
+        ("upgrades", "<u8"),
+        ("invalidations", "<u8"),
+        ("causes", "<u8", (len(CAUSES),)),  # misses by cause
+        ("classes", "<u8", (len(MISS_CLASSES),)),  # misses by class; 0 if these are not collected
+    ]
+)
+CAUSE: Final = np.dtype(
+    [
+        ("region", "<u4"),
+        ("cause", "<u4"),
+        ("counters", "<u8", (len(CAUSE_COUNTERS),)),
+        # Cycles of the references, by memory_stall leaf; those of the runtime are part of a primitive leaf in COSTS.
+        ("stalls", "<u8", (len(STALL_NAMES),)),
+        ("classes", "<u8", (len(MISS_CLASSES),)),
+    ]
+)
+WIDTH: Final = np.dtype([("region", "<u4"), ("cause", "<u4"), ("width", "<u4"), ("pad", "<u4"), ("count", "<u8")])
+VARIABLE: Final = np.dtype(
+    [
+        ("kind", "<u4"),
+        ("number", "<u4"),
+        ("address", "<u8"),
+        ("bytes", "<u8"),  # of a symbol; of an allocation site the most that was in use at once
+        ("blocks", "<u8"),  # allocated
+        ("references", "<u8"),  # 0 unless classes are collected
+        ("misses", "<u8"),
+        ("remote", "<u8"),
+        ("upgrades", "<u8"),
+        ("invalidations", "<u8"),
+        ("cycles", "<u8"),  # of references that left the private caches
+        ("classes", "<u8", (len(MISS_CLASSES),)),
+    ]
+)
+SHARED_LINE: Final = np.dtype(
+    [
+        ("address", "<u8"),
+        ("bytes", "<u4"),
+        ("grain", "<u4"),  # bytes that one bit of a LINE_USER's masks stands for
+        ("classes", "<u8", (len(MISS_CLASSES),)),
+    ]
+)
+LINE_USER: Final = np.dtype(
+    [
+        ("line", "<u8"),  # address
+        ("processor", "<u4"),
+        ("pad", "<u4"),
+        ("read", "<u8"),  # bit i: bytes i * grain .. (i + 1) * grain - 1
+        ("written", "<u8"),
+        ("reader", "<u8"),  # code address that read last, and wrote last; 0: none
+        ("writer", "<u8"),
+    ]
+)
+LINE_PART: Final = np.dtype(
+    [
+        ("line", "<u8"),
+        ("address", "<u8"),
+        ("bytes", "<u4"),
+        ("variable", "<u4"),  # number of the VARIABLE record
+        ("offset", "<u8"),  # of the part from the beginning of the symbol or block
+    ]
+)
+RESOURCE: Final = np.dtype(
+    [
+        ("kind", "S8"),  # link or module
+        ("name", "S24"),
+        ("units", "<u4"),  # that work side by side: busy is at most units x the time of the run
+        ("pad", "<u4"),
+        ("busy", "<u8"),
+        ("transactions", "<u8"),
+        ("waiting", "<u8"),
     ]
 )
 # One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
@@ -169,7 +302,7 @@ def _enum(out: TextIO, name: str, prefix: str, rows: list[tuple[str, str]]) -> N
 
 
 def _struct(out: TextIO, name: str, dtype: np.dtype[np.void]) -> None:
-    kinds = {"u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t", "i4": "int32_t", "S8": "char"}
+    kinds = {"u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t", "i4": "int32_t", "S8": "char", "S24": "char"}
     out.write(f"typedef struct {name} {{\n")
     assert dtype.names is not None
     assert dtype.fields is not None
@@ -177,8 +310,8 @@ def _struct(out: TextIO, name: str, dtype: np.dtype[np.void]) -> None:
         sub = dtype.fields[field][0]
         shape = "".join(f"[{n}]" for n in sub.shape)
         base = sub.base.str.lstrip("<|=")
-        if base == "S8":
-            shape = "[8]"
+        if base.startswith("S"):
+            shape = f"[{base[1:]}]"
         out.write(f"    {kinds[base]} {field}{shape};\n")
     out.write(f"}} {name};\n")
     out.write(f'_Static_assert(sizeof({name}) == {dtype.itemsize}, "{name} differs from format.py");\n\n')
@@ -196,8 +329,14 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_op", "OP", list(OP_CLASSES))
     _enum(out, "sg_status", "STATUS", list(STATUSES))
     _enum(out, "sg_group", "GROUP", [(g, "leaf group") for g in GROUPS])
+    _enum(out, "sg_cause", "CAUSE", list(CAUSES))
+    _enum(out, "sg_miss_class", "CLASS", list(MISS_CLASSES))
+    _enum(out, "sg_variable_kind", "KIND", list(VARIABLE_KINDS))
+    _enum(out, "sg_own", "OWN", list(OWN_VARIABLES))
     groups = ", ".join(f"SG_GROUP_{g.upper()}" for _, g, _ in LEAVES)
     out.write(f"#define SG_LEAF_GROUPS {{{groups}}}\n")
+    causes = ", ".join(f"SG_CAUSE_{LEAF_CAUSES.get(leaf, 'other').upper()}" for leaf in LEAF_NAMES)
+    out.write(f"#define SG_LEAF_CAUSES {{{causes}}}\n")
     listed = (("LEAF", LEAF_NAMES), ("COUNTER", COUNTER_NAMES), ("OP", OP_CLASS_NAMES), ("STATUS", STATUS_NAMES))
     for label, rows in listed:
         names = ", ".join(f'"{n}"' for n in rows)
@@ -212,6 +351,13 @@ def write_header(out: TextIO) -> None:
         ("sg_cost", COST),
         ("sg_site", SITE),
         ("sg_wait", WAIT),
+        ("sg_cause_cost", CAUSE),
+        ("sg_width", WIDTH),
+        ("sg_variable", VARIABLE),
+        ("sg_shared_line", SHARED_LINE),
+        ("sg_line_user", LINE_USER),
+        ("sg_line_part", LINE_PART),
+        ("sg_resource", RESOURCE),
         ("sg_block", BLOCK),
     ):
         _struct(out, name, dtype)

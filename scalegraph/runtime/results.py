@@ -13,19 +13,38 @@ import numpy.typing as npt
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.runtime.format import (
+    CAUSE,
     COST,
     ENDIAN_MARK,
     HEADER,
+    LINE_PART,
+    LINE_USER,
+    RESOURCE,
     RESULT_MAGIC,
     SECTION,
     SECTIONS,
+    SHARED_LINE,
     SITE,
+    VARIABLE,
     VERSION,
     WAIT,
+    WIDTH,
 )
 
 Records: TypeAlias = npt.NDArray[np.void]
-_DTYPES: dict[str, np.dtype[Any]] = {"META": np.dtype("u1"), "COSTS": COST, "SITES": SITE, "WAITS": WAIT}
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "META": np.dtype("u1"),
+    "COSTS": COST,
+    "SITES": SITE,
+    "WAITS": WAIT,
+    "CAUSES": CAUSE,
+    "WIDTHS": WIDTH,
+    "VARIABLES": VARIABLE,
+    "SHARED_LINES": SHARED_LINE,
+    "LINE_USERS": LINE_USER,
+    "LINE_PARTS": LINE_PART,
+    "RESOURCES": RESOURCE,
+}
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 
 
@@ -41,6 +60,13 @@ class Result:
     costs: Records  # COST
     sites: Records  # SITE
     waits: Records  # WAIT
+    causes: Records  # CAUSE
+    widths: Records  # WIDTH
+    variables: Records  # VARIABLE
+    shared_lines: Records  # SHARED_LINE
+    line_users: Records  # LINE_USER
+    line_parts: Records  # LINE_PART
+    resources: Records  # RESOURCE
 
 
 def write_config(path: Path, values: Mapping[str, str]) -> None:
@@ -70,13 +96,8 @@ def read_result(path: Path) -> Result:
         if name is not None:  # a section added within this version is not for us
             found[name] = _records(data, section, _DTYPES[name], f"{path}: section {name}")
     text = found["META"].tobytes().decode("utf-8", "replace") if "META" in found else ""
-    empty = {name: np.zeros(0, dtype) for name, dtype in _DTYPES.items()}
-    return Result(
-        _pairs(text),
-        found.get("COSTS", empty["COSTS"]),
-        found.get("SITES", empty["SITES"]),
-        found.get("WAITS", empty["WAITS"]),
-    )
+    tables = {name.lower(): found.get(name, np.zeros(0, dtype)) for name, dtype in _DTYPES.items() if name != "META"}
+    return Result(_pairs(text), **tables)
 
 
 def _sections(data: bytes, name: str) -> Records:

@@ -26,7 +26,7 @@ CREATE TABLE runs (
 
 # version -> the step from it to the next one
 STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: lambda _connection: None,  # 2: a run may be a what-if run; the tables are the same
+    1: lambda _connection: None,  # 2: runs know more (what-if, causes, variables); the tables stay
 }
 
 

@@ -49,6 +49,7 @@ class FakeLink:
         env: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         schedule: str = "",
+        collect: Sequence[str] = (),
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "sg_runtime.h"
+#include "sg_variable.h"
 
 #define CLASSES     52
 #define SMALL_LIMIT 65536u
@@ -200,7 +201,8 @@ static void *allocate_large(heap *h, uint64_t size, bool *zeroed)
     return start + sizeof(header);
 }
 
-static void *allocate(uint64_t size, bool *zeroed)
+/* `caller`: code address behind the program's call, NULL when the runtime itself asks. */
+static void *allocate(uint64_t size, bool *zeroed, const void *caller)
 {
     heap *h = memory.own_mode ? &memory.own : &memory.program;
     *zeroed = false;
@@ -209,6 +211,8 @@ static void *allocate(uint64_t size, bool *zeroed)
     void *block = size <= SMALL_LIMIT ? allocate_small(h, size) : allocate_large(h, size, zeroed);
     if (block == NULL)
         errno = ENOMEM;
+    else if (!memory.own_mode && caller != NULL)
+        sg_variable_born(block, size, caller, size > SMALL_LIMIT);
     return block;
 }
 
@@ -246,6 +250,8 @@ SG_API void free(void *pointer)
     heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : &memory.program;
     if (at < h->base || at >= h->top)
         return;
+    if (h == &memory.program)
+        sg_variable_gone(pointer);
     header *head = header_of(pointer);
     char *start = (char *)pointer - head->offset;
     head = (header *)start;
@@ -262,19 +268,24 @@ SG_API void free(void *pointer)
 SG_API void *malloc(size_t size)
 {
     bool zeroed;
-    return allocate(size, &zeroed);
+    return allocate(size, &zeroed, SG_CALLER);
 }
 
-SG_API void *calloc(size_t count, size_t size)
+static void *allocate_zeroed(size_t count, size_t size, const void *caller)
 {
     size_t total;
     bool zeroed;
     if (__builtin_mul_overflow(count, size, &total))
         return errno = ENOMEM, NULL;
-    void *block = allocate(total, &zeroed);
+    void *block = allocate(total, &zeroed, caller);
     if (block != NULL && !zeroed)
         memset(block, 0, total);
     return block;
+}
+
+SG_API void *calloc(size_t count, size_t size)
+{
+    return allocate_zeroed(count, size, SG_CALLER);
 }
 
 /* Bytes that may be used from `pointer` on. */
@@ -290,16 +301,17 @@ SG_API size_t malloc_usable_size(void *pointer)
     return pointer == NULL ? 0 : usable(pointer);
 }
 
-SG_API void *realloc(void *pointer, size_t size)
+static void *reallocate(void *pointer, size_t size, const void *caller)
 {
+    bool zeroed;
     if (pointer == NULL)
-        return malloc(size);
+        return allocate(size, &zeroed, caller);
     if (size == 0)
         return free(pointer), NULL;
     size_t old = usable(pointer);
     if (size <= old && (old <= SMALL_LIMIT || size > old / 2))
         return pointer;
-    void *block = malloc(size);
+    void *block = allocate(size, &zeroed, caller);
     if (block == NULL)
         return NULL;
     memcpy(block, pointer, old < size ? old : size);
@@ -307,29 +319,42 @@ SG_API void *realloc(void *pointer, size_t size)
     return block;
 }
 
+SG_API void *realloc(void *pointer, size_t size)
+{
+    return reallocate(pointer, size, SG_CALLER);
+}
+
 SG_API void *reallocarray(void *pointer, size_t count, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(count, size, &total))
         return errno = ENOMEM, NULL;
-    return realloc(pointer, total);
+    return reallocate(pointer, total, SG_CALLER);
+}
+
+static void *allocate_aligned(size_t alignment, size_t size, const void *caller)
+{
+    bool zeroed;
+    if (alignment <= 16)
+        return allocate(size, &zeroed, caller);
+    if ((alignment & (alignment - 1)) != 0 || size > (1ull << 46))
+        return errno = EINVAL, NULL;
+    char *block = allocate(size + alignment, &zeroed, NULL);
+    if (block == NULL)
+        return NULL;
+    uint64_t aligned = ((uint64_t)block + alignment - 1) & ~(uint64_t)(alignment - 1);
+    if (aligned != (uint64_t)block) {
+        header *first = header_of(block), *head = header_of((void *)aligned);
+        *head = (header){first->capacity, first->size_class, (uint32_t)(aligned - (uint64_t)first)};
+    }
+    if (!memory.own_mode)
+        sg_variable_born((void *)aligned, size, caller, size + alignment > SMALL_LIMIT);
+    return (void *)aligned;
 }
 
 SG_API void *memalign(size_t alignment, size_t size)
 {
-    if (alignment <= 16)
-        return malloc(size);
-    if ((alignment & (alignment - 1)) != 0 || size > (1ull << 46))
-        return errno = EINVAL, NULL;
-    char *block = malloc(size + alignment);
-    if (block == NULL)
-        return NULL;
-    uint64_t aligned = ((uint64_t)block + alignment - 1) & ~(uint64_t)(alignment - 1);
-    if (aligned == (uint64_t)block)
-        return block;
-    header *first = header_of(block), *head = header_of((void *)aligned);
-    *head = (header){first->capacity, first->size_class, (uint32_t)(aligned - (uint64_t)first)};
-    return (void *)aligned;
+    return allocate_aligned(alignment, size, SG_CALLER);
 }
 
 SG_API int posix_memalign(void **pointer, size_t alignment, size_t size)
@@ -337,7 +362,7 @@ SG_API int posix_memalign(void **pointer, size_t alignment, size_t size)
     if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0)
         return EINVAL;
     int saved = errno;
-    void *block = memalign(alignment, size);
+    void *block = allocate_aligned(alignment, size, SG_CALLER);
     errno = saved;
     if (block == NULL)
         return ENOMEM;
@@ -347,17 +372,17 @@ SG_API int posix_memalign(void **pointer, size_t alignment, size_t size)
 
 SG_API void *aligned_alloc(size_t alignment, size_t size)
 {
-    return memalign(alignment, size);
+    return allocate_aligned(alignment, size, SG_CALLER);
 }
 
 SG_API void *valloc(size_t size)
 {
-    return memalign(PAGE, size);
+    return allocate_aligned(PAGE, size, SG_CALLER);
 }
 
 SG_API void *pvalloc(size_t size)
 {
-    return memalign(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1));
+    return allocate_aligned(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1), SG_CALLER);
 }
 
 char *sg_alloc_string(const char *text)

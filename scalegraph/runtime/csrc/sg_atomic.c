@@ -1,5 +1,7 @@
 /* Atomic operations of the program: a load or a store is a reference, a read-modify-write costs what
  * the machine asks for it and counts as a primitive. */
+#include "sg_cause.h"
+#include "sg_class.h"
 #include "sg_runtime.h"
 
 typedef unsigned __int128 uint128;
@@ -23,10 +25,15 @@ static void modify(volatile const void *address, const void *site)
     p->site = site;
     sg_charge_site(p, SG_LEAF_PRIM_ATOMIC, sg->config.atomic_cycles);
     uint64_t at = (uint64_t)(uintptr_t)address;
-    if (sg_filtered(p, at, SG_RMW))
+    if (sg_filtered(p, at, SG_RMW) ||
+        (SG_UNLIKELY(sg->classes != NULL) && sg_class_answers(p, at, 4, SG_RMW, site))) {
         sg_count_references(p, SG_RMW, 1);
-    else
+        sg_cause_count(p, SG_CAUSE_ATOMIC, SG_RMW, 1);
+        if (SG_UNLIKELY(sg->classes != NULL))
+            sg_class_count(at, 2);
+    } else {
         sg_touch(p, at, SG_RMW, SG_LEAF_PRIM_ATOMIC);
+    }
 }
 
 #define ATOMIC(bits, type)                                                                                   \

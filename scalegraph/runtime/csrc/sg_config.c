@@ -26,6 +26,7 @@ static const char *const barrier_names[] = {"central", "tree", "hardware", "simp
 static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
 /* In the order of enum sg_ideal's bits. */
+static const char *const collect_names[] = {"classes", NULL};
 static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
 
 enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK };
@@ -50,6 +51,7 @@ static const field fields[] = {
     {"run.result_path", TEXT, AT(result_path), 1, SG_MAX_PATH, NULL, 0},
     {"run.blocks_path", TEXT, AT(blocks_path), 1, SG_MAX_PATH, NULL, 0},
     {"run.schedule", TEXT, AT(schedule), 0, 64, NULL, 1},
+    {"run.collect", NAMES, AT(collect), 0, 0, collect_names, 1},
     {"run.ideal", NAMES, AT(ideal), 0, 0, ideal_names, 1},
     {"run.scale_path", TEXT, AT(scale_path), 1, SG_MAX_PATH, NULL, 1},
     {"machine.max_processors", U32, AT(max_processors), 1, 4096, NULL, 0},

@@ -46,6 +46,8 @@ typedef struct sg_cache_level {
 
 #define SG_MAX_PARAMETERS 32
 
+/* What is collected besides in this run (run.collect, a list of names). */
+enum sg_collect { SG_COLLECT_CLASSES = 1 };
 /* What is taken as ideal in this run (run.ideal, a list of names); docs/WHATIF.md says what each means. */
 enum sg_ideal {
     SG_IDEAL_CONTENTION = 1, /* nobody waits for a slot, link, directory, module or line */
@@ -68,6 +70,7 @@ typedef struct sg_config {
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
+    uint32_t collect;             /* of enum sg_collect, added up */
     char schedule[64];            /* for schedule(runtime), in OMP_SCHEDULE syntax; empty = static */
     uint32_t ideal;               /* of enum sg_ideal, added up; usually 0 */
     char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */

@@ -96,8 +96,7 @@ static void block_cost(const sg_block *block, sg_block_cost *cost)
         cost->busy[i] *= unit;
 }
 
-/* Maps a whole file; returns NULL when it is empty or cannot be read. */
-static const char *map_file(const char *path, size_t *size)
+const char *sg_map_file(const char *path, size_t *size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -113,7 +112,7 @@ static const char *map_file(const char *path, size_t *size)
 static uint32_t code_checksum(void)
 {
     size_t size;
-    const char *image = map_file("/proc/self/exe", &size);
+    const char *image = sg_map_file("/proc/self/exe", &size);
     if (image == NULL)
         sg_stop(SG_STATUS_INTERNAL, "the program cannot read its own executable");
     const Elf64_Phdr *segment = (const Elf64_Phdr *)(image + ((const Elf64_Ehdr *)image)->e_phoff);
@@ -136,7 +135,7 @@ static uint32_t code_checksum(void)
 static size_t read_blocks(const char *path, const sg_block **records)
 {
     size_t size;
-    const char *data = map_file(path, &size);
+    const char *data = sg_map_file(path, &size);
     if (data == NULL || size < sizeof(sg_header) + sizeof(sg_section))
         sg_stop(SG_STATUS_INTERNAL, "the block table %s cannot be read or is cut short", path);
     const sg_header *header = (const sg_header *)data;

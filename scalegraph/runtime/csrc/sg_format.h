@@ -3,7 +3,7 @@
 #define SG_FORMAT_H
 #include <stdint.h>
 
-#define SG_FORMAT_VERSION 1u
+#define SG_FORMAT_VERSION 2u
 #define SG_ENDIAN_MARK 0x01020304u
 #define SG_RESULT_MAGIC "SGRESULT"
 #define SG_BLOCKS_MAGIC "SGBLOCKS"
@@ -100,7 +100,47 @@ enum sg_group {
     SG_GROUP_COUNT
 };
 
+enum sg_cause {
+    SG_CAUSE_COMPUTATION, /* the program's own references, atomic loads and stores included */
+    SG_CAUSE_BARRIER, /* of barriers, that at the end of a parallel region included */
+    SG_CAUSE_LOCK, /* of locks, critical sections and what else excludes others */
+    SG_CAUSE_ATOMIC, /* the program's atomic read-modify-writes */
+    SG_CAUSE_OTHER, /* of forks, loop chunks, single, sections, ordered and tasks */
+    SG_CAUSE_COUNT
+};
+
+enum sg_miss_class {
+    SG_CLASS_COLD, /* first reference of the processor to the line */
+    SG_CLASS_CAPACITY, /* replaced, and would have been in a fully associative cache of the same size too */
+    SG_CLASS_CONFLICT, /* replaced, but would have stayed in a fully associative cache of the same size */
+    SG_CLASS_TRUE_SHARING, /* invalidated, and a word that another processor wrote is used before the line is lost again */
+    SG_CLASS_FALSE_SHARING, /* invalidated, but no word that another processor wrote is used before the line is lost again */
+    SG_CLASS_UPGRADE, /* the line was there, only the right to write was not */
+    SG_CLASS_COUNT
+};
+
+enum sg_variable_kind {
+    SG_KIND_GLOBAL, /* a symbol of the program; address: the symbol's */
+    SG_KIND_HEAP, /* allocated at one place of the program; address: the call's */
+    SG_KIND_STACK, /* of the thread `number` */
+    SG_KIND_RUNTIME, /* of the simulated runtime; number: what it belongs to */
+    SG_KIND_OTHER, /* everything else: memory of libraries, thread-local data */
+    SG_KIND_COUNT
+};
+
+enum sg_own {
+    SG_OWN_VARIOUS, /* everything else */
+    SG_OWN_BARRIER, /* counters and flags of barriers */
+    SG_OWN_LOCK, /* words of locks that are no variable of the program, and what ticket locks serve */
+    SG_OWN_QUEUE, /* each thread's own line, on which it waits in queue locks */
+    SG_OWN_TEAM, /* where a team of threads is announced */
+    SG_OWN_LOOP, /* loop counters and other worksharing */
+    SG_OWN_TASK, /* queues and counters of tasks */
+    SG_OWN_COUNT
+};
+
 #define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE}
+#define SG_LEAF_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
 #define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait"}
 #define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
@@ -110,6 +150,13 @@ enum sg_group {
 #define SG_SECTION_COSTS 2u /* COST records: one per (processor, region) with anything in it */
 #define SG_SECTION_SITES 3u /* SITE records: what happened at each code address */
 #define SG_SECTION_WAITS 4u /* WAIT records: what each thread was doing when the run stopped abnormally */
+#define SG_SECTION_CAUSES 5u /* CAUSE records: references and misses by region and cause, over all processors */
+#define SG_SECTION_WIDTHS 6u /* WIDTH records: how many copies one write invalidated, how often */
+#define SG_SECTION_VARIABLES 7u /* VARIABLE records: misses by what lies at the address */
+#define SG_SECTION_SHARED_LINES 8u /* SHARED_LINE records: lines with false sharing; only with classes collected */
+#define SG_SECTION_LINE_USERS 9u /* LINE_USER records: who used which words of those lines */
+#define SG_SECTION_LINE_PARTS 10u /* LINE_PART records: what lies in those lines */
+#define SG_SECTION_RESOURCES 11u /* RESOURCE records: how busy the parts of the network and the memory were */
 
 typedef struct sg_header {
     char magic[8];
@@ -142,8 +189,13 @@ typedef struct sg_site {
     uint64_t references;
     uint64_t misses;
     uint64_t cycles[4];
+    uint64_t remote;
+    uint64_t upgrades;
+    uint64_t invalidations;
+    uint64_t causes[5];
+    uint64_t classes[6];
 } sg_site;
-_Static_assert(sizeof(sg_site) == 64, "sg_site differs from format.py");
+_Static_assert(sizeof(sg_site) == 176, "sg_site differs from format.py");
 
 typedef struct sg_wait {
     uint32_t processor;
@@ -154,6 +206,79 @@ typedef struct sg_wait {
     uint32_t thread;
 } sg_wait;
 _Static_assert(sizeof(sg_wait) == 32, "sg_wait differs from format.py");
+
+typedef struct sg_cause_cost {
+    uint32_t region;
+    uint32_t cause;
+    uint64_t counters[10];
+    uint64_t stalls[6];
+    uint64_t classes[6];
+} sg_cause_cost;
+_Static_assert(sizeof(sg_cause_cost) == 184, "sg_cause_cost differs from format.py");
+
+typedef struct sg_width {
+    uint32_t region;
+    uint32_t cause;
+    uint32_t width;
+    uint32_t pad;
+    uint64_t count;
+} sg_width;
+_Static_assert(sizeof(sg_width) == 24, "sg_width differs from format.py");
+
+typedef struct sg_variable {
+    uint32_t kind;
+    uint32_t number;
+    uint64_t address;
+    uint64_t bytes;
+    uint64_t blocks;
+    uint64_t references;
+    uint64_t misses;
+    uint64_t remote;
+    uint64_t upgrades;
+    uint64_t invalidations;
+    uint64_t cycles;
+    uint64_t classes[6];
+} sg_variable;
+_Static_assert(sizeof(sg_variable) == 128, "sg_variable differs from format.py");
+
+typedef struct sg_shared_line {
+    uint64_t address;
+    uint32_t bytes;
+    uint32_t grain;
+    uint64_t classes[6];
+} sg_shared_line;
+_Static_assert(sizeof(sg_shared_line) == 64, "sg_shared_line differs from format.py");
+
+typedef struct sg_line_user {
+    uint64_t line;
+    uint32_t processor;
+    uint32_t pad;
+    uint64_t read;
+    uint64_t written;
+    uint64_t reader;
+    uint64_t writer;
+} sg_line_user;
+_Static_assert(sizeof(sg_line_user) == 48, "sg_line_user differs from format.py");
+
+typedef struct sg_line_part {
+    uint64_t line;
+    uint64_t address;
+    uint32_t bytes;
+    uint32_t variable;
+    uint64_t offset;
+} sg_line_part;
+_Static_assert(sizeof(sg_line_part) == 32, "sg_line_part differs from format.py");
+
+typedef struct sg_resource {
+    char kind[8];
+    char name[24];
+    uint32_t units;
+    uint32_t pad;
+    uint64_t busy;
+    uint64_t transactions;
+    uint64_t waiting;
+} sg_resource;
+_Static_assert(sizeof(sg_resource) == 64, "sg_resource differs from format.py");
 
 typedef struct sg_block {
     uint64_t address;

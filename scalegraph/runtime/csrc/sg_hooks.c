@@ -2,6 +2,8 @@
  *
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_whatif.h"
+#include "sg_cause.h"
+#include "sg_class.h"
 
 /* ---- the slow path ---- */
 
@@ -70,34 +72,35 @@ static inline void overlap(void)
         stall[leaf] = overlapped(stall[leaf]);
 }
 
-static inline void perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
+static inline void perform(sg_processor *p, const sg_pending *r)
 {
-    sg_mem_access(sg->mem, p->id, address, kind, p->clock, &sg->outcome);
-    if (leaf < 0)
+    sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
+    if (r->leaf < 0)
         overlap();
-    if (SG_UNLIKELY(sg->whatif != NULL) && leaf < 0)
-        sg_whatif_stalls(p, address);
-    if (leaf < 0)
+    if (SG_UNLIKELY(sg->whatif != NULL) && r->leaf < 0)
+        sg_whatif_stalls(p, r->address);
+    sg_cause_note(p, r, &sg->outcome);
+    if (r->leaf < 0)
         absorb(p);
     else
-        absorb_to(p, (enum sg_leaf)leaf);
+        absorb_to(p, (enum sg_leaf)r->leaf);
 }
 
 void sg_perform(sg_processor *p)
 {
     sg_pending *pending = &p->coroutine->pending;
-    perform(p, pending->address, pending->kind, pending->leaf);
+    perform(p, pending);
     pending->address = 0;
 }
 
 /* Makes the reference when it is the turn of `p`. */
-static inline void wait_and_perform(sg_processor *p, uint64_t address, enum sg_access kind, int leaf)
+static inline void wait_and_perform(sg_processor *p, const sg_pending *r)
 {
     if (sg_is_late(p)) {
-        p->coroutine->pending = (sg_pending){address, kind, leaf};
+        p->coroutine->pending = *r;
         sg_turn_slow(p);
     } else {
-        perform(p, address, kind, leaf);
+        perform(p, r);
     }
 }
 
@@ -140,12 +143,18 @@ static inline bool serve_privately(sg_processor *p, uint64_t address, enum sg_ac
     return true;
 }
 
-static inline void access_line(sg_processor *p, uint64_t address, enum sg_access kind, const void *site)
+/* `size` bytes within the line. */
+static inline void access_line(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind,
+                               const void *site)
 {
-    if (SG_LIKELY(serve_privately(p, address, kind, site)))
+    if (SG_LIKELY(serve_privately(p, address, kind, site))) {
+        if (SG_UNLIKELY(sg->classes != NULL))
+            sg_class_hit(p, address, size, kind, site);
         return;
+    }
     p->site = site;
-    wait_and_perform(p, address, kind, -1);
+    sg_pending r = {address, (uint32_t)size, (uint8_t)kind, SG_CAUSE_COMPUTATION, -1};
+    wait_and_perform(p, &r);
 }
 
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
@@ -153,12 +162,19 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
     if (SG_UNLIKELY(p->coroutine == NULL))
         return; /* before the simulation, after it */
     sg_site_of(site)->hook = true;
-    access_line(p, address, kind, site);
-    uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line;
-    for (; SG_UNLIKELY(next < address + size); next += line) {
+    uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line, end = address + size;
+    if (SG_UNLIKELY(sg->classes != NULL)) {
+        sg_class_count(address, 1);
+        if (end <= next && sg_class_answers(p, address, size, kind, site))
+            return;
+    }
+    access_line(p, address, end < next ? size : next - address, kind, site);
+    for (; SG_UNLIKELY(next < end); next += line) {
         p->site = site;
         sg_count_references(p, kind, 1);
-        access_line(p, next, kind, site);
+        if (sg->classes != NULL)
+            sg_class_count(next, 1);
+        access_line(p, next, end - next < line ? end - next : line, kind, site);
     }
 }
 
@@ -172,11 +188,16 @@ static uint64_t words_of(uint64_t address, uint64_t size)
 static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind)
 {
     const void *site = p->site;
-    uint64_t line = sg->line_bytes;
+    uint64_t line = sg->line_bytes, end = address + size;
     sg_count_references(p, kind, words_of(address, size));
-    access_line(p, address, kind, site);
-    for (uint64_t next = (address & ~(line - 1)) + line; next < address + size; next += line)
-        access_line(p, next, kind, site);
+    for (uint64_t next; address < end; address = next) {
+        next = (address & ~(line - 1)) + line;
+        if (next > end)
+            next = end;
+        if (SG_UNLIKELY(sg->classes != NULL))
+            sg_class_count(address, words_of(address, next - address));
+        access_line(p, address, next - address, kind, site);
+    }
 }
 
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_leaf leaf)
@@ -186,8 +207,13 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
         sg_turn(p);
         return;
     }
+    enum sg_cause cause = sg_cause_of(leaf, address);
     sg_count_references(p, kind, 1);
-    wait_and_perform(p, address, kind, (int)leaf);
+    sg_cause_count(p, cause, kind, 1);
+    if (SG_UNLIKELY(sg->classes != NULL))
+        sg_class_count(address, kind == SG_RMW ? 2 : 1);
+    sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)leaf};
+    wait_and_perform(p, &r);
 }
 
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)

@@ -209,6 +209,8 @@ static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outco
     sg_line *entry = sg_dir_line(&mem->dir, sg_dir_chunk(&mem->dir, address), address);
     int answers = entry->state == SG_LINE_DIRTY_SHARED && entry->owner == p;
     int dirty = sg_entry_state(gone) == SG_MODIFIED || answers;
+    if (mem->lost)
+        mem->lost(p, line, 0);
     entry->holders[p >> 6] &= ~(1ull << (p & 63));
     int last = entry->state == SG_LINE_OWNED || !anybody(mem, entry->holders);
     if (last)
@@ -268,6 +270,8 @@ static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
             uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
             change_copies(mem, q, line, mem->line_shift, mem->private_levels, SG_INVALID);
             out->count[SG_COUNTER_INVALIDATIONS]++;
+            if (mem->lost)
+                mem->lost(q, line, 1);
         }
 }
 
@@ -445,6 +449,8 @@ static void give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome
         q++;
     change_copies(mem, q, r->line, mem->line_shift, mem->private_levels, SG_INVALID);
     out->count[SG_COUNTER_INVALIDATIONS]++;
+    if (mem->lost)
+        mem->lost(q, r->line, 0); /* no write took it: the directory is full */
     entry->holders[q >> 6] &= ~(1ull << (q & 63));
     if (entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q) {
         entry->state = SG_LINE_SHARED;

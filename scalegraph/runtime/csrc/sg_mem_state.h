@@ -29,6 +29,8 @@ struct sg_mem {
     sg_dir dir;
     const sg_net_ops *ops;
     void *net;
+    /* Told when the private caches of `p` lose a line, if anybody wants to know; NULL: nobody. */
+    void (*lost)(uint32_t p, uint64_t line, int invalidated);
     uint64_t *others; /* scratch bitmap: holders without the requester */
     uint64_t *told; /* scratch bitmap: those that are told to drop their copy, where they are not the same */
     /* Idealised machines (sg_whatif_mem.c); all 0 without. */

@@ -69,7 +69,7 @@ static struct sg_doacross *prepare(sg_work *work, uint32_t loops, const uint64_t
         free(d->posted);
         d->capacity = counts[0];
         d->posted = malloc(d->capacity * sizeof *d->posted);
-        d->lines = sg_variables(d->capacity);
+        d->lines = sg_variables_of(d->capacity, SG_OWN_LOOP);
         d->distance = (sg_variables(0) - d->lines) / d->capacity;
     }
     sg_alloc_own(false);

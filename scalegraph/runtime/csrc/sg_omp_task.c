@@ -42,11 +42,11 @@ sg_pool *sg_pool_of(sg_team *team)
     bool central = sg->omp->central;
     sg_pool *pool = sg_new(sizeof *pool);
     pool->queues = central ? 1 : team->size;
-    pool->address = sg_variables(1);
+    pool->address = sg_variables_of(1, SG_OWN_TASK);
     pool->queue = sg_new(pool->queues * sizeof *pool->queue);
     pool->bits = sg_new((pool->queues + 63) / 64 * sizeof(uint64_t));
     for (uint32_t i = 0; i < pool->queues; i++)
-        pool->queue[i].address = central ? pool->address : sg_variables(1);
+        pool->queue[i].address = central ? pool->address : sg_variables_of(1, SG_OWN_TASK);
     return team->pool = pool;
 }
 
@@ -71,7 +71,7 @@ sg_task *sg_task_new(sg_thread *t, sg_task *parent, void (*function)(void *))
         room = task->successors_size;
     } else {
         task = sg_new(sizeof *task);
-        address = sg_variables(1);
+        address = sg_variables_of(1, SG_OWN_TASK);
     }
     *task = (sg_task){.parent = parent,
                       .team = parent->team,
@@ -510,7 +510,7 @@ sg_taskgroup *sg_taskgroup_start(sg_thread *t)
         omp->spare_groups = group->before;
     } else {
         group = sg_new(sizeof *group);
-        group->address = sg_variables(1);
+        group->address = sg_variables_of(1, SG_OWN_TASK);
     }
     *group = (sg_taskgroup){.address = group->address, .before = t->task->group, .owner = t->task};
     return t->task->group = group;

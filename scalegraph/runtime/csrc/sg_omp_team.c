@@ -45,12 +45,12 @@ static sg_team *get_team(sg_team **spare, uint32_t size)
     }
     team = sg_new(sizeof *team);
     team->size = size;
-    team->address = sg_variables(1);
+    team->address = sg_variables_of(1, SG_OWN_TEAM);
     team->barrier = team->join = new_barrier(size);
     if (sg->omp->cancellation)
         team->join = new_barrier(size);
     team->implicit = sg_new(size * sizeof *team->implicit);
-    uint64_t lines = sg_variables(size);
+    uint64_t lines = sg_variables_of(size, SG_OWN_TASK);
     for (uint32_t i = 0; i < size; i++)
         team->implicit[i] = (sg_task){.address = lines + i * sg_line_bytes(), .team = team, .implicit = true};
     return team;

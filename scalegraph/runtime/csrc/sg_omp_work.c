@@ -9,7 +9,7 @@ sg_work *sg_work_new(void)
     sg_work *work = omp->spare_works;
     if (work == NULL) {
         work = sg_new(sizeof *work);
-        work->address = sg_variables(1);
+        work->address = sg_variables_of(1, SG_OWN_LOOP);
         return work;
     }
     omp->spare_works = work->next;

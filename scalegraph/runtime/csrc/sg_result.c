@@ -8,6 +8,8 @@
 
 #include "sg_arch.h"
 #include "sg_whatif.h"
+#include "sg_class.h"
+#include "sg_variable.h"
 
 static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
 
@@ -40,7 +42,7 @@ void sg_warn(const char *remark)
 /* ---- writing ---- */
 
 /* A buffered file; it must work in a signal handler, so no stdio. */
-typedef struct writer {
+typedef struct sg_writer {
     int file;
     bool failed;
     size_t used;
@@ -63,9 +65,11 @@ static void flush(writer *w)
     w->used = 0;
 }
 
-static void put(writer *w, const void *data, size_t size)
+void sg_put(writer *w, const void *data, size_t size)
 {
     const char *from = data;
+    if (w == NULL)
+        return;
     w->offset += size;
     while (size > 0) {
         size_t n = sizeof w->data - w->used < size ? sizeof w->data - w->used : size;
@@ -88,7 +92,8 @@ static bool anything_in(const sg_cost *cost)
     return any != 0;
 }
 
-/* Writes the accounts, or only counts them when `w` is NULL. */
+/* The writers of sections write their records, or only count them when `w` is NULL. */
+
 static uint64_t put_costs(writer *w)
 {
     uint64_t count = 0;
@@ -102,8 +107,7 @@ static uint64_t put_costs(writer *w)
             if (!anything_in(&total))
                 continue;
             count++;
-            if (w != NULL)
-                put(w, &total, sizeof total);
+            sg_put(w, &total, sizeof total);
         }
     }
     return count;
@@ -134,8 +138,7 @@ static uint64_t put_sites(writer *w)
         sg_site site = {.address = sg->block_address[i], .executions = block->executions};
         site.cycles[SG_GROUP_BUSY] =
             sg->whatif != NULL ? sg_whatif_busy(i) : block->executions * block->parts / SG_PARTS;
-        if (w != NULL)
-            put(w, &site, sizeof site);
+        sg_put(w, &site, sizeof site);
     }
     for (uint32_t i = 1; i < sg->sites_count; i++) {
         const sg_site_count *from = &sg->sites[i];
@@ -149,14 +152,18 @@ static uint64_t put_sites(writer *w)
         site.references = from->references + (from->hook ? executions_before(from->address) : 0);
         for (int group = 0; group < SG_GROUP_COUNT; group++)
             site.cycles[group] = from->cycles[group];
-        if (w != NULL)
-            put(w, &site, sizeof site);
+        site.remote = from->remote;
+        site.upgrades = from->upgrades;
+        site.invalidations = from->invalidations;
+        memcpy(site.causes, from->causes, sizeof site.causes);
+        if (sg_class_of_site(i) != NULL)
+            memcpy(site.classes, sg_class_of_site(i), sizeof site.classes);
+        sg_put(w, &site, sizeof site);
     }
     return count;
 }
 
-/* What every thread was doing, then the processors that never had one. Writes, or only counts when `w` is
- * NULL. */
+/* What every thread was doing, then the processors that never had one. */
 static uint64_t put_waits(writer *w)
 {
     uint64_t count = 0;
@@ -176,15 +183,14 @@ static uint64_t put_waits(writer *w)
             wait.object = t->wait_object;
             wait.holder = t->wait_holder;
         }
-        put(w, &wait, sizeof wait);
+        sg_put(w, &wait, sizeof wait);
     }
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_wait wait = {.processor = i, .thread = UINT32_MAX, .leaf = SG_LEAF_IDLE_NOT_STARTED, .holder = -1};
         if (sg->processor[i].worked)
             continue;
         count++;
-        if (w != NULL)
-            put(w, &wait, sizeof wait);
+        sg_put(w, &wait, sizeof wait);
     }
     return count;
 }
@@ -219,37 +225,48 @@ static size_t meta(char *text, size_t size, enum sg_status status, const char *m
     return used < 0 ? 0 : (size_t)used < size ? (size_t)used : size - 1;
 }
 
+/* The sections behind META; the last one only of a run that did not end by itself. */
+static const struct {
+    uint32_t id, record_size;
+    uint64_t (*put)(writer *w);
+} parts[] = {
+    {SG_SECTION_COSTS, sizeof(sg_cost), put_costs},
+    {SG_SECTION_SITES, sizeof(sg_site), put_sites},
+    {SG_SECTION_CAUSES, sizeof(sg_cause_cost), sg_cause_put},
+    {SG_SECTION_WIDTHS, sizeof(sg_width), sg_width_put},
+    {SG_SECTION_SHARED_LINES, sizeof(sg_shared_line), sg_shared_line_put},
+    {SG_SECTION_LINE_USERS, sizeof(sg_line_user), sg_line_user_put},
+    {SG_SECTION_LINE_PARTS, sizeof(sg_line_part), sg_line_part_put}, /* may name new variables */
+    {SG_SECTION_VARIABLES, sizeof(sg_variable), sg_variable_put},
+    {SG_SECTION_RESOURCES, sizeof(sg_resource), sg_resource_put},
+    {SG_SECTION_WAITS, sizeof(sg_wait), put_waits},
+};
+#define PARTS (sizeof parts / sizeof *parts)
+
 static void put_file(writer *w, enum sg_status status, const char *message, int signal_number)
 {
     static char text[4096];
-    size_t size = meta(text, sizeof text, status, message, signal_number);
-    bool waits = status != SG_STATUS_OK;
-    sg_header header = {.version = SG_FORMAT_VERSION, .endian = SG_ENDIAN_MARK, .sections = 3 + waits};
-    memcpy(header.magic, SG_RESULT_MAGIC, 8);
-    sg_section section[4] = {
-        {SG_SECTION_META, 1, size, 0},
-        {SG_SECTION_COSTS, sizeof(sg_cost), put_costs(NULL), 0},
-        {SG_SECTION_SITES, sizeof(sg_site), put_sites(NULL), 0},
-        {SG_SECTION_WAITS, sizeof(sg_wait), put_waits(NULL), 0},
-    };
-    uint64_t offset = sizeof header + header.sections * sizeof(sg_section);
     static const char zero[8];
-    for (uint32_t i = 0; i < header.sections; i++) {
+    size_t size = meta(text, sizeof text, status, message, signal_number);
+    uint32_t count = (uint32_t)PARTS - (status == SG_STATUS_OK);
+    sg_header header = {.version = SG_FORMAT_VERSION, .endian = SG_ENDIAN_MARK, .sections = 1 + count};
+    memcpy(header.magic, SG_RESULT_MAGIC, 8);
+    sg_section section[1 + PARTS] = {{SG_SECTION_META, 1, size, 0}};
+    for (uint32_t i = 0; i < count; i++)
+        section[1 + i] = (sg_section){parts[i].id, parts[i].record_size, parts[i].put(NULL), 0};
+    uint64_t offset = sizeof header + header.sections * sizeof(sg_section);
+    for (uint32_t i = 0; i <= count; i++) {
         section[i].offset = offset = (offset + 7) & ~7ull;
         offset += section[i].count * section[i].record_size;
     }
-    put(w, &header, sizeof header);
-    put(w, section, header.sections * sizeof(sg_section));
-    for (uint32_t i = 0; i < header.sections; i++) {
-        put(w, zero, section[i].offset - w->offset);
-        if (section[i].id == SG_SECTION_META)
-            put(w, text, size);
-        else if (section[i].id == SG_SECTION_COSTS)
-            put_costs(w);
-        else if (section[i].id == SG_SECTION_SITES)
-            put_sites(w);
+    sg_put(w, &header, sizeof header);
+    sg_put(w, section, header.sections * sizeof(sg_section));
+    for (uint32_t i = 0; i <= count; i++) {
+        sg_put(w, zero, section[i].offset - w->offset);
+        if (i == 0)
+            sg_put(w, text, size);
         else
-            put_waits(w);
+            parts[i - 1].put(w);
     }
     flush(w);
 }
@@ -314,7 +331,9 @@ void sg_finish(void)
         return;
     sg->finished = true;
     sg_finish_hooks();
+    sg_class_close();
     close_accounts(fault, sizeof fault);
+    sg_cause_check(fault, sizeof fault);
     if (fault[0] == 0 && sg->check && sg_mem_check(sg->mem, fault, sizeof fault) == 0)
         fault[0] = 0;
     if (fault[0] != 0) {

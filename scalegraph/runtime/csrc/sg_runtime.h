@@ -78,6 +78,8 @@ typedef struct sg_site_count {
     uint64_t references; /* that the runtime counted here itself */
     bool hook;           /* besides, each execution of the block is one reference */
     uint64_t cycles[SG_GROUP_COUNT];
+    uint64_t remote, upgrades, invalidations;
+    uint64_t causes[SG_CAUSE_COUNT]; /* misses by cause */
 } sg_site_count;
 
 /* Threads in the order in which they came; a thread is in one queue at most. */
@@ -96,8 +98,10 @@ enum sg_state {
 /* A reference that waits until its processor is the earliest. */
 typedef struct sg_pending {
     uint64_t address; /* 0: none */
-    enum sg_access kind;
-    int32_t leaf; /* to which everything is charged that it costs; -1: each cost to its own */
+    uint32_t size;    /* within the line */
+    uint8_t kind;     /* enum sg_access */
+    uint8_t cause;    /* enum sg_cause */
+    int16_t leaf;     /* to which everything is charged that it costs; -1: each cost to its own */
 } sg_pending;
 
 /* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
@@ -241,6 +245,13 @@ typedef struct sg_context {
     struct named *semaphores;
     bool robust; /* the program has used a robust mutex */
     char warnings[1024];
+    /* What happened, by cause. */
+    struct sg_causes {
+        struct sg_cause_region **region;
+        uint32_t regions;
+    } causes_by_region;
+    struct sg_variables_state *variables; /* what lies at an address */
+    struct sg_classes *classes;           /* NULL unless misses are classified */
 } sg_context;
 
 /* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every
@@ -263,6 +274,8 @@ extern sg_processor *sg_now;
 extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
 
 void sg_cost_open(void);
+/* Maps a whole file; returns NULL when it is empty or cannot be read. */
+const char *sg_map_file(const char *path, size_t *size);
 /* Makes `region` the only region of `t` (a worker that joins a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
@@ -342,6 +355,8 @@ void sg_refresh_limit(sg_processor *p);
 /* ---- sg_thread.c: threads come and go ---- */
 
 void sg_thread_open(void);
+/* From one stack to the next, from SG_STACK_BASE on. */
+uint64_t sg_stack_stride(void);
 /* A thread with a stack and a thread pointer, not yet started, in the regions of the running one. Stops the
  * run when there are SG_MAX_THREADS. */
 sg_thread *sg_thread_new(void);
@@ -484,8 +499,12 @@ int32_t sg_lock_holder(const sg_lock *lock);
 
 /* Length of a line that no two variables of the simulated runtime share. */
 uint64_t sg_line_bytes(void);
-/* Addresses for the simulated runtime's own variables, whole lines, zero host memory. */
-uint64_t sg_variables(uint64_t lines);
+/* Addresses for the simulated runtime's own variables, whole lines, zero host memory; `own` says whose. */
+uint64_t sg_variables_of(uint64_t lines, enum sg_own own);
+static inline uint64_t sg_variables(uint64_t lines)
+{
+    return sg_variables_of(lines, SG_OWN_VARIOUS);
+}
 
 /* ---- sg_alloc.c ---- */
 
@@ -497,7 +516,20 @@ void sg_alloc_limit(uint64_t bytes);
 /* Stack-like copy into the program's heap. */
 char *sg_alloc_string(const char *text);
 
+/* ---- sg_cause.c ---- */
+
+/* Adds to `fault`, if it is empty, a sentence when the parts by cause, variable or class do not add up. */
+void sg_cause_check(char *fault, size_t size);
+/* Writers of sections of the result file: return the number of records, write them unless `w` is NULL. */
+struct sg_writer;
+uint64_t sg_cause_put(struct sg_writer *w);
+uint64_t sg_width_put(struct sg_writer *w);
+uint64_t sg_resource_put(struct sg_writer *w);
+
 /* ---- sg_result.c, sg_fault.c ---- */
+
+/* Writes into the result file; nothing when `w` is NULL. */
+void sg_put(struct sg_writer *w, const void *data, size_t size);
 
 /* Writes the result file. `message` is one plain sentence or "". */
 void sg_result_write(enum sg_status status, const char *message, int signal_number);

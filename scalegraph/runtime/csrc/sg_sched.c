@@ -468,7 +468,7 @@ void sg_sched_open(void)
     for (uint32_t i = 0; i < n + 9; i++)
         sg->heap[i] = UINT64_MAX;
     sg->timer = UINT64_MAX;
-    sg->first_variable = sg_variables(n);
+    sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
     idle_processor.block_of = sg->no_block_index - sg->text_low;
     idle_processor.block_parts = sg->block_parts;
     sg->fast_thread_pointer = (getauxval(AT_HWCAP2) & SG_ARCH_HWCAP2_FSGSBASE) != 0;

@@ -8,6 +8,8 @@
 #include "sg_arch.h"
 #include "sg_posix.h"
 #include "sg_whatif.h"
+#include "sg_class.h"
+#include "sg_variable.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 
@@ -102,9 +104,11 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
         sg_stop(SG_STATUS_INTERNAL, "%s", error);
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
+    sg_variable_open();
     sg_sched_open();
     sg_numa_open();
     sg_whatif_open();
+    sg_class_open();
     sg_fault_open();
     sg_omp_open();
     on_exit(note_exit, NULL);

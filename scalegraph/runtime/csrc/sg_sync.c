@@ -5,11 +5,13 @@
  * the change of the variable it stands for nobody else runs: the two are one atomic step. */
 #include "sg_omp.h"
 #include "sg_whatif.h"
+#include "sg_variable.h"
 
-uint64_t sg_variables(uint64_t lines)
+uint64_t sg_variables_of(uint64_t lines, enum sg_own own)
 {
-    uint64_t address = SG_VARIABLE_BASE + sg->next_variable;
-    sg->next_variable += lines * sg_line_bytes();
+    uint64_t address = SG_VARIABLE_BASE + sg->next_variable, bytes = lines * sg_line_bytes();
+    sg->next_variable += bytes;
+    sg_variable_own(address, bytes, own);
     return address;
 }
 
@@ -65,7 +67,7 @@ sg_barrier *sg_barrier_new(uint32_t members)
         for (uint32_t i = 0; i < here; i++) {
             node *n = &barrier->nodes[first + i];
             n->expected = i + 1 < here || width % radix == 0 ? radix : width % radix;
-            n->counter = sg_variables(2);
+            n->counter = sg_variables_of(2, SG_OWN_BARRIER);
             n->flag = n->counter + sg_line_bytes();
             n->lock = sg->config.barrier == SG_BARRIER_SIMPLE ? sg_lock_new(0) : NULL;
             n->object = n->counter;
@@ -273,8 +275,8 @@ sg_lock *sg_lock_new(uint64_t object)
     lock->object = object;
     lock->holder = -1;
     lock->promised = -1;
-    lock->address = object != 0 ? object : sg_variables(1);
-    lock->serving = sg_variables(1);
+    lock->address = object != 0 ? object : sg_variables_of(1, SG_OWN_LOCK);
+    lock->serving = sg_variables_of(1, SG_OWN_LOCK);
     return lock;
 }
 

@@ -38,12 +38,17 @@ static uint64_t stack_room(uint64_t bytes)
     return bytes < 65536 ? 65536 : bytes;
 }
 
+/* 17 pages more, so that equal places of two stacks do not fall into the same cache set. */
+uint64_t sg_stack_stride(void)
+{
+    return stack_room(sg->config.stack_bytes) + 17 * PAGE;
+}
+
 /* Memory for a stack: the place that the thread's number says, or behind all those when it must be larger. */
 static void map_stack(sg_thread *t, uint64_t size)
 {
     uint64_t ordinary = stack_room(sg->config.stack_bytes);
-    /* 17 pages more, so that equal places of two stacks do not fall into the same cache set. */
-    uint64_t stride = ordinary + 17 * PAGE, at = SG_STACK_BASE + t->id * stride;
+    uint64_t stride = sg_stack_stride(), at = SG_STACK_BASE + t->id * stride;
     if (t->stack_low != NULL && t->stack_size >= size)
         return;
     if (t->stack_low != NULL)
@@ -102,7 +107,8 @@ static sg_thread *thread_at(uint32_t id)
         sg_thread *t = sg->thread[id] = sg_new(sizeof *t);
         t->id = id;
         t->stack_of_regions = sg_new(SG_REGION_DEPTH * sizeof(uint32_t));
-        t->variable = id < sg->processors ? sg->first_variable + id * sg_line_bytes() : sg_variables(1);
+        t->variable = id < sg->processors ? sg->first_variable + id * sg_line_bytes()
+                                          : sg_variables_of(1, SG_OWN_QUEUE);
     }
     return sg->thread[id];
 }

@@ -1,0 +1,248 @@
+/* Parts of the accounts by cause, widths of invalidations, and the check that all parts add up. */
+#include "sg_cause.h"
+
+#include <stdio.h>
+
+#include "sg_class.h"
+#include "sg_variable.h"
+
+/* In the order of format.py's CAUSE_COUNTERS and STALL_NAMES. */
+_Static_assert(SG_COUNTER_WRITES == SG_COUNTER_READS + 1 && SG_COUNTER_L1_MISSES == SG_COUNTER_READS + 2,
+               "reads, writes and the memory system's counters stand together");
+_Static_assert(sizeof((sg_cause_cost *)0)->counters == (2 + SG_EVENTS) * sizeof(uint64_t), "CAUSE_COUNTERS");
+_Static_assert(sizeof((sg_cause_cost *)0)->stalls == SG_STALLS * sizeof(uint64_t), "STALL_NAMES");
+
+static const uint8_t leaf_cause[SG_LEAF_COUNT] = SG_LEAF_CAUSES;
+
+enum sg_cause sg_cause_of(enum sg_leaf leaf, uint64_t address)
+{
+    /* The barrier at the end of a parallel region is part of the join. */
+    if (leaf == SG_LEAF_PRIM_FORK_JOIN && sg_variable_is_of(address, SG_OWN_BARRIER, SG_OWN_LOCK))
+        return SG_CAUSE_BARRIER;
+    return (enum sg_cause)leaf_cause[leaf];
+}
+
+sg_cause_region *sg_cause_region_new(uint32_t region)
+{
+    sg_causes *c = &sg->causes_by_region;
+    if (region >= c->regions) {
+        uint32_t size = c->regions ? c->regions : 16;
+        while (size <= region)
+            size *= 2;
+        sg_cause_region **fresh = sg_new(size * sizeof *fresh);
+        for (uint32_t i = 0; i < c->regions; i++)
+            fresh[i] = c->region[i];
+        c->region = fresh;
+        c->regions = size;
+    }
+    if (c->region[region] == NULL)
+        c->region[region] = sg_new(sizeof **c->region);
+    return c->region[region];
+}
+
+static void note_width(sg_cause_region *region, enum sg_cause cause, uint32_t width)
+{
+    size_t stride = sg->processors + 1;
+    if (region->widths == NULL)
+        region->widths = sg_new(SG_CAUSE_COUNT * stride * sizeof(uint64_t));
+    region->widths[cause * stride + (width < stride ? width : stride - 1)]++;
+}
+
+void sg_cause_note(sg_processor *p, const sg_pending *r, const sg_outcome *o)
+{
+    sg_cause_region *region = sg_cause_region_at(p->account->rest.region);
+    enum sg_cause cause = r->cause;
+    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
+    if (cause != SG_CAUSE_COMPUTATION) {
+        sg_cause_part *part = &region->part[cause];
+        for (int i = 0; i < SG_EVENTS; i++)
+            part->events[i] += o->count[SG_COUNTER_L1_MISSES + i];
+        for (int i = 0; i < SG_STALLS; i++)
+            part->stall[i] += o->stall[SG_LEAF_STALL_LOCAL + i];
+    }
+    if (invalidations != 0)
+        note_width(region, cause, invalidations);
+    sg_site_count *site = sg_site_of(p->site);
+    site->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
+    site->upgrades += o->count[SG_COUNTER_UPGRADES];
+    site->invalidations += invalidations;
+    site->causes[cause] += o->count[SG_COUNTER_MISSES];
+    sg_variable_note(r->address, o);
+    if (SG_UNLIKELY(sg->classes != NULL))
+        sg_class_note(p, r, o);
+}
+
+/* ---- the result ---- */
+
+/* What all causes together did in `region`, by the accounts: reads, writes, events; stalls of the program. */
+static void totals_of(uint32_t region, sg_cause_cost *sum)
+{
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        const sg_processor *p = &sg->processor[i];
+        sg_cost total;
+        if (region >= p->accounts_size || p->accounts[region] == NULL)
+            continue;
+        sg_account_total(p->accounts[region], &total);
+        for (int k = 0; k < 2 + SG_EVENTS; k++)
+            sum->counters[k] += total.counters[SG_COUNTER_READS + k];
+        for (int k = 0; k < SG_STALLS; k++)
+            sum->stalls[k] += total.leaves[SG_LEAF_STALL_LOCAL + k];
+    }
+}
+
+/* The costs of `region` by cause; false when the runtime's own parts exceed the whole. */
+static bool costs_of(uint32_t region, sg_cause_cost cost[SG_CAUSE_COUNT])
+{
+    bool whole = true;
+    memset(cost, 0, SG_CAUSE_COUNT * sizeof *cost);
+    totals_of(region, &cost[SG_CAUSE_COMPUTATION]);
+    const sg_causes *c = &sg->causes_by_region;
+    const sg_cause_region *from = region < c->regions ? c->region[region] : NULL;
+    for (uint32_t cause = 0; cause < SG_CAUSE_COUNT; cause++) {
+        cost[cause].region = region;
+        cost[cause].cause = cause;
+        if (from == NULL)
+            continue;
+        const sg_cause_part *part = &from->part[cause];
+        memcpy(cost[cause].classes, part->classes, sizeof part->classes);
+        if (cause == SG_CAUSE_COMPUTATION)
+            continue;
+        memcpy(cost[cause].counters, &part->reads, (2 + SG_EVENTS) * sizeof(uint64_t));
+        memcpy(cost[cause].stalls, part->stall, sizeof part->stall);
+        for (int k = 0; k < 2 + SG_EVENTS; k++) {
+            whole &= cost[0].counters[k] >= cost[cause].counters[k];
+            cost[0].counters[k] -= cost[cause].counters[k];
+        }
+    }
+    return whole;
+}
+
+/* One more than the largest region that anything was charged to. */
+static uint32_t regions(void)
+{
+    uint32_t most = sg->causes_by_region.regions;
+    for (uint32_t i = 0; i < sg->processors; i++)
+        if (sg->processor[i].accounts_size > most)
+            most = sg->processor[i].accounts_size;
+    return most;
+}
+
+static bool anything_in(const sg_cause_cost *cost)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < 2 + SG_EVENTS; k++)
+        any |= cost->counters[k];
+    for (int k = 0; k < SG_STALLS; k++)
+        any |= cost->stalls[k];
+    return any != 0;
+}
+
+uint64_t sg_cause_put(struct sg_writer *w)
+{
+    uint64_t count = 0;
+    for (uint32_t region = 0, end = regions(); region < end; region++) {
+        sg_cause_cost cost[SG_CAUSE_COUNT];
+        costs_of(region, cost);
+        for (int cause = 0; cause < SG_CAUSE_COUNT; cause++)
+            if (anything_in(&cost[cause])) {
+                sg_put(w, &cost[cause], sizeof *cost);
+                count++;
+            }
+    }
+    return count;
+}
+
+uint64_t sg_width_put(struct sg_writer *w)
+{
+    uint64_t count = 0;
+    const sg_causes *c = &sg->causes_by_region;
+    uint32_t stride = sg->processors + 1;
+    for (uint32_t region = 0; region < c->regions; region++) {
+        if (c->region[region] == NULL || c->region[region]->widths == NULL)
+            continue;
+        for (uint32_t i = 0; i < SG_CAUSE_COUNT * stride; i++) {
+            uint64_t n = c->region[region]->widths[i];
+            if (n == 0)
+                continue;
+            sg_width record = {.region = region, .cause = i / stride, .width = i % stride, .count = n};
+            sg_put(w, &record, sizeof record);
+            count++;
+        }
+    }
+    return count;
+}
+
+struct resources {
+    struct sg_writer *w;
+    uint64_t count;
+};
+
+static void copy(char *to, const char *from, size_t size)
+{
+    size_t length = strlen(from);
+    memcpy(to, from, length < size ? length : size - 1);
+}
+
+static void put_resource(void *context, const sg_usage *usage)
+{
+    struct resources *to = context;
+    if (usage->transactions == 0)
+        return;
+    sg_resource record = {.units = usage->units, .busy = usage->busy};
+    record.transactions = usage->transactions;
+    record.waiting = usage->waiting;
+    copy(record.kind, usage->kind, sizeof record.kind);
+    copy(record.name, usage->name, sizeof record.name);
+    sg_put(to->w, &record, sizeof record);
+    to->count++;
+}
+
+uint64_t sg_resource_put(struct sg_writer *w)
+{
+    struct resources to = {w, 0};
+    sg_mem_statistics(sg->mem, put_resource, &to);
+    return to.count;
+}
+
+/* ---- the check ---- */
+
+static uint64_t invalidated(void)
+{
+    uint64_t sum = 0;
+    const sg_causes *c = &sg->causes_by_region;
+    uint32_t stride = sg->processors + 1;
+    for (uint32_t region = 0; region < c->regions; region++)
+        if (c->region[region] != NULL && c->region[region]->widths != NULL)
+            for (uint32_t i = 0; i < SG_CAUSE_COUNT * stride; i++)
+                sum += c->region[region]->widths[i] * (i % stride);
+    return sum;
+}
+
+static void differ(char *fault, size_t size, const char *parts, uint64_t sum, const char *whole,
+                   uint64_t total)
+{
+    if (sum != total && fault[0] == 0)
+        snprintf(fault, size, "the %s add up to %llu, the %s are %llu", parts, (unsigned long long)sum, whole,
+                 (unsigned long long)total);
+}
+
+void sg_cause_check(char *fault, size_t size)
+{
+    uint64_t misses = 0, invalidations = 0, classes = 0;
+    for (uint32_t region = 0, end = regions(); region < end; region++) {
+        sg_cause_cost cost[SG_CAUSE_COUNT];
+        if (!costs_of(region, cost) && fault[0] == 0)
+            snprintf(fault, size, "the runtime's own references of region %u exceed all of its references",
+                     region);
+        for (int cause = 0; cause < SG_CAUSE_COUNT; cause++) {
+            misses += cost[cause].counters[SG_COUNTER_MISSES - SG_COUNTER_READS];
+            invalidations += cost[cause].counters[SG_COUNTER_INVALIDATIONS - SG_COUNTER_READS];
+            for (int k = 0; k < SG_CLASS_COUNT; k++)
+                classes += cost[cause].classes[k];
+        }
+    }
+    differ(fault, size, "widths of the invalidations", invalidated(), "invalidations", invalidations);
+    differ(fault, size, "misses of the variables", sg_variable_misses(), "misses", misses);
+    if (sg->classes != NULL)
+        differ(fault, size, "misses by class", classes, "misses", misses);
+}

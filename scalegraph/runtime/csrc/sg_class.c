@@ -1,0 +1,473 @@
+/* Misses by class.
+ *
+ * A miss of a line that the processor never referenced before is cold. One of a line that was replaced is a
+ * capacity miss, or a conflict miss when a fully associative LRU cache of the same size, fed with the same
+ * references, still has the line. One of a line that was invalidated is a sharing miss: true if, before the
+ * line is lost again, the processor uses a word that another one wrote since its last essential miss of the
+ * line, else false (M. Dubois and others, The detection and elimination of useless misses in multiprocessors,
+ * ISCA 1993; a replacement miss is essential, a false sharing miss is not). So a sharing miss is counted when
+ * that is known, at the place that missed. Words have four bytes: two processors that use different bytes of
+ * one word share it truly.
+ *
+ * Whether a word was written since is told by epochs: a line's grows whenever a processor obtains the line or
+ * the right to write it, and a written word takes that of its line. */
+#include "sg_class.h"
+
+#include <sys/mman.h>
+
+#include "sg_cause.h"
+#include "sg_mem_state.h"
+#include "sg_variable.h"
+
+#define WORD_SHIFT  2
+#define MOST_NODES  (1u << 28)
+#define MOST_LINES  (1u << 26)
+#define SHOWN_LINES 256u /* with false sharing, in the result file */
+
+enum { HELD, REPLACED, INVALIDATED };
+
+/* To whom a miss is counted. */
+typedef struct place {
+    uint32_t region, cause, site, variable;
+} place;
+
+/* A line as one processor knows it. */
+typedef struct node {
+    uint64_t line;
+    uint64_t read, written; /* parts of the line, see sg_shared_line.grain */
+    uint32_t processor;
+    uint32_t record;         /* number of the line's record */
+    uint32_t newer, older;   /* in the fully associative cache */
+    uint32_t seen;           /* epoch of the last essential miss: what was written until then is known */
+    uint32_t fetched;        /* epoch of the last miss */
+    uint32_t reader, writer; /* sites */
+    place missed;            /* of a sharing miss that is neither true nor false yet */
+    bool pending, cached;
+    uint8_t state;
+} node;
+
+typedef struct word {
+    uint32_t epoch;  /* of the line, when it was written last */
+    uint32_t writer; /* processor + 1 */
+} word;
+
+/* A line as all know it: its epoch grows whenever somebody obtains it. */
+typedef struct record {
+    uint64_t line;
+    uint64_t classes[SG_CLASS_COUNT];
+    uint32_t epoch, unused;
+    word words[];
+} record;
+
+typedef struct table {
+    uint32_t *number; /* of a node or a record, 0: none */
+    uint32_t mask, used;
+} table;
+
+/* A fully associative cache: most and least recently used node. */
+typedef struct lru {
+    uint32_t newest, oldest, count;
+    uint32_t last; /* node referenced last */
+} lru;
+
+typedef struct sg_classes {
+    table nodes_by_line, records_by_line;
+    node *nodes;
+    char *records;
+    size_t record_bytes;
+    uint32_t nodes_count, records_count;
+    lru *lru;
+    uint64_t capacity; /* lines of one processor's private caches */
+    uint32_t line_shift, grain_shift;
+    uint64_t (*of_site)[SG_CLASS_COUNT];
+} sg_classes;
+
+static void *reserve(size_t size)
+{
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        sg_stop(SG_STATUS_INTERNAL, "no memory to classify misses");
+    return memory;
+}
+
+/* ---- tables ---- */
+
+static record *record_of(const sg_classes *c, uint32_t number)
+{
+    return (record *)(void *)(c->records + (size_t)number * c->record_bytes);
+}
+
+static uint32_t hash(uint64_t line, uint32_t processor)
+{
+    return (uint32_t)((line * 0x9e3779b97f4a7c15ull ^ (uint64_t)processor * 0xc2b2ae3d27d4eb4full) >> 29);
+}
+
+static void put(table *t, uint32_t at, uint32_t number)
+{
+    for (at &= t->mask; t->number[at] != 0; at = (at + 1) & t->mask)
+        ;
+    t->number[at] = number;
+    t->used++;
+}
+
+/* Makes room for one more; `hash_of` gives the place of a number. */
+static void grow(sg_classes *c, table *t, uint32_t (*hash_of)(const sg_classes *, uint32_t))
+{
+    if (2 * t->used < t->mask)
+        return;
+    table old = *t;
+    uint32_t size = old.number != NULL ? 2 * (old.mask + 1) : 1u << 16;
+    *t = (table){reserve((size_t)size * sizeof(uint32_t)), size - 1, 0};
+    for (uint32_t i = 0; old.number != NULL && i <= old.mask; i++)
+        if (old.number[i] != 0)
+            put(t, hash_of(c, old.number[i]), old.number[i]);
+    if (old.number != NULL)
+        munmap(old.number, ((size_t)old.mask + 1) * sizeof(uint32_t));
+}
+
+static uint32_t hash_of_node(const sg_classes *c, uint32_t number)
+{
+    return hash(c->nodes[number].line, c->nodes[number].processor);
+}
+
+static uint32_t hash_of_record(const sg_classes *c, uint32_t number)
+{
+    return hash(record_of(c, number)->line, 0);
+}
+
+static uint32_t find_record(sg_classes *c, uint64_t line)
+{
+    const table *t = &c->records_by_line;
+    for (uint32_t at = hash(line, 0) & t->mask; t->number[at] != 0; at = (at + 1) & t->mask)
+        if (record_of(c, t->number[at])->line == line)
+            return t->number[at];
+    if (c->records_count == MOST_LINES)
+        sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
+    uint32_t number = c->records_count++;
+    record_of(c, number)->line = line;
+    grow(c, &c->records_by_line, hash_of_record);
+    put(&c->records_by_line, hash(line, 0), number);
+    return number;
+}
+
+/* The node of `line` for processor `p`, or NULL. */
+static node *find(sg_classes *c, uint32_t p, uint64_t line)
+{
+    const table *t = &c->nodes_by_line;
+    if (c->nodes[c->lru[p].last].line == line && c->lru[p].last != 0)
+        return &c->nodes[c->lru[p].last];
+    for (uint32_t at = hash(line, p) & t->mask; t->number[at] != 0; at = (at + 1) & t->mask) {
+        node *n = &c->nodes[t->number[at]];
+        if (n->line == line && n->processor == p)
+            return n;
+    }
+    return NULL;
+}
+
+static node *make(sg_classes *c, uint32_t p, uint64_t line)
+{
+    if (c->nodes_count == MOST_NODES)
+        sg_stop(SG_STATUS_INTERNAL, "the program uses more lines than misses can be classified for");
+    uint32_t number = c->nodes_count++;
+    node *n = &c->nodes[number];
+    n->line = line;
+    n->processor = p;
+    n->record = find_record(c, line);
+    grow(c, &c->nodes_by_line, hash_of_node);
+    put(&c->nodes_by_line, hash(line, p), number);
+    return n;
+}
+
+/* ---- the fully associative cache ---- */
+
+static void take_out(sg_classes *c, node *n)
+{
+    lru *of = &c->lru[n->processor];
+    *(n->newer ? &c->nodes[n->newer].older : &of->newest) = n->older;
+    *(n->older ? &c->nodes[n->older].newer : &of->oldest) = n->newer;
+    n->cached = false;
+    of->count--;
+}
+
+static void to_front(sg_classes *c, node *n)
+{
+    lru *of = &c->lru[n->processor];
+    uint32_t number = (uint32_t)(n - c->nodes);
+    of->last = number;
+    if (of->newest == number)
+        return;
+    if (n->cached)
+        take_out(c, n);
+    else if (of->count == c->capacity)
+        take_out(c, &c->nodes[of->oldest]);
+    n->newer = 0;
+    n->older = of->newest;
+    *(of->newest ? &c->nodes[of->newest].newer : &of->oldest) = number;
+    of->newest = number;
+    n->cached = true;
+    of->count++;
+}
+
+/* ---- classes ---- */
+
+static void count(sg_classes *c, uint32_t number, const place *at, enum sg_miss_class class)
+{
+    sg_cause_region_at(at->region)->part[at->cause].classes[class]++;
+    c->of_site[at->site][class]++;
+    sg_variable_number(at->variable)->classes[class]++;
+    record_of(c, number)->classes[class]++;
+}
+
+static void decide(sg_classes *c, node *n, bool is_true)
+{
+    if (!n->pending)
+        return;
+    n->pending = false;
+    if (is_true)
+        n->seen = n->fetched;
+    count(c, n->record, &n->missed, is_true ? SG_CLASS_TRUE_SHARING : SG_CLASS_FALSE_SHARING);
+}
+
+/* Bits of a mask that stand for the bytes from `offset` on. */
+static uint64_t parts(const sg_classes *c, uint64_t offset, uint64_t size)
+{
+    uint64_t first = offset >> c->grain_shift, last = (offset + size - 1) >> c->grain_shift;
+    return (2ull << last) - (1ull << first); /* 2 << 63 is 0, as it must be */
+}
+
+/* The processor uses `size` bytes of a line that it has. */
+static void use(sg_classes *c, node *n, uint64_t address, uint64_t size, enum sg_access kind,
+                const void *site)
+{
+    record *r = record_of(c, n->record);
+    uint64_t offset = address & ((1ull << c->line_shift) - 1);
+    uint32_t first = (uint32_t)(offset >> WORD_SHIFT), last = (uint32_t)((offset + size - 1) >> WORD_SHIFT);
+    if (n->pending)
+        for (uint32_t i = first; i <= last; i++)
+            if (r->words[i].epoch > n->seen && r->words[i].writer != n->processor + 1)
+                decide(c, n, true);
+    uint32_t number = (uint32_t)(sg_site_of(site) - sg->sites);
+    if (kind != SG_READ) {
+        for (uint32_t i = first; i <= last; i++)
+            r->words[i] = (word){r->epoch, n->processor + 1};
+        n->written |= parts(c, offset, size);
+        n->writer = number;
+    }
+    if (kind != SG_WRITE) {
+        n->read |= parts(c, offset, size);
+        n->reader = number;
+    }
+    to_front(c, n);
+}
+
+void sg_class_hit(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+{
+    sg_classes *c = sg->classes;
+    uint64_t line = address >> c->line_shift;
+    node *n = find(c, p->id, line);
+    if (n == NULL || n->state != HELD) { /* it came by itself: with its page, or fetched ahead */
+        if (n == NULL)
+            n = make(c, p->id, line);
+        n->state = HELD;
+        n->seen = n->fetched = ++record_of(c, n->record)->epoch;
+    }
+    use(c, n, address, size, kind, site);
+}
+
+bool sg_class_answers(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+{
+    const sg_filter *filter = sg_mem_filter(sg->mem, p->id);
+    uint64_t line = address >> filter->shift;
+    if (!sg_filter_answers(filter->first[line & filter->mask], line, kind == SG_READ))
+        return false;
+    sg_class_hit(p, address, size, kind, site);
+    return true;
+}
+
+/* The class of a miss, unless that is to be seen. */
+static void classify(sg_classes *c, node *n, const place *at, bool is_new, bool is_upgrade)
+{
+    if (is_upgrade)
+        count(c, n->record, at, SG_CLASS_UPGRADE);
+    else if (is_new)
+        count(c, n->record, at, SG_CLASS_COLD);
+    else if (n->state == INVALIDATED)
+        n->missed = *at;
+    else
+        count(c, n->record, at, n->cached ? SG_CLASS_CONFLICT : SG_CLASS_CAPACITY);
+    n->pending |= !is_upgrade && !is_new && n->state == INVALIDATED;
+}
+
+void sg_class_note(sg_processor *p, const sg_pending *r, const sg_outcome *o)
+{
+    sg_classes *c = sg->classes;
+    uint64_t line = r->address >> c->line_shift, start, end;
+    node *n = find(c, p->id, line);
+    bool is_new = n == NULL, missed = o->count[SG_COUNTER_MISSES] != 0;
+    bool is_upgrade = o->count[SG_COUNTER_UPGRADES] != 0;
+    if (is_new)
+        n = make(c, p->id, line);
+    if (missed) {
+        place at = {p->account->rest.region, r->cause, (uint32_t)(sg_site_of(p->site) - sg->sites),
+                    sg_variable_at(r->address, &start, &end)};
+        classify(c, n, &at, is_new, is_upgrade);
+    }
+    if (is_new || missed || n->state != HELD) {
+        uint32_t epoch = ++record_of(c, n->record)->epoch;
+        if (!is_upgrade) {
+            n->fetched = epoch;
+            n->seen = n->pending ? n->seen : epoch;
+        }
+    }
+    n->state = HELD;
+    use(c, n, r->address, r->size, (enum sg_access)r->kind, p->site);
+}
+
+/* The private caches of processor `p` lose `line`; called by the memory system. */
+static void lost(uint32_t p, uint64_t line, int invalidated)
+{
+    sg_classes *c = sg->classes;
+    node *n = find(c, p, line);
+    if (n == NULL)
+        return; /* never referenced: it came with its page, or was fetched ahead */
+    decide(c, n, false);
+    n->state = invalidated ? INVALIDATED : REPLACED;
+    if (invalidated && n->cached)
+        take_out(c, n);
+    if (c->lru[p].last == (uint32_t)(n - c->nodes))
+        c->lru[p].last = 0;
+}
+
+void sg_class_count(uint64_t address, uint64_t references)
+{
+    uint64_t start, end;
+    sg_variable_number(sg_variable_at(address, &start, &end))->references += references;
+}
+
+/* ---- begin and end ---- */
+
+void sg_class_open(void)
+{
+    if (!(sg->config.collect & SG_COLLECT_CLASSES))
+        return;
+    sg_classes *c = sg_new(sizeof *c);
+    const sg_cache *last = &sg->mem->level[sg->mem->private_levels - 1];
+    c->line_shift = sg->mem->line_shift;
+    c->grain_shift = c->line_shift > 6 + WORD_SHIFT ? c->line_shift - 6 : WORD_SHIFT;
+    c->capacity = (last->set_mask + 1) * last->ways;
+    c->record_bytes = sizeof(record) + (sizeof(word) << (c->line_shift - WORD_SHIFT));
+    c->nodes = reserve(MOST_NODES * sizeof(node));
+    c->records = reserve(MOST_LINES * c->record_bytes);
+    c->nodes_count = c->records_count = 1;
+    grow(c, &c->nodes_by_line, hash_of_node);
+    grow(c, &c->records_by_line, hash_of_record);
+    c->lru = sg_new(sg->processors * sizeof *c->lru);
+    c->of_site = reserve(((sg->text_high - sg->text_low) / 5 + 2) * sizeof *c->of_site);
+    sg->classes = c;
+    sg->mem->lost = lost;
+    uint64_t *nothing = sg_new(sizeof *nothing);
+    for (uint32_t i = 0; i < sg->processors; i++) { /* every reference comes to us */
+        sg->processor[i].filter = nothing;
+        sg->processor[i].mask = 0;
+        sg->processor[i].rest_ways = 0;
+    }
+}
+
+void sg_class_close(void)
+{
+    sg_classes *c = sg->classes;
+    for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++)
+        decide(c, &c->nodes[i], false);
+}
+
+const uint64_t *sg_class_of_site(uint32_t site)
+{
+    return sg->classes != NULL ? sg->classes->of_site[site] : NULL;
+}
+
+/* ---- lines with false sharing ---- */
+
+/* How many false sharing misses a line must have to be among the first SHOWN_LINES. */
+static uint64_t threshold(const sg_classes *c)
+{
+    uint64_t least = 1;
+    for (;; least *= 2) {
+        uint32_t lines = 0;
+        for (uint32_t i = 1; i < c->records_count; i++)
+            lines += record_of(c, i)->classes[SG_CLASS_FALSE_SHARING] >= least;
+        if (lines <= SHOWN_LINES)
+            return least;
+    }
+}
+
+static bool is_shown(const record *r, uint64_t least)
+{
+    return r->classes[SG_CLASS_FALSE_SHARING] >= least;
+}
+
+uint64_t sg_shared_line_put(struct sg_writer *w)
+{
+    const sg_classes *c = sg->classes;
+    uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
+    for (uint32_t i = 1; c != NULL && i < c->records_count; i++) {
+        const record *r = record_of(c, i);
+        if (!is_shown(r, least))
+            continue;
+        sg_shared_line line = {.address = r->line << c->line_shift, .bytes = 1u << c->line_shift};
+        line.grain = 1u << c->grain_shift;
+        memcpy(line.classes, r->classes, sizeof line.classes);
+        sg_put(w, &line, sizeof line);
+        number++;
+    }
+    return number;
+}
+
+uint64_t sg_line_user_put(struct sg_writer *w)
+{
+    const sg_classes *c = sg->classes;
+    uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
+    for (uint32_t i = 1; c != NULL && i < c->nodes_count; i++) {
+        const node *n = &c->nodes[i];
+        if (!is_shown(record_of(c, n->record), least))
+            continue;
+        sg_line_user user = {.line = n->line << c->line_shift, .processor = n->processor};
+        user.read = n->read;
+        user.written = n->written;
+        user.reader = sg->sites[n->reader].address;
+        user.writer = sg->sites[n->writer].address;
+        sg_put(w, &user, sizeof user);
+        number++;
+    }
+    return number;
+}
+
+/* The variables that lie in one line. */
+static uint64_t put_parts(struct sg_writer *w, uint64_t line, uint64_t line_end)
+{
+    uint64_t number = 0;
+    for (uint64_t at = line, start, end; at < line_end; at = end) {
+        uint32_t variable = sg_variable_at(at, &start, &end);
+        if (variable == 0)
+            end = (at | 3) + 1;
+        if (end > line_end)
+            end = line_end;
+        if (variable == 0)
+            continue;
+        sg_line_part part = {line, at, (uint32_t)(end - at), variable, at - start};
+        sg_put(w, &part, sizeof part);
+        number++;
+    }
+    return number;
+}
+
+uint64_t sg_line_part_put(struct sg_writer *w)
+{
+    const sg_classes *c = sg->classes;
+    uint64_t number = 0, least = c != NULL ? threshold(c) : 0;
+    for (uint32_t i = 1; c != NULL && i < c->records_count; i++)
+        if (is_shown(record_of(c, i), least))
+            number += put_parts(w, record_of(c, i)->line << c->line_shift,
+                                (record_of(c, i)->line + 1) << c->line_shift);
+    return number;
+}
