@@ -3,12 +3,14 @@
  * The tunnel is divided into cells. In a step every molecule flies freely, turns round at walls and at the
  * block, and is entered into its cell under the lock of the cell; the molecules of a cell collide in
  * pairs, with a probability that grows with their relative speed; then every molecule adds its momentum
- * and energy to the samples of its cell, again under the lock. Molecules belong to processors in blocks of
- * the array, wherever they are in the tunnel, and cells in blocks of the tunnel, so that cells and
- * molecules keep moving between processors.
+ * and energy to the samples of its cell, again under the lock. What leaves the tunnel downstream comes in
+ * again upstream with the velocity of a molecule of the reservoir, which gets the other's, and the molecules
+ * of the reservoir collide with one another. A step has six barriers and takes two locks for a molecule.
  *
- * What leaves the tunnel downstream comes in again upstream. Samples are kept in fixed point, and pairs
- * are made in the order of the molecules' numbers, so nothing depends on who comes first.
+ * Molecules belong to processors in blocks of the array, wherever they are in the tunnel, and cells in
+ * blocks of the tunnel, so that cells and molecules keep moving between processors. Samples are kept in
+ * fixed point, and pairs are made in the order of the molecules' numbers, so nothing depends on who comes
+ * first.
  *
  *     rarefied MOLECULES STEPS
  */
@@ -21,6 +23,7 @@
 enum { LENGTH = 24, HEIGHT = 14, WIDTH = 7, CELLS = LENGTH * HEIGHT * WIDTH };
 enum { BLOCK_BEGIN = 9, BLOCK_END = 12, BLOCK_LOW = 5, BLOCK_HIGH = 9 }; /* along and across the flow */
 enum { SAMPLES = 5 };                                                    /* number, momentum, energy */
+enum { SHARE = 8 }; /* molecules in the tunnel for one in the reservoir */
 
 #define NOBODY      (-1)
 #define FLOW        0.4 /* cells in a step */
@@ -34,6 +37,7 @@ typedef struct molecule {
     double velocity[3];
     int next; /* in the same cell */
     int cell;
+    int left; /* the tunnel, in this step */
 } molecule;
 
 typedef struct cell {
@@ -45,6 +49,8 @@ typedef struct cell {
 typedef struct tunnel {
     int num_molecules;
     molecule *molecules;
+    int num_reserve;
+    molecule *reserve; /* they have no place */
     cell *cells;
 } tunnel;
 
@@ -84,7 +90,8 @@ static void fly(molecule *m)
             position[d] = m->position[d];
             m->velocity[d] = -m->velocity[d];
         }
-    if (position[0] >= LENGTH)
+    m->left = position[0] >= LENGTH;
+    if (m->left)
         position[0] -= LENGTH;
     else if (position[0] < 0.0)
         position[0] = fmin(position[0] + LENGTH, nextafter(LENGTH, 0.0));
@@ -160,6 +167,30 @@ static void collide_in_cell(tunnel *t, int place, int step)
     }
 }
 
+/* Molecule i of the reservoir serves those of the tunnel that have left, of its share of them. */
+static void exchange_with_reserve(tunnel *t, int i)
+{
+    int last = i < t->num_reserve - 1 ? (i + 1) * SHARE : t->num_molecules;
+    for (int k = i * SHARE; k < last; k++)
+        for (int d = 0; d < 3 && t->molecules[k].left; d++) {
+            double taken = t->reserve[i].velocity[d];
+            t->reserve[i].velocity[d] = t->molecules[k].velocity[d];
+            t->molecules[k].velocity[d] = taken;
+        }
+}
+
+/* Every molecule of the reservoir meets another one in every step, each time a different one. */
+static void collide_in_reserve(tunnel *t, int i, int step)
+{
+    int other = i ^ (1 + step % t->num_reserve);
+    if (other <= i || other >= t->num_reserve)
+        return;
+    unsigned number = (unsigned)(t->num_molecules + i), time = (unsigned)step;
+    molecule *a = &t->reserve[i], *b = &t->reserve[other];
+    collide(a, b, relative_speed(a, b), 2 * random_number(number, time, 2) - 1,
+            TURN * random_number(number, time, 3));
+}
+
 static int64_t fixed_point(double value)
 {
     return (int64_t)(value * FIXED_POINT);
@@ -184,20 +215,26 @@ static void take_sample(tunnel *t, const molecule *m)
     omp_unset_lock(&c->lock);
 }
 
-static void place_molecule(molecule *m, int i)
+/* Free stream: what a molecule of that number has before it meets another one. */
+static void set_velocity(molecule *m, unsigned number)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        double normal = -6.0; /* sum of twelve: nearly normal */
+        for (unsigned k = 0; k < 12; k++)
+            normal += random_number(number, d, k + 20);
+        m->velocity[d] = THERMAL * normal + (d == 0 ? FLOW : 0.0);
+    }
+}
+
+static void place_molecule(molecule *m, unsigned number)
 {
     unsigned attempt = 0;
     do {
-        for (int d = 0; d < 3; d++)
-            m->position[d] = extent[d] * random_number((unsigned)i, attempt, (unsigned)d + 10);
+        for (unsigned d = 0; d < 3; d++)
+            m->position[d] = extent[d] * random_number(number, attempt, d + 10);
         attempt++;
     } while (in_block(m->position));
-    for (int d = 0; d < 3; d++) {
-        double normal = -6.0; /* sum of twelve: nearly normal */
-        for (unsigned k = 0; k < 12; k++)
-            normal += random_number((unsigned)i, (unsigned)d, k + 20);
-        m->velocity[d] = THERMAL * normal + (d == 0 ? FLOW : 0.0);
-    }
+    set_velocity(m, number);
 }
 
 /* Returns the energy of all molecules. */
@@ -206,6 +243,8 @@ static int64_t initialize(tunnel *t, int num_molecules)
     int64_t sum = 0;
     t->num_molecules = num_molecules;
     t->molecules = malloc((size_t)num_molecules * sizeof *t->molecules);
+    t->num_reserve = (num_molecules + SHARE - 1) / SHARE;
+    t->reserve = malloc((size_t)t->num_reserve * sizeof *t->reserve);
     t->cells = malloc(CELLS * sizeof *t->cells);
 #pragma omp parallel reduction(+ : sum)
     {
@@ -214,9 +253,14 @@ static int64_t initialize(tunnel *t, int num_molecules)
             t->cells[i] = (cell){.first = NOBODY};
             omp_init_lock(&t->cells[i].lock);
         }
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < t->num_reserve; i++) {
+            set_velocity(&t->reserve[i], (unsigned)(num_molecules + i));
+            sum += fixed_point(energy(&t->reserve[i]));
+        }
 #pragma omp for schedule(static)
         for (int i = 0; i < num_molecules; i++) {
-            place_molecule(&t->molecules[i], i);
+            place_molecule(&t->molecules[i], (unsigned)i);
             sum += fixed_point(energy(&t->molecules[i]));
         }
     }
@@ -241,6 +285,12 @@ static void simulate(tunnel *t, int num_steps)
 #pragma omp for schedule(static)
         for (int i = 0; i < t->num_molecules; i++)
             take_sample(t, &t->molecules[i]);
+#pragma omp for schedule(static)
+        for (int i = 0; i < t->num_reserve; i++)
+            exchange_with_reserve(t, i);
+#pragma omp for schedule(static)
+        for (int i = 0; i < t->num_reserve; i++)
+            collide_in_reserve(t, i, step);
     }
 }
 
@@ -261,6 +311,9 @@ static int report(const tunnel *t, int num_steps, int64_t energy_before)
             behind += in_line && along == BLOCK_END ? samples[0] : 0;
             momentum += samples[1];
         }
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < t->num_reserve; i++)
+            energy_after += fixed_point(energy(&t->reserve[i]));
 #pragma omp for schedule(static)
         for (int i = 0; i < t->num_molecules; i++)
             energy_after += fixed_point(energy(&t->molecules[i]));
@@ -270,7 +323,7 @@ static int report(const tunnel *t, int num_steps, int64_t energy_before)
     printf("%d molecules, %d steps: %lld before the block, %lld behind it\n", t->num_molecules, num_steps,
            (long long)before, (long long)behind);
     printf("mean velocity %.9f, energy %.9f\n", (double)momentum / FIXED_POINT / (double)all,
-           (double)energy_after / FIXED_POINT / t->num_molecules);
+           (double)energy_after / FIXED_POINT / (t->num_molecules + t->num_reserve));
     printf("%s\n", wrong ? "WRONG: molecules or energy were lost" : "molecules and energy are conserved");
     return wrong;
 }
@@ -280,6 +333,7 @@ static void finish(tunnel *t)
     for (int i = 0; i < CELLS; i++)
         omp_destroy_lock(&t->cells[i].lock);
     free(t->cells);
+    free(t->reserve);
     free(t->molecules);
 }
 

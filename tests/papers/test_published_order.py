@@ -15,10 +15,14 @@ from scalegraph.request import Session
 pytestmark = pytest.mark.compiler
 
 
-def session_with(name: str, directory: Path) -> tuple[Session, Path]:
+def session_with(name: str, directory: Path, processors: tuple[int, ...] = ()) -> tuple[Session, Path]:
+    """Return a session and the study of a shipped request, on *processors* if given."""
     session = Session()
     path = directory / f"{name}.sgstudy"
-    session.submit(session.load(resource_dir("requests") / f"{name}.toml"), path).close()
+    request = session.load(resource_dir("requests") / f"{name}.toml")
+    if processors:
+        request = request.model_copy(update={"processors": processors})
+    session.submit(request, path).close()
     return session, path
 
 
@@ -37,11 +41,26 @@ def test_fixed_row_owners_scale_better_than_moving_rows(tmp_path: Path) -> None:
     """Order of Tables IX and X of the latency-metric paper, at efficiency 0.25 up to 32 processors."""
     fixed, moving = (matrix(*session_with(name, tmp_path), "efficiency") for name in ("ge2", "ge1"))
     assert fixed.processors == moving.processors == (2, 4, 8, 16, 32)
-    for first, second in itertools.combinations(fixed.processors, 2):
-        better, worse = fixed.value(first, second), moving.value(first, second)
-        assert better is not None
-        assert worse is not None
-        assert better > worse, (first, second)
+    assert_better_in_every_cell(fixed, moving)
+
+
+def assert_better_in_every_cell(better: Matrix, worse: Matrix) -> None:
+    assert better.processors == worse.processors
+    for first, second in itertools.combinations(better.processors, 2):
+        high, low = better.value(first, second), worse.value(first, second)
+        assert high is not None
+        assert low is not None
+        assert high > low, (first, second)
+
+
+def test_parallel_initialisation_scales_better_and_both_better_than_quick_sort(tmp_path: Path) -> None:
+    """APSP1 > APSP2 > QS1 and QS2 in the order of section 6.5 of the latency-metric paper."""
+    names = ("apsp1", "apsp2", "qs1", "qs2")
+    parallel, serial, *sorts = (matrix(*session_with(name, tmp_path, (1, 4, 8, 16)), "efficiency") for name in names)
+    assert parallel.processors == (4, 8, 16)
+    assert_better_in_every_cell(parallel, serial)
+    for sort in sorts:
+        assert_better_in_every_cell(serial, sort)
 
 
 def test_a_billiard_of_fixed_size_has_its_least_time_at_a_finite_number_of_processors(
@@ -69,3 +88,20 @@ def test_the_time_bound_overestimates_the_billiard(billiard: tuple[Session, Path
                     assert held < bounded
                     compared += 1
     assert compared >= 6
+
+
+def test_simple_barriers_stop_the_rarefied_flow_at_a_finite_number_of_processors(tmp_path: Path) -> None:
+    """Tables II, III and V of the latency-metric paper: hardware barriers bring the least time to a larger N."""
+    times: dict[str, dict[int, float]] = {}
+    remote: dict[str, dict[int, int]] = {}
+    for name in ("rarefied", "rarefied-hardware"):
+        session, path = session_with(name, tmp_path, (8, 16, 32, 64))
+        runs = session.study_data(path).table
+        times[name] = dict(zip(runs["processors"], runs["time_s"], strict=True))
+        remote[name] = dict(zip(runs["processors"], runs["misses"], strict=True))
+    simple, hardware = times["rarefied"], times["rarefied-hardware"]
+    assert min(simple, key=lambda count: simple[count]) == 16
+    assert simple[64] > 2 * simple[16]
+    assert min(hardware, key=lambda count: hardware[count]) == 64
+    assert remote["rarefied"][64] > 2 * remote["rarefied"][8]
+    assert remote["rarefied-hardware"][64] < 1.3 * remote["rarefied-hardware"][8]
