@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 Found = list[tuple[tuple[str | int, ...], str]]
 
+_MOST_CYCLES = 10**9  # for which the network does anything
 # Protocols that are tied to one network, and the network to them.
 _MADE_FOR = {"ring_snoop": "ring", "linked_list": "hypernode", "snoop": "bus"}
 
@@ -124,7 +125,19 @@ def _topology(machine: Machine) -> Found:
         found.append((("cache", len(machine.cache) - 1, "shared_by"), "expected 1 in an attraction memory"))
     elif attraction and machine.coherence.owned_state:
         found.append((("coherence", "owned_state"), "expected false: an attraction memory has no other memory"))
-    return [*found, *_places(machine), *_prefetch(machine)]
+    return [*found, *_places(machine), *_prefetch(machine), *_times(machine)]
+
+
+def _times(machine: Machine) -> Found:
+    """Return which times of the network are absurd in cycles of this clock, which the simulation counts in."""
+    found: Found = []
+    for name, value in machine.network.runtime(machine.clock_hz, machine.coherence.line_bytes).items():
+        cycles = value / 1000 if name.endswith("_millicycles") else value if name.endswith("_cycles") else 0
+        if cycles > _MOST_CYCLES:
+            what = name.removesuffix("_millicycles").removesuffix("_cycles")
+            text = f"makes '{what}' of the network {cycles:.3g} cycles; expected at most {_MOST_CYCLES:.0e}"
+            found.append((("processor", "clock_mhz"), text))
+    return found
 
 
 def _places(machine: Machine) -> Found:

@@ -153,7 +153,7 @@ class Bus(Section):
         """Return the parameters of the C side, all times in 1/1000 cycle."""
 
         def bus(cycles: int) -> int:
-            return round(1000 * cycles * clock_hz / (self.bus_mhz * 1e6))
+            return max(int(cycles > 0), round(1000 * cycles * clock_hz / (self.bus_mhz * 1e6)))
 
         def time(nanoseconds: float) -> int:
             return round(1000 * nanoseconds * 1e-9 * clock_hz)

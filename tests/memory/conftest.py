@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from scalegraph import machine
-
-CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
-SOURCES = [CSRC / f"sg_{part}.c" for part in ("config", "cache", "dir", "whatif_mem")]
-SOURCES += [*sorted(CSRC.glob("sg_mem*.c")), *sorted(CSRC.glob("sg_net*.c"))]
-RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
+from tests.memory.driving import build_driver, config_text
 
 Cost = dict[str, int]
 
@@ -71,27 +65,11 @@ class Memory:
         return self._process.wait(timeout=60)
 
 
-def config_text(name: str, processors: int, overrides: dict[str, str] | None = None) -> str:
-    values = machine.load(name, overrides).runtime_config()
-    values |= {f"run.{key}": str(value) for key, value in RUN.items()} | {"run.processors": str(processors)}
-    return "".join(f"{key} {value}\n" for key, value in values.items())
-
-
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("driver") / "driver"
-    sources = [str(Path(__file__).parent / "driver.c"), *map(str, SOURCES)]
-    flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
-    # Undefined behaviour stops the driver; addresses are left alone, the sparse mappings are too large for it.
-    check = ["-fsanitize=undefined", "-fno-sanitize-recover=undefined"]
-    gcc = os.environ.get("CC", "gcc")
-    done = subprocess.run(
-        [gcc, *flags, *check, *sources, "-o", str(target)], capture_output=True, text=True, check=False
-    )
-    if "cannot find" in done.stderr and "ubsan" in done.stderr:
-        done = subprocess.run([gcc, *flags, *sources, "-o", str(target)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return target
+    # Undefined behaviour stops the driver.
+    check = ["-O2", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"]
+    return build_driver(tmp_path_factory.mktemp("driver") / "driver", check)
 
 
 MakeMemory = Callable[..., Memory]

@@ -4,17 +4,10 @@ import itertools
 
 import pytest
 
+from tests.memory.driving import SMALL
+
 pytestmark = pytest.mark.compiler
 
-SMALL = {
-    "ksr1": {"cache.subcache.size_kib": "1", "cache.local.size_kib": "8", "memory.page_bytes": "1024"},
-    "cerberus": {"cache.cache.size_kib": "2", "coherence.exclusive_state": "true"},
-    "server-2x32": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
-    "server-8s": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
-    "bus-smp": {"cache.primary.size_kib": "1", "cache.secondary.size_kib": "4"},
-    "mesh-manycore": {"cache.l1.size_kib": "1", "cache.l2.size_kib": "4"},
-    "convex-exemplar": {"cache.cache.size_kib": "2", "cache.network.size_kib": "8"},
-}
 LAST_PRIVATE = {
     "ksr1": "local",
     "cerberus": "cache",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.memory.parameters import network
+from tests.memory.driving import network
 
 pytestmark = pytest.mark.compiler
 

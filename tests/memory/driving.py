@@ -1,0 +1,56 @@
+"""How the tests build the driver of the memory system, and the values of machines that they compute with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from scalegraph import machine
+
+CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
+SOURCES = [CSRC / f"sg_{part}.c" for part in ("config", "cache", "dir", "whatif_mem")]
+SOURCES += [*sorted(CSRC.glob("sg_mem*.c")), *sorted(CSRC.glob("sg_net*.c"))]
+RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
+
+# Every shipped machine with caches so small that lines are pushed out all the time.
+SMALL = {
+    "ksr1": {"cache.subcache.size_kib": "1", "cache.local.size_kib": "8", "memory.page_bytes": "1024"},
+    "cerberus": {"cache.cache.size_kib": "2", "coherence.exclusive_state": "true"},
+    "server-2x32": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
+    "server-8s": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
+    "bus-smp": {"cache.primary.size_kib": "1", "cache.secondary.size_kib": "4"},
+    "mesh-manycore": {"cache.l1.size_kib": "1", "cache.l2.size_kib": "4"},
+    "convex-exemplar": {"cache.cache.size_kib": "2", "cache.network.size_kib": "8"},
+}
+
+
+def build_driver(target: Path, flags: list[str]) -> Path:
+    """Compile the driver with *flags*; without the sanitizers where the compiler has no libraries for them."""
+    sources = [str(Path(__file__).parent / "driver.c"), *map(str, SOURCES)]
+    common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}", *sources, "-o", str(target)]
+    gcc = os.environ.get("CC", "gcc")
+    done = subprocess.run([gcc, *flags, *common], capture_output=True, text=True, check=False)
+    if "cannot find" in done.stderr and "san" in done.stderr:
+        plain = [flag for flag in flags if "sanitize" not in flag]
+        done = subprocess.run([gcc, *plain, *common], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def text_of(values: dict[str, str], processors: int) -> str:
+    """Return the configuration file of a run of a machine."""
+    values = values | {f"run.{key}": str(value) for key, value in RUN.items()} | {"run.processors": str(processors)}
+    return "".join(f"{key} {value}\n" for key, value in values.items())
+
+
+def config_text(name: str, processors: int, overrides: dict[str, str] | None = None) -> str:
+    """Return the configuration file of a run of a shipped machine."""
+    return text_of(machine.load(name, overrides).runtime_config(), processors)
+
+
+def network(name: str, overrides: dict[str, str] | None = None) -> dict[str, int]:
+    """Return the parameters of a machine's network as the C side gets them."""
+    values = machine.load(name, overrides).runtime_config()
+    prefix = "machine.network."
+    return {key.removeprefix(prefix): int(text) for key, text in values.items() if text.isdigit() and prefix in key}

@@ -1,0 +1,41 @@
+"""Every shipped machine, and machines with values changed at random, run a program and keep the identity."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.errors import InputError
+
+pytestmark = pytest.mark.compiler
+Runner = Callable[..., Any]
+NAMES = [item.name for item in machine.available()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_runs_on_every_machine(run: Runner, name: str) -> None:
+    """The fixture checks that every cycle of every processor is in one leaf."""
+    alone, together = run("whatif", 1, on=name), run("whatif", 9, on=name)
+    assert (alone.status, together.status) == ("ok", "ok")
+    assert together.total("misses") > alone.total("misses")
+    assert together.total("invalidations") > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_program_runs_on_machines_with_changed_values(run: Runner, seed: int) -> None:
+    choose = random.Random(seed)
+    name = NAMES[seed % len(NAMES)]
+    known = machine.describe(machine.load(name))
+    numbers = [row for row in known if isinstance(row.value, int) and not isinstance(row.value, bool)]
+    made = None
+    while made is None:  # most combinations contradict themselves
+        overrides = {row.key: str(row.value * choose.choice((1, 2, 3)) // choose.choice((1, 2, 4))) for row in
+                     choose.sample(numbers, 6)}  # fmt: skip
+        try:
+            made = machine.load(name, overrides)
+        except InputError:
+            continue
+    outcome = run("whatif", min(7, made.max_processors), on=name, settings=made.runtime_config())
+    assert outcome.status == "ok", overrides
