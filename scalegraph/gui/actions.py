@@ -56,6 +56,7 @@ SPECS: Final = (
     Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
     Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
     Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),
+    Spec("toggle_whatif", "&What if", "View", ("Ctrl+4",), "whatif", checkable=True),
     Spec("theme_system", "Colours as the system", "View", checkable=True, group="theme"),
     Spec("theme_light", "Light colours", "View", checkable=True, group="theme"),
     Spec("theme_dark", "Dark colours", "View", checkable=True, group="theme"),
@@ -84,7 +85,7 @@ _TOOLS: Final = (
     "start_request",
     "cancel_all",
 )
-_TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector")
+_TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector", "toggle_whatif")
 
 
 class Actions:

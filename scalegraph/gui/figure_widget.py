@@ -26,6 +26,7 @@ from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.source_panel import SourcePanel
 from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.what_if_state import target_of
 from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
 
 PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel
@@ -49,6 +50,7 @@ class FigureWidget(QWidget):
 
     retry_wanted = Signal()
     shown = Signal(object)  # the Figure that is now on the screen
+    faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
 
     def __init__(
         self,
@@ -214,9 +216,12 @@ class FigureWidget(QWidget):
         if isinstance(panel, Table):
             table = TablePanel(panel, theme)
             table.row_chosen.connect(self._choose_row)
+            table.can_be_faster = lambda key: bool(self._target(key))
+            table.faster_wanted.connect(lambda key: self.faster_wanted.emit(self._target(key)))
             return table
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
+        source.faster_wanted.connect(self.faster_wanted)
         return source
 
     # selection and colours
@@ -225,6 +230,9 @@ class FigureWidget(QWidget):
         if self._study is not None:
             changes["study"] = self._study
         self._selection.select(**changes)
+
+    def _target(self, key: str) -> str:
+        return target_of(self._figure.view if self._figure is not None else "", key)
 
     def _choose_row(self, key: str) -> None:
         if key.lstrip("-").isdigit():
@@ -281,7 +289,7 @@ class FigureWidget(QWidget):
         kinds = [type(panel) for panel in self._panels]
         for panel in self._panels:
             if isinstance(panel, PlotPanel) and kinds.count(PlotPanel) > 1:
-                words = panel.plot.y.label.split()
+                words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
                 self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
             else:
                 self._choice.addTab(_PARTS[type(panel)])

@@ -26,6 +26,7 @@ _OUTLINES: Final = {
     "inspector": "M4 5h16v14H4ZM14.5 5v14",
     "navigator": "M4 5h16v14H4ZM9.5 5v14",
     "queue": "M4 5h16v14H4ZM4 14h16",
+    "whatif": "M4 7h8M16 7h4M14 5v4M4 12h3M11 12h9M9 10v4M4 17h10M18 17h2M16 15v4",
     "code": "M9 7l-5 5 5 5M15 7l5 5-5 5",
     "folder": "M4 18V6h5.5l2 2.5H20V18Z",
     "remove": "M6 12h12",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
@@ -32,6 +32,7 @@ from scalegraph.gui.start_page import StartPage
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
+from scalegraph.gui.what_if_panel import WhatIfPanel
 
 START, REQUEST, STUDY, INSTRUMENT = "start", "request", "study", "instrument"
 _LONGEST_GOODBYE_MS: Final = 8000  # for children to stop; then the window goes anyway, and they with it
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.navigator = Navigator(self.studies, self.selection, theme)
         self.inspector = Inspector(self.studies, self.selection)
         self.queue = QueuePanel(self.runner, theme)
+        self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
         self.files = Files(self)
         self._pages: dict[str, QWidget] = {
             START: self.start,
@@ -144,6 +146,7 @@ class MainWindow(QMainWindow):
         everywhere = {START, REQUEST, STUDY, INSTRUMENT}
         panels.add("navigator", "Navigator", self.navigator, {REQUEST, STUDY}, toggles["toggle_navigator"])
         panels.add("inspector", "Inspector", self.inspector, {STUDY}, toggles["toggle_inspector"])
+        panels.add("whatif", "What if", self.whatif, {STUDY}, toggles["toggle_whatif"])
         panels.add("queue", "Queue", self.queue, everywhere, toggles["toggle_queue"])
         return panels
 
@@ -159,17 +162,20 @@ class MainWindow(QMainWindow):
         self.instrument.left.connect(lambda: self.go(REQUEST))
         self.navigator.close_wanted.connect(self.close_study)
         self.queue.study_wanted.connect(self.open_study)
-        self.runner.added.connect(lambda _entry: self.panels.use("queue", True))
+        self.runner.added.connect(self._added)
         self.runner.changed.connect(self._update_actions)
         self.runner.landed.connect(self._landed)
         self.runner.ended.connect(self._ended)
         self.study.area_made.connect(self._offer_views)
+        self.study.faster_wanted.connect(self._ask_faster)
+        self.whatif.view_wanted.connect(self.study.show_answer)
+        self.whatif.undo_changed.connect(self._update_actions)
+        self.actions_["toggle_whatif"].toggled.connect(self._update_actions)
         self.studies.opened.connect(self._opened)
         self.studies.closed.connect(lambda _key: self._opened(None))
         self.selection.changed.connect(self._selected)
 
     def _wire_actions(self) -> None:
-        undo = self.request.model.undo_stack
         doing: dict[str, Callable[[], object]] = {
             "new_request": lambda: self.go(REQUEST),
             "open": self.files.ask_open,
@@ -178,8 +184,8 @@ class MainWindow(QMainWindow):
             "reveal_study": self._reveal,
             "close_study": lambda: self.close_study(self.selection.current.study or ""),
             "quit": self.close,
-            "undo": lambda: self._walk(undo.undo),
-            "redo": lambda: self._walk(undo.redo),
+            "undo": lambda: self._history.undo(),
+            "redo": lambda: self._history.redo(),
             "clear_selection": self.selection.clear,
             "start_request": self.request.start,
             "edit_request": self._edit_request,
@@ -220,7 +226,7 @@ class MainWindow(QMainWindow):
         self.study.show_view(name)
 
     def _update_actions(self, *_what: object) -> None:
-        state, undo, handle = self.selection.state, self.request.model.undo_stack, self.study.handle
+        state, undo, handle = self.selection.state, self._history, self.study.handle
         enabled = {
             "back": state.can_go_back,
             "forward": state.can_go_forward,
@@ -247,6 +253,7 @@ class MainWindow(QMainWindow):
     def _opened(self, _handle: StudyHandle | None) -> None:
         self.panels.use("navigator", len(self.studies) > 0)
         self.panels.use("inspector", len(self.studies) > 0)
+        self.panels.use("whatif", len(self.studies) > 0)
         self._update_actions()
 
     def _selected(self, selection: Selection) -> None:
@@ -257,6 +264,10 @@ class MainWindow(QMainWindow):
     def _submit(self, request: Any, path: Path, title: str) -> None:
         self.runner.submit(request, path, title)
         self.statusBar().showMessage(f"{title}: started", _SHORT_MESSAGE_MS)
+
+    def _added(self, entry: QueueEntry) -> None:
+        if not entry.quiet:
+            self.panels.use("queue", True)
 
     def _landed(self, entry: QueueEntry) -> None:
         if self._closing:
@@ -306,10 +317,17 @@ class MainWindow(QMainWindow):
         if self.study.handle is not None:
             reveal_path(self.study.handle)
 
-    def _walk(self, step: Callable[[], None]) -> None:
-        """Undo or redo, where the edit can be seen."""
-        self.go(REQUEST)
-        step()
+    @property
+    def _history(self) -> QUndoStack:
+        """What undo and redo walk through: the edits that can be seen, of the what-if settings or of the request."""
+        stack = self.whatif.undo_stack
+        if self.page == STUDY and self.actions_["toggle_whatif"].isChecked() and stack is not None:
+            return stack
+        return self.request.model.undo_stack
+
+    def _ask_faster(self, target: str) -> None:
+        self.panels.bring("whatif")
+        self.whatif.ask_faster(target)
 
     def _search(self) -> None:
         if self.page == STUDY and not self.actions_["toggle_navigator"].isChecked():
@@ -353,7 +371,7 @@ class MainWindow(QMainWindow):
         if geometry is not None:
             self.restoreGeometry(geometry)
         if state is None or not self.restoreState(state):
-            self.panels.size({"navigator": 260, "inspector": 280, "queue": 210})
+            self.panels.size({"navigator": 260, "inspector": 300, "whatif": 300, "queue": 210})
         self.panels.again()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -25,10 +25,11 @@ class Panel:
 
 
 _ROOMY: Final = 1600  # pixels, independent of the scale factor
-_LEAST: Final = {"navigator": (200, 200), "inspector": (240, 200), "queue": (320, 110)}
+_LEAST: Final = {"navigator": (200, 200), "inspector": (240, 200), "queue": (320, 110), "whatif": (290, 200)}
 _AREAS: Final = {
     "navigator": Qt.DockWidgetArea.LeftDockWidgetArea,
     "inspector": Qt.DockWidgetArea.RightDockWidgetArea,
+    "whatif": Qt.DockWidgetArea.RightDockWidgetArea,
     "queue": Qt.DockWidgetArea.BottomDockWidgetArea,
 }
 
@@ -52,7 +53,11 @@ class Panels(QObject):
         widget.setMinimumSize(*_LEAST[name])
         dock.hide()
         self._window.addDockWidget(_AREAS[name], dock)
-        wanted = self._settings.flag(f"panel/{name}", name != "inspector" or self._roomy())
+        for other in self._panels.values():  # one place, with tabs if both are wanted
+            if _AREAS[other.dock.objectName()] == _AREAS[name]:
+                self._window.tabifyDockWidget(other.dock, dock)
+        first = name != "whatif" and (name != "inspector" or self._roomy())
+        wanted = self._settings.flag(f"panel/{name}", first)
         self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
         action.setChecked(wanted)
         action.triggered.connect(lambda _on: self.want(name, self._panels[name].dock.isHidden()))
@@ -71,6 +76,11 @@ class Panels(QObject):
         panel.useful = panel.useful or on
         self._settings.set_flag(f"panel/{name}", on)
         self._show()
+
+    def bring(self, name: str) -> None:
+        """Show a dock in front of those that share its place."""
+        self.want(name, True)
+        self._panels[name].dock.raise_()
 
     def use(self, name: str, on: bool) -> None:
         """Say whether a dock has something to show."""

@@ -39,9 +39,12 @@ class QueueRunner(QObject):
         """Whether something in the list failed or was cancelled."""
         return any(entry.phase in ("failed", "cancelled") or entry.failed for entry in self.entries)
 
-    def submit(self, request: Any, path: Path, title: str) -> QueueEntry:
-        """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again."""
-        entry = QueueEntry(title, path, request)
+    def submit(self, request: Any, path: Path, title: str, *, quiet: bool = False) -> QueueEntry:
+        """Queue *request*; its runs land in the study at *path*. Runs that the study has are not run again.
+
+        *quiet*: whoever asked shows the progress.
+        """
+        entry = QueueEntry(title, path, request, quiet=quiet)
         self.entries.append(entry)
         self.added.emit(entry)
         self._begin(entry)

@@ -47,6 +47,7 @@ class QueueEntry:
     notes: list[str] = field(default_factory=list)
     message: str = ""
     output: str = ""  # the compiler's own text, when the program could not be built
+    quiet: bool = False  # shown elsewhere: the queue does not come up for it
     serial: int = field(default_factory=lambda: next(_serials))
     _told: float = 0.0  # when remaining_s was said
 

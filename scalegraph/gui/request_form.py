@@ -13,7 +13,7 @@ from typing import Any, Final
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.gui import request_text as text
-from scalegraph.request.model import Bound, Request
+from scalegraph.request.model import Bound, Request, Speedups, WhatIf
 from scalegraph.request.programs import Program
 
 Pairs = tuple[tuple[str, str], ...]
@@ -69,6 +69,8 @@ class RequestForm:
     memory_bytes: str = "8 GiB"
     output_bytes: str = "16 MiB"
     schedule: str = ""
+    what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
+    speedups: Speedups = field(default_factory=Speedups)
 
     @property
     def chosen(self) -> bool:
@@ -130,8 +132,18 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     }
     data["repetitions"] = reader.take("repetitions", text.whole, form.repetitions, "a whole number of runs")
     data["processors"] = reader.take("processors", text.processors, form.processors)
+    data |= _what_if(form, data["processors"] or ())
     data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
     return {key: value for key, value in data.items() if value is not None}
+
+
+def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
+    """Return what the panel does not show; processor counts that are gone are not looked at."""
+
+    def kept(part: WhatIf | Speedups) -> Any:
+        return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})
+
+    return {"what_if": tuple(map(kept, form.what_if)), "speedups": kept(form.speedups)}
 
 
 def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
@@ -224,6 +236,8 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         memory_bytes=text.size_text(request.limits.memory_bytes),
         output_bytes=text.size_text(request.limits.output_bytes),
         schedule=request.schedule,
+        what_if=request.what_if,
+        speedups=request.speedups,
     )
 
 

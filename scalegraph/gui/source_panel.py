@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFont,
     QFontDatabase,
     QKeyEvent,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QSplitter,
     QTextEdit,
@@ -32,6 +34,7 @@ from PySide6.QtWidgets import (
 from scalegraph.gui.c_highlighter import CHighlighter
 from scalegraph.gui.key_claim import KeyClaim
 from scalegraph.gui.source_margin import Margin, MarginHead
+from scalegraph.gui.table_panel import FASTER
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
 
@@ -50,6 +53,7 @@ class SourcePanel(QWidget):
     """Shows one `Source`; *region_chosen* says the region and the place (file, line) that was clicked."""
 
     region_chosen = Signal(object, object)
+    faster_wanted = Signal(str)  # target of a virtual speedup: a line, or the lines that are marked
 
     def __init__(self, source: Source, theme: str = "light", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +82,8 @@ class SourcePanel(QWidget):
         self._highlighters = [CHighlighter(e.document(), theme) for e in (self.editor, self.beside)]
         self.editor.line_clicked.connect(self._clicked)
         self.beside.line_clicked.connect(self._clicked)
+        for one in (self.editor, self.beside):
+            one.menu_wanted.connect(self._show_menu)
         for one, other in ((self.editor, self.beside), (self.beside, self.editor)):
             one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
         self.setFocusProxy(self.editor)
@@ -235,6 +241,20 @@ class SourcePanel(QWidget):
             line = self._source.lines[block]
             self.region_chosen.emit(line.region, (self._source.file, line.number))
 
+    def target(self, first: int, last: int) -> str:
+        """Return the target of the text's lines *first* to *last* (from 0) in a virtual speedup."""
+        lines = self._source.lines
+        if not 0 <= first <= last < len(lines):
+            return ""
+        one, other = lines[first].number, lines[last].number
+        return f"line:{self._source.file}:{one}" + (f"-{other}" if other != one else "")
+
+    def _show_menu(self, menu: QMenu, first: int, last: int) -> None:
+        target = self.target(first, last)
+        if target and self._source.columns:
+            menu.addSeparator()
+            menu.addAction(FASTER, lambda: self.faster_wanted.emit(target))
+
     def _to_find(self) -> None:
         self.search_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search_field.selectAll()
@@ -282,6 +302,7 @@ class _Editor(QPlainTextEdit):
     """Read-only text with a margin; a click says the number of its line (from 0)."""
 
     line_clicked = Signal(int)
+    menu_wanted = Signal(object, int, int)  # the menu to add to; first and last line (from 0) that it is about
 
     def __init__(self) -> None:
         super().__init__()
@@ -345,6 +366,23 @@ class _Editor(QPlainTextEdit):
         super().mouseReleaseEvent(event)
         if event.button() == Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
             self.line_clicked.emit(self.cursorForPosition(event.position().toPoint()).blockNumber())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.menu_at(event.pos())
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def menu_at(self, place: QPoint) -> QMenu:
+        """Return the menu of the marked lines, or of the line at *place*."""
+        menu = self.createStandardContextMenu()
+        cursor = self.textCursor()
+        if cursor.hasSelection():
+            lines = [self.document().findBlock(at) for at in (cursor.selectionStart(), cursor.selectionEnd())]
+            first, last = (block.blockNumber() for block in lines)
+        else:
+            first = last = self.cursorForPosition(place).blockNumber()
+        self.menu_wanted.emit(menu, first, last)
+        return menu
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

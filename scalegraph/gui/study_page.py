@@ -27,6 +27,7 @@ class StudyPage(QWidget):
     """Follows the selection to the study in view. The area of views is made when the first study comes."""
 
     area_made = Signal()  # views can be chosen from now on
+    faster_wanted = Signal(str)  # target of a virtual speedup that was asked for in a view
 
     def __init__(
         self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings
@@ -87,6 +88,11 @@ class StudyPage(QWidget):
         if self.area is not None and self._handle is not None:
             self.area.show_view(self._handle, name)
 
+    def show_answer(self, name: str) -> None:
+        """Open the view *name*, which answers what was just asked, where most room is."""
+        if self.area is not None and self._handle is not None:
+            self.area.show_view(self._handle, name, roomy=True)
+
     def arrange(self, name: str) -> None:
         """Take one of the ready-made arrangements."""
         if self.area is not None:
@@ -136,6 +142,7 @@ class StudyPage(QWidget):
         from scalegraph.gui.view_area import ViewArea  # with numpy, pandas and pyqtgraph: not before it is needed
 
         self.area = ViewArea(self._selection, self._theme, self._jobs, self._settings)
+        self.area.faster_wanted.connect(self.faster_wanted)
         self._stack.addWidget(self.area)
         self.area_made.emit()
         return self.area

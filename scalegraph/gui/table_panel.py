@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
+    QMenu,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -22,6 +25,7 @@ from scalegraph.gui.table_model import KEY_ROLE, RowFilter, TableModel
 from scalegraph.views.figure import Table
 
 _FILTER_FROM = 6  # rows from which a search field is worth its place
+FASTER = "What if this were faster…"
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
 
@@ -29,11 +33,13 @@ class TablePanel(QWidget):
     """Shows one `Table`; *row_chosen* says the key of the row that was clicked or reached by keys."""
 
     row_chosen = Signal(str)
+    faster_wanted = Signal(str)  # key of the row: what if it were faster?
 
     def __init__(self, table: Table, theme: str = "light", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._following = False
         self._key = ""
+        self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
         self._rows = RowFilter(self._model)
         self.filter = QLineEdit()
@@ -51,6 +57,8 @@ class TablePanel(QWidget):
         # not the current row: that changes when the focus merely comes here
         self.tree.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
         self.tree.resized.connect(self._share_width)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._show_menu)
         self.setFocusProxy(self.tree)
         KeyClaim(self.tree, {"/": self._to_filter, "Ctrl+F": self._to_filter})
         KeyClaim(self.filter, {"Esc": self._leave_filter})
@@ -170,6 +178,20 @@ class TablePanel(QWidget):
             self._key = key or ""
             if key:
                 self.row_chosen.emit(key)
+
+    def menu_for(self, key: str) -> QMenu:
+        """Return what can be done with the row *key*."""
+        menu = QMenu(self)
+        if self.can_be_faster(key):
+            menu.addAction(FASTER, lambda: self.faster_wanted.emit(key))
+        menu.addAction("Copy the table", lambda: QGuiApplication.clipboard().setText(self.as_text()))
+        return menu
+
+    def _show_menu(self, place: QPoint) -> None:
+        key = self.tree.indexAt(place).siblingAtColumn(0).data(KEY_ROLE)
+        menu = self.menu_for(str(key or ""))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.tree.viewport().mapToGlobal(place))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Ctrl+C copies the rows that are shown; Escape in the filter clears it."""

@@ -54,6 +54,7 @@ class ViewArea(QWidget):
     """
 
     views_changed = Signal()
+    faster_wanted = Signal(str)  # target of a virtual speedup
 
     def __init__(
         self,
@@ -175,8 +176,8 @@ class ViewArea(QWidget):
                 self.apply_arrangement("Overview")
         self._show_stack()
 
-    def show_view(self, handle: StudyHandle, name: str, **options: OptionValue) -> ViewDock:
-        """Open the view *name* of *handle*, or bring it to the front if it is open.
+    def show_view(self, handle: StudyHandle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
+        """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
 
         Raises:
             InputError: there is no view of that name.
@@ -193,7 +194,7 @@ class ViewArea(QWidget):
                     dock.set_options(options)
                 self._front(dock)
                 return dock
-        beside = self._current_dock()
+        beside = self._largest_dock() if roomy else self._current_dock()
         dock = self._make(view, handle, options)
         if beside is None:
             self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
@@ -330,6 +331,7 @@ class ViewArea(QWidget):
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
+        dock.picture.faster_wanted.connect(self.faster_wanted)
         desk.docks.append(dock)
         self.views_changed.emit()
         return dock
@@ -401,6 +403,10 @@ class ViewArea(QWidget):
         inside = [dock for dock in self.docks if not dock.isFloating()]
         there = shown or inside
         return there[-1] if there else None
+
+    def _largest_dock(self) -> ViewDock | None:
+        inside = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        return max(inside, key=lambda dock: dock.width() * dock.height(), default=self._current_dock())
 
     def _front(self, dock: ViewDock) -> None:
         dock.show()

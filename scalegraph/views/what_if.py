@@ -23,6 +23,7 @@ NEED = (
 )
 _QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup T_seq/T_para", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9
+_COLOURS = 6  # of series; the one behind them is that of the actual curve
 _NOTES = {
     "contention": "No contention: every transaction takes the time that it takes alone on the machine.",
     "network": "Ideal network: besides, what is remote costs what the node's own memory costs.",
@@ -138,7 +139,7 @@ def _curves(data: StudyData, rows: list[Compared], quantity: str) -> Plot:
     actual = _actual(data, rows)
     lines = [_line("actual", actual, quantity, "ink", unit, dashed=False)]
     lines += [
-        _line(part[0].variant.label(), part, quantity, f"series:{index}", unit, dashed=True)
+        _line(part[0].variant.label(), part, quantity, f"series:{index % _COLOURS}", unit, dashed=True)
         for index, part in enumerate(order)
     ]
     counts = sorted({row.processors for row in (*rows, *actual)})

@@ -14,6 +14,7 @@ pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its lib
 from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
 from PySide6.QtWidgets import QApplication
 
+from scalegraph import machine
 from scalegraph.base import events
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
@@ -124,6 +125,7 @@ def _study(path: Path, request: Any) -> Study:
         title="Model",
         program="model",
         machine="ksr1",
+        machine_values=machine.load("ksr1").model_dump(mode="json"),
         request=request.model_dump(mode="json") if request is not None else {},
         sources=(SourceText.of("model.c", text, text.replace("line_5;", "line_5; PROBE(2);")),),
         regions=REGIONS,

@@ -94,6 +94,5 @@ void sg_ideal_levels(sg_config *config)
         level->ways = (uint32_t)ways;
         level->replacement = SG_REPLACE_LRU; /* nobody is replaced */
         level->size_bytes = span * ways;
-        level->replacement = SG_REPLACE_LRU;
     }
 }
