@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -118,7 +119,10 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
 
 def _ours(path: Path, name: str) -> None:
     """Raise `InputError` unless this version of ScaleGraph linked the executable."""
-    runtime = section(path, RUNTIME)
+    try:
+        runtime = section(path, RUNTIME)
+    except InputError as error:
+        raise InputError([replace(fault, file=name) for fault in error.faults]) from error
     if runtime is None:
         raise InputError(Fault(f"was not built for the simulator; {HOW}", file=name))
     if runtime.decode("ascii", "replace") != sources_digest():

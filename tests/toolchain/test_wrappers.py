@@ -1,0 +1,162 @@
+"""The compiler wrappers: a build that knows nothing of them makes a program that the simulator knows all about."""
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine as machines
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import RunRecord
+from scalegraph.control import adopt
+from scalegraph.link import Build, Simulated
+from tests.toolchain.conftest import Run, need
+
+pytestmark = pytest.mark.compiler
+
+HELLO = (
+    '#include <stdio.h>\nint main(void)\n{\n    for (int i = 0; i < 3; i++)\n        puts("hello");\n    return 7;\n}\n'
+)
+
+
+def simulated(build: Build, processors: int, *args: str) -> RunRecord:
+    record = Simulated().run(build, machines.load("ksr1"), processors, args)
+    assert record.status in ("ok", "failed"), record.message
+    return record
+
+
+def test_make_builds_a_project_of_several_directories_that_runs_alone_and_simulated(run: Run, project: Path) -> None:
+    need("make", "g++")
+    run("make", "-s")
+    native = run("./prog", "x").stdout
+    run("make", "-s", "-B", "CC=scalegraph-cc", "CXX=scalegraph-c++")
+    assert run("./prog", "x").stdout == native
+    assert "up to date" in run("make", "CC=scalegraph-cc", "CXX=scalegraph-c++").stdout
+    assert (project / "lib/lib.d").read_text().split() == ["lib/lib.o:", "lib/lib.c", "lib/lib.h"]
+    build = adopt("prog")
+    assert [source.file for source in build.sources] == ["src/main.c", "lib/lib.c", "lib/part.cpp"]
+    numbers = [region.id for region in build.regions]
+    assert numbers == sorted(set(numbers))
+    assert {region.file for region in build.regions if region.id} == {"src/main.c", "lib/lib.c", "lib/part.cpp"}
+    named = {region.name: region for region in build.regions}
+    assert named["parallel for work:5"].parent == named["function work"].id
+    for processors in (1, 4):
+        record = simulated(build, processors, "x")
+        assert record.stdout == native
+        assert {cost.region for cost in record.regions} <= set(numbers)
+        assert {"src/main.c", "lib/lib.c", "lib/part.cpp"} <= {line.file for line in record.lines}
+
+
+def test_cmake_knows_the_wrappers_as_gcc(run: Run, project: Path) -> None:
+    need("cmake", "make", "g++")
+    said = run(
+        "cmake", "-B", "build", "-DCMAKE_C_COMPILER=scalegraph-cc", "-DCMAKE_CXX_COMPILER=scalegraph-c++",
+        "-DCMAKE_POSITION_INDEPENDENT_CODE=ON",
+    )  # fmt: skip
+    assert "The C compiler identification is GNU" in said.stdout
+    run("cmake", "--build", "build")
+    build = adopt("build/prog")
+    assert "lib/part.cpp" in {source.file for source in build.sources}
+    assert simulated(build, 3).stdout == run("build/prog").stdout
+
+
+def test_a_program_that_is_built_alone_keeps_its_exit_code(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(HELLO)
+    run("scalegraph-cc", "-O2", "a.c", "-o", "a", "-Wl,--gc-sections", "-ffunction-sections")
+    assert run("./a", code=7).stdout == "hello\n" * 3
+    assert simulated(adopt("a"), 2).exit_code == 7
+    assert [region.name for region in adopt("a").regions] == ["program", "function main", "loop main:4"]
+
+
+def test_what_only_asks_or_preprocesses_is_answered_by_the_compiler(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int x = VALUE;\n")
+    assert run("scalegraph-cc", "--version").stdout == run("gcc", "--version").stdout
+    assert "int x = 3;" in run("scalegraph-cc", "-E", "-DVALUE=3", "a.c").stdout
+    assert run("scalegraph-cc", "-MM", "-DVALUE=3", "a.c").stdout == "a.o: a.c\n"
+
+
+def test_assembly_of_a_source_assembles_to_the_same_program(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(HELLO)
+    run("scalegraph-cc", "-S", "-g", "a.c")
+    run("scalegraph-cc", "-c", "a.s", "-o", "b.o")
+    run("scalegraph-cc", "b.o", "-o", "b")
+    assert len(adopt("b").regions) == 3
+
+
+def test_response_files_and_a_forced_language_are_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(HELLO)
+    (tmp_path / "args").write_text('-O1 "-DX=a b"\n-x c a.txt -o prog')
+    run("scalegraph-cc", "@args")
+    assert len(adopt("prog").regions) == 3
+
+
+def test_errors_and_warnings_are_the_compilers_own(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int main(void)\n{\n    int unused;\n    for (int i = 0; i < 2; i++) {}\n}\n")
+    for options in (["-Wall"], ["-Wall", "-Werror"]):
+        code = int("-Werror" in options)
+        native = run("gcc", *options, "-O2", "-c", "a.c", code=code).stderr
+        assert run("scalegraph-cc", *options, "-O2", "-c", "a.c", code=code).stderr == native
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-static", "a.c"], "-static cannot be used: the simulated target needs the shared C library"),
+        (["-shared", "a.c"], "-shared cannot be used: the simulated target runs programs, not libraries"),
+        (["-fsanitize=address", "-c", "a.c"], "the simulated target uses the sanitizer's hooks itself"),
+        (["-c", "-m32", "a.c"], "the simulated target runs 64-bit programs"),
+        (["-c", "a.c", "b.c", "-o", "c.o"], "cannot write several sources to one file"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_a_sentence(run: Run, tmp_path: Path, words: list[str], sentence: str) -> None:
+    for name in ("a.c", "b.c"):
+        (tmp_path / name).write_text(HELLO)
+    said = run("scalegraph-cc", *words, code=1).stderr
+    assert said.startswith("scalegraph-cc: error: ")
+    assert sentence in said
+
+
+def test_programs_that_were_not_wrapped_are_refused_with_the_way_to_build_them(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(HELLO)
+    run("gcc", "a.c", "-o", "a")
+    with pytest.raises(InputError, match=r"^a: was not built for the simulator; build it with .*CC=scalegraph-cc"):
+        adopt("a")
+    with pytest.raises(InputError, match=r"^a\.c: is no executable"):
+        adopt("a.c")
+    run("scalegraph-cc", "a.c", "-o", "a", "-s")
+    with pytest.raises(InputError, match="was stripped"):
+        adopt("a")
+
+
+def test_a_program_of_another_version_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from scalegraph.control import adopt as function  # the module of the same name is hidden by it
+
+    (tmp_path / "a.c").write_text(HELLO)
+    run("scalegraph-cc", "a.c", "-o", "a")
+    monkeypatch.setitem(function.__globals__, "sources_digest", lambda: "another")
+    with pytest.raises(InputError, match="another version of ScaleGraph; build it again"):
+        adopt("a")
+
+
+def test_makefile_with_fortran(run: Run, tmp_path: Path) -> None:
+    need("make", "gfortran")
+    (tmp_path / "heat.f90").write_text(
+        "program heat\n  use grid\n  implicit none\n  real(8) :: s\n  integer :: i\n  s = 0\n"
+        "!$omp parallel do reduction(+:s)\n  do i = 1, 500\n     s = s + cell(i)\n  end do\n"
+        "  print '(f10.1)', s\nend program\n"
+    )
+    (tmp_path / "grid.f90").write_text(
+        "module grid\ncontains\n  real(8) function cell(i)\n    integer, intent(in) :: i\n    cell = i * 0.5d0\n"
+        "  end function\nend module\n"
+    )
+    (tmp_path / "Makefile").write_text(
+        "FC = gfortran\nFFLAGS = -O2 -fopenmp\nprog: grid.o heat.o\n\t$(FC) $(FFLAGS) -o $@ $^\n"
+        "heat.o: grid.o\n%.o: %.f90\n\t$(FC) $(FFLAGS) -c $<\n"
+    )
+    run("make", "-s")
+    native = run("./prog").stdout
+    run("make", "-s", "-B", "FC=scalegraph-fc")
+    build = adopt("prog")
+    assert [source.file for source in build.sources] == ["grid.f90", "heat.f90"]
+    record = simulated(build, 4)
+    assert record.stdout == native == run("./prog").stdout
+    assert {"grid.f90", "heat.f90"} <= {line.file for line in record.lines}
