@@ -30,8 +30,7 @@ def link(
 
     *names*: the sources that temporary objects stand for. Raises `BuildError` with the linker's output.
     """
-    own = _cplusplus(compiler) if compiler.language == "c++" else []
-    command = ["-no-pie", *arguments, *own, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
+    command = ["-no-pie", *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
     result: subprocess.CompletedProcess[str] = compiler.run(command, cwd=cwd, cancel=cancel)
     output = result.stderr
     for item, name in names.items():
@@ -49,13 +48,6 @@ def driver(languages: Collection[Language]) -> Language:
 def libraries(languages: Collection[Language]) -> tuple[str, ...]:
     """Return the libraries that the linking compiler does not add by itself."""
     return ("-lgfortran",) if {"c++", "fortran"} <= set(languages) else ()
-
-
-def _cplusplus(compiler: Compiler) -> list[str]:
-    """Return the C++ library as an archive, if there is one: its calls (std::thread) must reach the simulator."""
-    name = "libstdc++.a"
-    found = compiler.run([f"-print-file-name={name}"]).stdout.strip()
-    return [found, "-static-libstdc++"] if found != name else []
 
 
 def _without_ours(output: str, runtime: Library) -> str:
