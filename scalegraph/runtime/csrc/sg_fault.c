@@ -94,7 +94,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg->finished = true;
     sg_result_write(status, message, number);
     sg_say(message);
-    if (ftrylockfile(stdout) == 0)
+    if (_IO_ftrylockfile(stdout) == 0)
         fflush(stdout);
     signal(number, SIG_DFL);
     sigset_t set;

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,5 +15,9 @@ void *memmove(void *to, const void *from, size_t size) __asm__("__real_memmove")
 void *memset(void *to, int value, size_t size) __asm__("__real_memset");
 int memcmp(const void *a, const void *b, size_t size) __asm__("__real_memcmp");
 size_t strlen(const char *text) __asm__("__real_strlen");
+
+/* The C library's own lock of a stream; flockfile is served by the simulated machine (sg_stdio.c). */
+int _IO_ftrylockfile(FILE *stream);
+void _IO_funlockfile(FILE *stream);
 
 #endif

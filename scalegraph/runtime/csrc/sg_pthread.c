@@ -250,6 +250,8 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
     sg_charge_site(sg_now, SG_LEAF_PRIM_THREAD, sg->config.thread_cycles);
     free_ended();
     sg_thread *t = sg_thread_new_on(stack, size);
+    if (t == NULL)
+        return EINVAL;
     sg_posix *posix = sg_posix_of(t);
     posix->start = start;
     posix->start_c11 = start_c11;

@@ -354,9 +354,9 @@ void sg_finish(void)
 /* Writes what the program left in the buffer of its standard output, if nobody is inside it. */
 static void flush_output(void)
 {
-    if (ftrylockfile(stdout) == 0) {
+    if (_IO_ftrylockfile(stdout) == 0) {
         fflush(stdout);
-        funlockfile(stdout);
+        _IO_funlockfile(stdout);
     }
 }
 

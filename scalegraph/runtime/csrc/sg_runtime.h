@@ -243,7 +243,8 @@ typedef struct sg_context {
     bool primitives_differ;   /* synchronisation is free, or a lock is scaled */
     struct sg_futexes *futexes;
     struct named *semaphores;
-    bool robust; /* the program has used a robust mutex */
+    struct sg_file *files; /* streams that were locked once */
+    bool robust;           /* the program has used a robust mutex */
     char warnings[1024];
     /* What happened, by cause. */
     struct sg_causes {
@@ -365,7 +366,8 @@ sg_thread *sg_thread_new(void);
 void sg_thread_prepare(uint32_t count);
 /* Makes a new thread run `entry`, which must not return, from time `when` on. */
 void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when);
-/* The same with a stack of at least `stack_size` bytes, or with the program's own at `stack`, if not 0. */
+/* The same with a stack of at least `stack_size` bytes, or with the program's own at `stack`, if not NULL.
+ * NULL: that one is too small. */
 sg_thread *sg_thread_new_on(void *stack, size_t stack_size);
 /* Ends the running thread for good. */
 void sg_thread_end(void) __attribute__((noreturn));

@@ -71,8 +71,9 @@ static void map_stack(sg_thread *t, uint64_t size)
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int join_function(pthread_t, void **);
 
-/* Starts the host's thread for `t`; on the stack of the program's own at `stack`, if not NULL. */
-static void start_host(sg_thread *t, void *stack, uint64_t size)
+/* Starts the host's thread for `t`; on the stack of the program's own at `stack`, if not NULL. False: that
+ * one is too small. */
+static bool start_host(sg_thread *t, void *stack, uint64_t size)
 {
     create_function *create = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     pthread_attr_t attributes;
@@ -89,10 +90,10 @@ static void start_host(sg_thread *t, void *stack, uint64_t size)
     int error = create(&t->host, &attributes, park, t);
     pthread_attr_destroy(&attributes);
     if (error == EINVAL)
-        sg_stop(SG_STATUS_UNSUPPORTED, "the program gives a thread a stack of %llu bytes, which is too small",
-                (unsigned long long)size);
+        return false;
     if (error != 0)
         sg_stop(SG_STATUS_INTERNAL, "no host thread for thread %u: the limit of processes is reached", t->id);
+    return true;
 }
 
 static void wait_for_host(sg_thread *t)
@@ -113,22 +114,25 @@ static sg_thread *thread_at(uint32_t id)
     return sg->thread[id];
 }
 
-/* Starts the host's threads of those among the numbers first..end-1 that have none. */
-static void start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
+/* Starts the host's threads of those among the numbers first..end-1 that have none; false: the stack given is
+ * too small. */
+static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
     sigset_t all, old;
+    bool started = true;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
     sg_alloc_own(true);
     for (uint32_t i = first; i < end; i++)
         if (thread_at(i)->parked == 0)
-            start_host(sg->thread[i], stack, size);
+            started &= start_host(sg->thread[i], stack, size);
     sg_alloc_own(false);
-    for (uint32_t i = first; i < end; i++)
+    for (uint32_t i = first; i < end && started; i++)
         wait_for_host(sg->thread[i]);
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (end > sg->threads)
         sg->threads = end;
+    return started;
 }
 
 static void refuse_more(void)
@@ -157,7 +161,8 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
         id++;
     if (id == SG_MAX_THREADS)
         refuse_more();
-    start_hosts(id, id + 1, stack, ordinary ? sg->config.stack_bytes : stack_size);
+    if (!start_hosts(id, id + 1, stack, ordinary ? sg->config.stack_bytes : stack_size))
+        return NULL;
     sg_thread *t = sg->thread[id];
     t->state = SG_BLOCKED;
     t->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;

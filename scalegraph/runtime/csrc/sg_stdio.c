@@ -1,0 +1,142 @@
+/* Streams of the C library that several threads use. A stream's own lock belongs to the host's threads, of
+ * which only one runs: while a call of the C library has it, no other simulated thread can run. What lasts
+ * longer is flockfile; it is a lock of the simulated machine, and whoever uses the stream meanwhile waits for
+ * it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sg_posix.h"
+
+typedef struct sg_file {
+    struct sg_file *next;
+    FILE *stream;
+    sg_lock *lock;
+    uint32_t depth; /* how often its holder has locked it */
+} sg_file;
+
+static sg_file *file_of(FILE *stream)
+{
+    sg_file *file = sg->files;
+    while (file != NULL && file->stream != stream)
+        file = file->next;
+    return file;
+}
+
+static sg_file *file_for(FILE *stream)
+{
+    sg_file *file = file_of(stream);
+    if (file == NULL) {
+        file = sg_new(sizeof *file);
+        *file = (sg_file){sg->files, stream, sg_lock_new(0), 0};
+        sg->files = file;
+    }
+    return file;
+}
+
+static bool is_mine(const sg_file *file)
+{
+    return sg_lock_holder(file->lock) == sg_self_id();
+}
+
+SG_API void flockfile(FILE *stream)
+{
+    if (!sg_enter(SG_CALLER))
+        return;
+    sg_file *file = file_for(stream);
+    if (!is_mine(file))
+        sg_lock_acquire(file->lock);
+    file->depth++;
+}
+
+SG_API int ftrylockfile(FILE *stream)
+{
+    if (!sg_enter(SG_CALLER))
+        return 0;
+    sg_file *file = file_for(stream);
+    if (!is_mine(file) && !sg_lock_try(file->lock))
+        return -1;
+    file->depth++;
+    return 0;
+}
+
+SG_API void funlockfile(FILE *stream)
+{
+    sg_file *file = sg_enter(SG_CALLER) ? file_of(stream) : NULL;
+    if (file != NULL && is_mine(file) && --file->depth == 0)
+        sg_lock_release(file->lock);
+}
+
+/* Waits while another thread has locked `stream`. */
+static void wait_for(FILE *stream, const void *site)
+{
+    if (SG_LIKELY(sg->files == NULL) || !sg_enter(site))
+        return;
+    sg_file *file = file_of(stream);
+    if (file != NULL && sg_lock_holder(file->lock) >= 0 && !is_mine(file)) {
+        sg_lock_acquire(file->lock);
+        sg_lock_release(file->lock);
+    }
+}
+
+#define WRAP(type, name, parameters, stream, call)                                                           \
+    type __wrap_##name parameters;                                                                           \
+    extern type real_##name parameters __asm__("__real_" #name);                                             \
+    SG_API type __wrap_##name parameters                                                                     \
+    {                                                                                                        \
+        wait_for(stream, SG_CALLER);                                                                         \
+        return real_##name call;                                                                             \
+    }
+
+/* Functions with variable arguments call the one that takes a list. */
+#define WRAP_LIST(name, parameters, last, stream, call)                                                      \
+    int __wrap_##name parameters;                                                                            \
+    SG_API int __wrap_##name parameters                                                                      \
+    {                                                                                                        \
+        va_list list;                                                                                        \
+        wait_for(stream, SG_CALLER);                                                                         \
+        va_start(list, last);                                                                                \
+        int result = call;                                                                                   \
+        va_end(list);                                                                                        \
+        return result;                                                                                       \
+    }
+
+WRAP(int, puts, (const char *text), stdout, (text))
+WRAP(int, putchar, (int value), stdout, (value))
+WRAP(int, fputs, (const char *text, FILE *stream), stream, (text, stream))
+WRAP(int, fputc, (int value, FILE *stream), stream, (value, stream))
+WRAP(int, putc, (int value, FILE *stream), stream, (value, stream))
+WRAP(int, getchar, (void), stdin, ())
+WRAP(int, fgetc, (FILE * stream), stream, (stream))
+WRAP(int, getc, (FILE * stream), stream, (stream))
+WRAP(char *, fgets, (char *text, int size, FILE *stream), stream, (text, size, stream))
+WRAP(int, vprintf, (const char *format, va_list list), stdout, (format, list))
+WRAP(int, vfprintf, (FILE * stream, const char *format, va_list list), stream, (stream, format, list))
+WRAP_LIST(printf, (const char *format, ...), format, stdout, real_vprintf(format, list))
+WRAP_LIST(fprintf, (FILE * stream, const char *format, ...), format, stream,
+          real_vfprintf(stream, format, list))
+WRAP_LIST(__printf_chk, (int flag, const char *format, ...), format, stdout,
+          ((void)flag, real_vprintf(format, list)))
+WRAP_LIST(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), format, stream,
+          ((void)flag, real_vfprintf(stream, format, list)))
+
+/* These two move memory of the program. */
+
+size_t __wrap_fread(void *to, size_t size, size_t count, FILE *stream);
+extern size_t real_fread(void *to, size_t size, size_t count, FILE *stream) __asm__("__real_fread");
+SG_API size_t __wrap_fread(void *to, size_t size, size_t count, FILE *stream)
+{
+    wait_for(stream, SG_CALLER);
+    size_t done = real_fread(to, size, count, stream);
+    sg_reference_range(to, size * done, SG_WRITE, SG_CALLER);
+    return done;
+}
+
+size_t __wrap_fwrite(const void *from, size_t size, size_t count, FILE *stream);
+extern size_t real_fwrite(const void *from, size_t size, size_t count, FILE *stream) __asm__("__real_fwrite");
+SG_API size_t __wrap_fwrite(const void *from, size_t size, size_t count, FILE *stream)
+{
+    sg_reference_range(from, size * count, SG_READ, SG_CALLER);
+    wait_for(stream, SG_CALLER);
+    return real_fwrite(from, size, count, stream);
+}
