@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,14 @@ class Outcome:
         return [int(costs["leaves"][costs["processor"] == p].sum()) for p in range(self.processors)]
 
 
+def _source(name: str) -> tuple[tuple[str, ...], Path]:
+    """Return the compiler and the source of a program."""
+    path = PROGRAMS / f"{name}.cpp"
+    if path.exists():
+        return (*find_compiler("c++").command, "-std=c++20"), path
+    return find_compiler().command, PROGRAMS / f"{name}.c"
+
+
 class Simulator:
     """Builds programs once and runs them on simulated machines."""
 
@@ -66,29 +74,37 @@ class Simulator:
         self._runs = 0
 
     def build(self, name: str) -> Path:
-        """Return the simulated executable of programs/NAME.c."""
+        """Return the simulated executable of programs/NAME.c or NAME.cpp."""
         program = self.directory / name
         if not program.exists():
-            source, item = PROGRAMS / f"{name}.c", self.directory / f"{name}.o"
-            probe = self.runtime.include / "sg_probe.h"
-            self._gcc("-O2", "-g", *HOOKS, "-include", str(probe), "-c", str(source), "-o", str(item))
-            self._gcc(str(item), str(self.runtime.archive), *self.runtime.link_flags, "-o", str(program))
+            compiler, source = _source(name)
+            probe, item = self.runtime.include / "sg_probe.h", self.directory / f"{name}.o"
+            self._run(*compiler, "-O2", "-g", *HOOKS, "-include", str(probe), "-c", str(source), "-o", str(item))
+            libraries = [str(self.runtime.archive), *self.runtime.link_flags]
+            self._run(*compiler, str(item), *libraries, "-o", str(program))
             program.with_suffix(".blocks").write_bytes(block_table(program))
         return program
 
     def native(self, name: str, processors: int) -> str:
-        """Return what programs/NAME.c prints when it runs on the host."""
+        """Return what programs/NAME.c or NAME.cpp prints when it runs on the host."""
         program = self.directory / f"{name}.native"
         if not program.exists():
             probe = self.directory / "no_probe.h"
             probe.write_text("#define SCALEGRAPH_SCOPE(id) (void)0\n")
-            source = str(PROGRAMS / f"{name}.c")
-            self._gcc("-O2", "-fopenmp", "-include", str(probe), source, "-o", str(program), "-lm")
+            compiler, source = _source(name)
+            options = ["-O2", "-fopenmp", "-include", str(probe), str(source), "-o", str(program), "-lm", "-lpthread"]
+            self._run(*compiler, *options, *(["-latomic"] if source.suffix == ".cpp" else []))
         environment = {**os.environ, "OMP_NUM_THREADS": str(processors), "OMP_SCHEDULE": "dynamic,3"}
         return subprocess.run([str(program)], capture_output=True, text=True, check=True, env=environment).stdout
 
     def start(
-        self, name: str, processors: int, *, on: str = "ksr1", settings: Mapping[str, str] | None = None
+        self,
+        name: str,
+        processors: int,
+        *,
+        on: str = "ksr1",
+        settings: Mapping[str, str] | None = None,
+        args: Sequence[str] = (),
     ) -> tuple[subprocess.Popen[str], Path]:
         """Start a run; return its process and where its result will be."""
         program = self.build(name)
@@ -108,19 +124,25 @@ class Simulator:
         write_config(config, values)
         environment = {**os.environ, "SCALEGRAPH_CONFIG": str(config), "SG_CHECK": "1"}
         pipe = subprocess.PIPE
-        process = subprocess.Popen([str(program)], stdout=pipe, stderr=pipe, text=True, env=environment)
+        process = subprocess.Popen([str(program), *args], stdout=pipe, stderr=pipe, text=True, env=environment)
         return process, target
 
     def run(
-        self, name: str, processors: int, *, on: str = "ksr1", settings: Mapping[str, str] | None = None
+        self,
+        name: str,
+        processors: int,
+        *,
+        on: str = "ksr1",
+        settings: Mapping[str, str] | None = None,
+        args: Sequence[str] = (),
     ) -> Outcome:
         """Run programs/NAME.c to its end."""
-        process, target = self.start(name, processors, on=on, settings=settings)
+        process, target = self.start(name, processors, on=on, settings=settings, args=args)
         stdout, stderr = process.communicate(timeout=60)
         return Outcome(read_result(target), stdout, stderr, process.returncode, processors)
 
-    def _gcc(self, *arguments: str) -> None:
-        subprocess.run([*find_compiler().command, *arguments], check=True)
+    def _run(self, *command: str) -> None:
+        subprocess.run(command, check=True)
 
 
 @pytest.fixture(scope="session")

@@ -150,6 +150,8 @@ static uint64_t put_sites(writer *w)
         count++;
         sg_site site = {.address = from->address, .misses = from->misses};
         site.references = from->references + (from->hook ? executions_before(from->address) : 0);
+        if (site.references < site.misses)
+            site.references = site.misses; /* the compiler let two blocks share this code: at least those */
         for (int group = 0; group < SG_GROUP_COUNT; group++)
             site.cycles[group] = from->cycles[group];
         site.remote = from->remote;

@@ -1,0 +1,94 @@
+"""Programs with threads of their own: pthreads, C11, C++; more threads than processors; waits that never end."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scalegraph.runtime.format import LEAF_NAMES
+
+pytestmark = pytest.mark.compiler
+Runner = Callable[..., Any]
+
+
+@pytest.mark.parametrize("on", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("processors", [1, 3, 16, 64])
+@pytest.mark.parametrize("program", ["threads", "thread_ends", "cpp_threads"])
+def test_threads_do_what_they_do_natively(run: Runner, simulator: Any, program: str, processors: int, on: str) -> None:
+    outcome = run(program, processors, on=on)
+    assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
+    assert outcome.stdout == simulator.native(program, processors)
+    assert outcome.total("prim_thread") > 0
+
+
+@pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
+@pytest.mark.parametrize("barrier", ["central", "tree", "hardware"])
+def test_threads_work_with_every_kind_of_lock_and_barrier(run: Runner, simulator: Any, lock: str, barrier: str) -> None:
+    settings = {"machine.lock": lock, "machine.barrier": barrier, "machine.barrier_radix": "2"}
+    outcome = run("threads", 3, settings=settings)
+    assert (outcome.status, outcome.stdout) == ("ok", simulator.native("threads", 3))
+
+
+@pytest.mark.parametrize("processors", [1, 2, 5, 8])
+def test_spinning_threads_make_progress_also_on_shared_processors(run: Runner, processors: int) -> None:
+    outcome = run("spinning", processors, on="server-2x32", settings={"machine.slice_cycles": "20000"})
+    assert (outcome.status, outcome.stdout) == ("ok", "100 100 1\n")
+
+
+@pytest.mark.parametrize(("processors", "used"), [(1, 1), (3, 3), (13, 12)])
+def test_threads_spread_over_the_processors_there_are(run: Runner, processors: int, used: int) -> None:
+    outcome = run("thread_places", processors, on="server-2x32", settings={"machine.thread_cycles": "100"})
+    assert outcome.stdout == f"{processors} {processors} {processors} 0\n{used} 12\n12\n"
+
+
+def test_threads_on_one_processor_take_turns_and_pay_for_it(run: Runner) -> None:
+    long, short = (run("threads", 2, settings={"machine.slice_cycles": cycles}) for cycles in ("1000000", "2000"))
+    assert long.stdout == short.stdout
+    assert short.total("prim_thread") > long.total("prim_thread")
+    free = run("threads", 2, settings={"machine.slice_cycles": "2000", "machine.switch_cycles": "0"})
+    assert free.stdout == short.stdout
+    assert free.total("prim_thread") < short.total("prim_thread")
+
+
+def test_threads_run_the_same_every_time(run: Runner) -> None:
+    first, second = (run("threads", 5, on="server-2x32") for _ in range(2))
+    for part in ("costs", "sites"):
+        assert np.array_equal(getattr(first.result, part), getattr(second.result, part))
+
+
+@pytest.mark.parametrize(
+    ("what", "leaf", "sentence"),
+    [
+        ("mutex", "idle_lock", "2 for a lock; thread 0 waits for what thread 1 holds"),
+        ("condition", "idle_wait", "2 for a signal"),
+        ("semaphore", "idle_wait", "2 for a signal"),
+        ("barrier", "idle_barrier", "1 at a barrier, 1 for a signal"),
+    ],
+)
+def test_waiting_in_vain_is_a_deadlock_with_who_waits_for_what(
+    run: Runner, what: str, leaf: str, sentence: str
+) -> None:
+    outcome = run("stuck", 3, args=[what])
+    assert (outcome.status, outcome.stdout, outcome.returncode) == ("deadlock", "before\n", 99)
+    assert f"deadlock: all 2 working threads wait for each other, {sentence}" in outcome.stderr
+    waits = {int(wait["thread"]): wait for wait in outcome.result.waits}
+    assert LEAF_NAMES[waits[1]["leaf"]] == leaf
+    assert int(waits[1]["object"]) != 0
+    if what != "mutex":
+        assert int(waits[0]["holder"]) == 1  # main joins it
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        ("fork", "the program called fork at 0x"),
+        ("alarm", "a timer of the host would disturb simulated time"),
+        ("kill", "signals to threads and between them"),
+        ("asynchronous", "asynchronous cancellation"),
+    ],
+)
+def test_what_threads_cannot_do_is_named(run: Runner, what: str, sentence: str) -> None:
+    outcome = run("stuck", 2, args=[what])
+    assert outcome.status == "unsupported"
+    assert sentence in outcome.result.meta["message"]
