@@ -24,12 +24,32 @@
 #define ROUTERS   2u
 #define MAX_RINGS 1024
 
+/* A divisor with its reciprocal: the host divides slowly, and each packet needs two quotients. */
+typedef struct divisor {
+    uint64_t by, reciprocal; /* 2^64 / by, rounded down */
+} divisor;
+
+static divisor divisor_of(uint64_t by)
+{
+    return (divisor){by, by == 1 ? UINT64_MAX : UINT64_MAX / by};
+}
+
+/* Returns value / d.by, exactly. */
+static inline uint64_t divide(uint64_t value, divisor d)
+{
+    uint64_t quotient = (uint64_t)((unsigned __int128)value * d.reciprocal >> 64);
+    while (value - quotient * d.by >= d.by)
+        quotient++; /* once or twice at most: the product is rounded down */
+    return quotient;
+}
+
 typedef struct ring_net {
     uint32_t cells;    /* processors of one leaf ring */
     uint32_t stations; /* and its slots */
     uint32_t rings;    /* stations and slots of the upper ring */
     uint64_t hop, upper_hop, interface, router, holder;
     uint64_t revolution;
+    divisor by_stations, by_rings, by_hop, by_upper_hop;
     sg_calendar *slots; /* of leaf ring r: slots + r * stations; the upper ring's come last */
     sg_calendar *cell;  /* of each processor: supplying a subpage */
     size_t bytes;
@@ -63,6 +83,10 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->router = sg_config_u64(config, "router_cycles");
     net->holder = sg_config_u64(config, "holder_cycles");
     net->revolution = net->hop * net->stations;
+    net->by_stations = divisor_of(net->stations);
+    net->by_rings = divisor_of(net->rings);
+    net->by_hop = divisor_of(net->hop);
+    net->by_upper_hop = divisor_of(net->upper_hop);
     size_t slots = (size_t)net->rings * net->stations + net->rings;
     net->bytes = (slots + (size_t)net->rings * net->cells) * sizeof(sg_calendar);
     if (net->rings * net->cells < config->max_processors)
@@ -89,34 +113,35 @@ static void destroy(void *state)
 /* A ring as a packet sees it. */
 typedef struct track {
     sg_calendar *slots;
-    uint64_t count, hop;
+    divisor count, hop;
 } track;
 
-static track leaf_ring(ring_net *net, uint32_t ring)
+static track leaf_ring(const ring_net *net, uint32_t ring)
 {
-    return (track){net->slots + (size_t)ring * net->stations, net->stations, net->hop};
+    return (track){net->slots + (size_t)ring * net->stations, net->by_stations, net->by_hop};
 }
 
-static track upper_ring(ring_net *net)
+static track upper_ring(const ring_net *net)
 {
-    return (track){net->slots + (size_t)net->rings * net->stations, net->rings, net->upper_hop};
+    return (track){net->slots + (size_t)net->rings * net->stations, net->by_rings, net->by_upper_hop};
 }
 
 static uint64_t distance(track t, uint64_t from, uint64_t to)
 {
-    return (to + t.count - from) % t.count * t.hop;
+    return (to >= from ? to - from : to + t.count.by - from) * t.hop.by;
 }
 
 /* Puts a packet on the ring at `station`, not before `time`, into the first slot that passes there and is
  * empty for `length` cycles. Returns when; adds the time beyond the first passing slot to `wait`. */
 static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
-    uint64_t hops = (time + t.hop - 1) / t.hop, first = hops * t.hop, best = UINT64_MAX;
-    uint64_t slot = (station + t.count - hops % t.count) % t.count, best_slot = 0;
+    uint64_t hops = divide(time + t.hop.by - 1, t.hop), first = hops * t.hop.by, best = UINT64_MAX;
+    uint64_t passed = hops - divide(hops, t.count) * t.count.by, best_slot = 0;
+    uint64_t slot = station >= passed ? station - passed : station + t.count.by - passed;
     uint32_t place, best_place = 0;
-    for (uint64_t i = 0; i < t.count && best > first + i * t.hop; i++) {
+    for (uint64_t i = 0; i < t.count.by && best > first + i * t.hop.by; i++) {
         /* The slot comes by every revolution; look in its calendar from its first passage on. */
-        uint64_t revolution = t.count * t.hop, passage = first + i * t.hop, free = passage;
+        uint64_t revolution = t.count.by * t.hop.by, passage = first + i * t.hop.by, free = passage;
         for (;;) {
             free = sg_calendar_find(&t.slots[slot], passage, length, &place);
             if (free == passage)
@@ -128,7 +153,7 @@ static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, 
             best_slot = slot;
             best_place = place;
         }
-        slot = slot == 0 ? t.count - 1 : slot - 1;
+        slot = slot == 0 ? t.count.by - 1 : slot - 1;
     }
     sg_calendar_take(&t.slots[best_slot], best, length, best_place, best - first);
     *wait += best - first;
@@ -197,8 +222,11 @@ static uint32_t other_rings(const ring_net *net, const sg_request *r, int local,
     uint32_t own = r->processor / net->cells, count = 0;
     if (r->kind == SG_FETCH_READ && local)
         return 0;
-    for (uint32_t i = 1; i < net->rings && r->copies > 0; i++) {
-        ring[count] = (own + i) % net->rings;
+    uint32_t used = (r->words * 64 + net->cells - 1) / net->cells; /* nobody is on the rings beyond */
+    if (used > net->rings)
+        used = net->rings;
+    for (uint32_t i = 1; i < used && r->copies > 0; i++) {
+        ring[count] = own + i < used ? own + i : own + i - used;
         holder[count] = first_holder(net, r, ring[count], net->cells + 1);
         if (holder[count] == NOBODY)
             continue;
@@ -233,7 +261,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     if (count > 0) {
         track upper = upper_ring(net);
         time = start + distance(here, station, net->cells) + net->router;
-        uint64_t sent = load(upper, own, time, upper.count * upper.hop, &wait);
+        uint64_t sent = load(upper, own, time, upper.count.by * upper.hop.by, &wait);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t branch_wait = wait;
             uint64_t arrival = visit(net, r, ring[i], holder[i], sent, &branch_wait);
