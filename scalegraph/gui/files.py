@@ -70,6 +70,9 @@ class Files(QObject):
             elif kind == "machine":
                 self._window.go("request")
                 self._window.request.machine.choose_file(path)
+            elif kind == "executable":
+                self._window.go("request")
+                self._window.request.program.choose_build(str(path.resolve()))
             else:
                 sources.append(path)
         if sources:

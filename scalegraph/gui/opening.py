@@ -9,10 +9,16 @@ from typing import Literal, TypeAlias
 from scalegraph.base.errors import InputError
 from scalegraph.base.files import reason
 from scalegraph.base.toml import read_text
+from scalegraph.runtime.languages import SOURCE_SUFFIXES, is_executable, language_of
 
-Kind: TypeAlias = Literal["study", "request", "program", "machine", "source"]
+Kind: TypeAlias = Literal["study", "request", "program", "machine", "source", "executable"]
 
-FILTER = "All that can be opened (*.sgstudy *.toml *.c);;Studies (*.sgstudy);;Requests (*.toml);;C sources (*.c)"
+_ENDINGS = " ".join(f"*{suffix}" for suffix in SOURCE_SUFFIXES)
+SOURCES = f"Sources ({_ENDINGS})"
+FILTER = (
+    f"All that can be opened (*.sgstudy *.toml {_ENDINGS});;Studies (*.sgstudy);;Requests (*.toml);;{SOURCES};;"
+    "Programs and other files (*)"
+)
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -30,13 +36,15 @@ def kind_of(path: Path) -> Kind:
         raise InputError(f"{path}: cannot be read: {reason(error)}") from error
     if head == _SQLITE or path.suffix == ".sgstudy":
         return "study"  # a damaged one is told by the store
-    if path.suffix == ".c":
+    if is_executable(path):
+        return "executable"
+    if language_of(path.name) is not None:
         return "source"
     if path.suffix == ".toml":
         return _toml_kind(path)
     if path.suffix in (".csv", ".tsv"):
         raise InputError(f"{path}: 'scalegraph import' makes a study of a table of runs, which can be opened")
-    raise InputError(f"{path}: a study (.sgstudy), a request (.toml) or a C source (.c) was expected")
+    raise InputError(f"{path}: expected a study (.sgstudy), a request (.toml), a source or a program")
 
 
 def _toml_kind(path: Path) -> Kind:

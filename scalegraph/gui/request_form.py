@@ -6,6 +6,7 @@ by the key path of the request file (``processors``, ``bound.0.value``, ``parame
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -46,6 +47,9 @@ class RequestForm:
     title: str = ""
     program: str = ""  # a shipped program, or empty for own sources
     sources: tuple[str, ...] = ()
+    built: bool = False  # the user's own build makes the program
+    build: str = ""
+    executable: str = ""
     args: str = ""
     cflags: str = ""
     ldflags: str = ""
@@ -53,6 +57,7 @@ class RequestForm:
     env: Pairs = ()
     stdin: str = ""
     directory: str = ""
+    cwd: str = ""
     parameters: Pairs = ()
     method: str = FIXED  # a method's name, CUSTOM, or FIXED
     grow: Pairs = ()
@@ -75,7 +80,7 @@ class RequestForm:
     @property
     def chosen(self) -> bool:
         """Whether there is a program at all."""
-        return bool(self.program or self.sources)
+        return bool(self.program or self.sources or self.built)
 
 
 @dataclass
@@ -147,9 +152,15 @@ def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": form.program, "stdin": form.stdin, "directory": form.directory}
-    if not form.program:
+    made: dict[str, Any] = {"name": form.program, "stdin": form.stdin, "directory": form.directory, "cwd": form.cwd}
+    if form.built:
+        made |= {"executable": form.executable.strip(), "build": form.build.strip()}
+        if not made["executable"]:
+            reader.faults.append(Fault("name the program that the build makes", key="program.executable"))
+            made["executable"] = "program"  # so that the rest can be checked
+    elif not form.program:
         made["sources"] = form.sources
+    if not form.program:
         made["args"] = reader.take("program.args", text.words, form.args)
     for key in ("cflags", "ldflags", "include"):
         made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
@@ -213,6 +224,9 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         title=request.title,
         program=choice.name,
         sources=choice.sources,
+        built=bool(choice.executable),
+        build=choice.build,
+        executable=choice.executable,
         args=text.words_text(choice.args if choice.args is not None else program.args if program else ()),
         cflags=text.words_text(choice.cflags),
         ldflags=text.words_text(choice.ldflags),
@@ -220,6 +234,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         env=tuple(choice.env.items()),
         stdin=choice.stdin,
         directory=choice.directory,
+        cwd=choice.cwd,
         parameters=tuple((name, text.values_text(value)) for name, value in named.items()),
         method=CUSTOM if request.scaling.grow else request.scaling.method,
         grow=tuple(request.scaling.grow.items()),
@@ -260,8 +275,15 @@ def for_program(name: str, program: Program, before: RequestForm | None = None) 
 
 
 def for_sources(sources: tuple[str, ...], before: RequestForm | None = None) -> RequestForm:
-    """Return the request to start from with own C files."""
+    """Return the request to start from with sources of the user's own."""
     form = RequestForm(sources=sources)
+    return form if before is None else _with_host(form, before)
+
+
+def for_build(executable: str, before: RequestForm | None = None) -> RequestForm:
+    """Return the request to start from with a program that the user's own build makes, or has made."""
+    directory = os.path.dirname(executable)  # noqa: PTH120 - "" stays ""
+    form = RequestForm(built=True, executable=executable, directory=directory)
     return form if before is None else _with_host(form, before)
 
 

@@ -292,7 +292,7 @@ class RequestPanel(QWidget):
         return left
 
     def _stem(self, form: RequestForm) -> str:
-        program = Path(form.program or (form.sources[0] if form.sources else "study")).stem
+        program = Path(form.program or form.executable or (form.sources[0] if form.sources else "study")).stem
         return f"{program}-{Path(form.machine_path or form.machine).stem}"
 
     def _title(self, form: RequestForm) -> str:

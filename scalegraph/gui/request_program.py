@@ -9,7 +9,8 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
-from scalegraph.gui.request_form import Pairs, RequestForm, for_program, for_sources
+from scalegraph.gui.opening import SOURCES
+from scalegraph.gui.request_form import Pairs, RequestForm, for_build, for_program, for_sources
 from scalegraph.gui.request_model import RequestModel
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_widgets import Choice, PairsEditor
@@ -18,6 +19,8 @@ from scalegraph.request import programs
 from scalegraph.request.programs import Parameter, Program
 
 _OWN: Final = "\0own"  # no program is called that
+_BUILT: Final = "\0built"
+_COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # said by a build of the user's own, or above
 
 
 class ProgramSection(Section):
@@ -32,10 +35,25 @@ class ProgramSection(Section):
         self.choice = Choice()
         self.choice.setAccessibleName("Program")
         self.choice.chosen.connect(self.choose)
-        self.add("Program", self.choice, ("program.name", "program"), "A shipped program, or C files of your own")
+        self.add(
+            "Program",
+            self.choice,
+            ("program.name", "program"),
+            "A shipped program, sources of your own, or what your own build makes",
+        )
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
-        self._own = self.add("C files", self._source_row(), ("program.sources",))
+        self._own = self.add("Sources", self._source_row(), ("program.sources",))
+        self._build_entry = self.entry("build", "make CC=scalegraph-cc")
+        self._base_entry = self.entry("directory", "where the request lies")
+        self._built = (
+            self.add("Base directory", self._base_entry, ("program.directory",),
+                     "What names are relative to; the build command runs there"),
+            self.add("Build command", self._build_entry, ("program.build",),
+                     "Run in the base directory before the runs; empty if the program is built already"),
+            self.add("Executable", self._executable_row(), ("program.executable",),
+                     "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked"),
+        )  # fmt: skip
         self._args_entry = self.entry("args", "for instance {n} -v, where {n} stands for the parameter n")
         self._args = self.add("Arguments", self._args_entry, ("program.args",), "Arguments of the program")
         self._more_button = button("More: title, compiler flags, environment, input", kind="link")
@@ -61,6 +79,9 @@ class ProgramSection(Section):
         if name == _OWN:
             self._add_sources()
             self.show_form(self.model.form)
+        elif name == _BUILT:
+            if not self.model.form.built:
+                self.choose_build("")
         elif name != self.model.form.program:
             found = self._catalog.programs.get(name)
             if found is not None:
@@ -76,16 +97,20 @@ class ProgramSection(Section):
         self.choose(name)
 
     def choose_sources(self, paths: tuple[Path, ...]) -> None:
-        """Start from C files of the user's own."""
-        self.model.set(for_sources(tuple(map(str, paths)), self.model.form), "choice of C files")
+        """Start from sources of the user's own."""
+        self.model.set(for_sources(tuple(map(str, paths)), self.model.form), "choice of sources")
+
+    def choose_build(self, executable: str) -> None:
+        """Start from what the user's own build makes; the executable may be named later."""
+        self.model.set(for_build(executable, self.model.form), "choice of a build")
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
         items = [(name, found.program.title) for name, found in self._catalog.programs.items()]
         if form.program and form.program not in self._catalog.programs:
             items.append((form.program, form.program))
-        self.choice.offer([*items, (_OWN, "C files of your own…")])
-        self.choice.show_value(form.program or (_OWN if form.sources else None))
+        self.choice.offer([*items, (_OWN, "Sources of your own…"), (_BUILT, "A build of your own (make, CMake)")])
+        self.choice.show_value(form.program or (_BUILT if form.built else _OWN if form.sources else None))
         if not form.chosen:
             self.choice.setPlaceholderText("Choose a program")
         found = self._catalog.programs.get(form.program)
@@ -93,10 +118,16 @@ class ProgramSection(Section):
         self.summary.setVisible(bool(self.summary.text()))
         self._files.setText("\n".join(Path(source).name for source in form.sources))
         self._files.setToolTip("\n".join(form.sources))
-        own = bool(form.sources)
-        self._own.setVisible(own)
-        self._args.setVisible(own)
-        self.preview.setVisible(form.chosen)
+        self._own.setVisible(bool(form.sources))
+        for made in self._built:
+            made.setVisible(form.built)
+        for attribute in _COMPILED:
+            self._more_fields[attribute].setVisible(not form.built)
+        self._args.setVisible(bool(form.sources) or form.built)
+        self.preview.setVisible(form.chosen and not form.built)
+        self._base_entry.show_text(form.directory)
+        self._build_entry.show_text(form.build)
+        self._executable_entry.show_text(form.executable)
         for attribute, editor in self._entries.items():
             editor.show_text(getattr(form, attribute))
         self._args_entry.show_text(form.args)
@@ -107,11 +138,28 @@ class ProgramSection(Section):
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         self._files = label("", wrap=True)
-        change = button("Choose…", "Choose the C files of the program")
+        change = button("Choose…", "Choose the sources of the program")
         change.clicked.connect(self._add_sources)
         line.addWidget(self._files, 1)
         line.addWidget(change)
         return row
+
+    def _executable_row(self) -> QWidget:
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        self._executable_entry = self.entry("executable", "prog")
+        self._executable_entry.setAccessibleName("Executable")
+        change = button("Choose…", "Choose the program that the build made")
+        change.clicked.connect(self._ask_executable)
+        line.addWidget(self._executable_entry, 1)
+        line.addWidget(change)
+        return row
+
+    def _ask_executable(self) -> None:
+        file, _kind = QFileDialog.getOpenFileName(self, "Program that the build makes", self.model.form.directory)
+        if file:
+            self.model.edit("choice of the executable", executable=file)
 
     def _build_more(self) -> None:
         from PySide6.QtWidgets import QVBoxLayout
@@ -121,18 +169,21 @@ class ProgramSection(Section):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         self._entries = {}
+        self._more_fields = {}
         for attribute, name, hint, tip in (
             ("title", "Title", "made of program and machine", "Name of the request and its study, for people"),
             ("cflags", "Compiler flags", "-O3 -DSIZE=100", "Given to the compiler after ScaleGraph's own flags"),
             ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
             ("include", "Header directories", "include", "Directories searched for headers"),
             ("stdin", "Standard input", "a file", "File given to the program as standard input"),
-            ("directory", "Working directory", "where the request lies", "Directory in which the runs start"),
+            ("directory", "Base directory", "where the request lies", "What names are relative to; builds run there"),
+            ("cwd", "Working directory", "the base directory", "Directory in which the runs start"),
         ):
             editor = self.entry(attribute, hint)
             self._entries[attribute] = editor
             made = Field(name, editor, ("title",) if attribute == "title" else (f"program.{attribute}",), tip)
             self.fields.append(made)
+            self._more_fields[attribute] = made
             column.addWidget(made)
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
         self.tables["program.env"] = env
@@ -147,7 +198,7 @@ class ProgramSection(Section):
         self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
 
     def _add_sources(self) -> None:
-        files, _kind = QFileDialog.getOpenFileNames(self, "C files of the program", "", "C source (*.c);;All files (*)")
+        files, _kind = QFileDialog.getOpenFileNames(self, "Sources of the program", "", f"{SOURCES};;All files (*)")
         if files:
             self.choose_sources(tuple(map(Path, files)))
 

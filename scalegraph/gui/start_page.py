@@ -111,7 +111,9 @@ class StartPage(QScrollArea):
     def _ways(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(12)
-        run = Card("Run a program", "A C program with OpenMP, unmodified, on a simulated machine of any size.", "")
+        run = Card(
+            "Run a program", "A program with OpenMP or threads, unmodified, on a simulated machine of any size.", ""
+        )
         run.clicked.connect(self.new_request)
         read = Card("Open a study", "One that was made before, here or elsewhere: its runs, pictures and numbers.", "")
         read.clicked.connect(self.open_wanted)

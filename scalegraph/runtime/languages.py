@@ -17,6 +17,7 @@ _SOURCES: Final[dict[Language, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 _BY_SUFFIX: Final = {suffix: language for language, suffixes in _SOURCES.items() for suffix in suffixes}
+SOURCE_SUFFIXES: Final = tuple(_BY_SUFFIX)
 PLAIN: Final = (".i", ".ii", ".s", ".S", ".sx")  # compiled as they are: preprocessed text and assembler
 LINKED: Final = (".o", ".a", ".so", ".lo", ".obj")  # what only the linker reads
 FIXED_FORM: Final = (".f", ".for", ".ftn", ".F", ".FOR", ".FTN", ".fpp", ".FPP")

@@ -217,6 +217,45 @@ def test_a_program_description_brings_its_parameters(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: window.request.can_run)
 
 
+def test_a_build_of_the_users_own_takes_a_command_and_an_executable(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    section = window.request.program
+    section.choose("\0built")
+    assert section.choice.currentText().startswith("A build of your own")
+    qtbot.waitUntil(lambda: any("name the program" in text for text in faults_shown(window)))
+    assert not window.request.can_run
+    qtbot.keyClicks(section._executable_entry, "prog")
+    qtbot.waitUntil(lambda: any("no such file" in text for text in faults_shown(window)))
+    qtbot.keyClicks(section._build_entry, "make CC=scalegraph-cc")
+    qtbot.waitUntil(lambda: window.request.can_run)
+    shown = window.request.side.toml.toPlainText()
+    assert 'executable = "prog"' in shown
+    assert 'build = "make CC=scalegraph-cc"' in shown
+    window.request.model.undo_stack.undo()
+    assert window.request.model.form.build == ""
+    window.request.model.undo_stack.undo()
+    assert window.request.model.form.executable == ""
+
+
+def test_a_program_and_sources_of_any_language_are_dropped(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    program = tmp_path / "cg.S"  # benchmarks are called so
+    program.write_bytes(b"\x7fELF" + bytes(12) + b"\x02\0")
+    drop(window, program)
+    assert window.request.model.form.executable == str(program)
+    assert window.request.model.form.directory == str(tmp_path)
+    sources = [tmp_path / name for name in ("a.c", "b.cpp", "c.f90")]
+    for source in sources:
+        source.write_text("")
+    drop(window, *sources)
+    assert window.request.model.form.sources == tuple(map(str, sources))
+    assert not window.request.model.form.built
+
+
+def faults_shown(window: MainWindow) -> list[str]:
+    return [field.fault.text() for field in window.request.program.fields]
+
+
 def test_overriding_a_machine_shows_the_value_it_has(window: MainWindow, qtbot: Any, choose: Choose) -> None:
     choose()
     section = window.request.machine.overrides
