@@ -95,6 +95,15 @@ PROCESSORS = Option(
 )
 
 
+def region_name(row: Mapping[Any, Any]) -> str:
+    """Return the name of a region, whose *row* has name, kind and line, for people."""
+    name, kind = str(row["name"]), str(row["kind"])
+    if kind in ("function", "program", "phase"):
+        return name.removeprefix(f"{kind} ") or kind
+    where = f" (line {row['line']})" if row["line"] and not name.endswith(f":{row['line']}") else ""
+    return (f"{kind} {name}" if name and not name.startswith(kind) else name or kind) + where
+
+
 def leaf_role(leaf: str) -> str:
     """Return the palette role of *leaf*: a shade of its group's colour."""
     return f"{LEAF_GROUPS[leaf]}:{_SHADES[leaf]}"

@@ -58,7 +58,7 @@ def _table(costs: pd.DataFrame) -> Table:
     rows = []
     for row in costs.to_dict("records"):
         values: list[float | int | str | None] = [
-            _named(row),
+            common.region_name(row),
             _known(100 * row["share_incl"]),
             _known(100 * row["share"]),
             *(_known(row[f"{group}_s"]) for group in GROUPS),
@@ -73,14 +73,6 @@ def _table(costs: pd.DataFrame) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def _named(row: dict[object, object]) -> str:
-    name, kind = str(row["name"]), str(row["kind"])
-    if kind in ("function", "program", "phase"):
-        return name.removeprefix(f"{kind} ") or kind
-    where = f" (line {row['line']})" if row["line"] and not name.endswith(f":{row['line']}") else ""
-    return (f"{kind} {name}" if name and not name.startswith(kind) else name or kind) + where
-
-
 def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -88,7 +80,7 @@ def _known(value: float) -> float | None:
 def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
     shown = costs[costs["total_s"] > 0].sort_values("total_s", kind="stable").tail(most)
     records = shown.to_dict("records")
-    names = tuple(_named(row) for row in records)
+    names = tuple(common.region_name(row) for row in records)
     series = tuple(
         (common.GROUP_WORDS[group], group, tuple(float(row[f"{group}_s"]) for row in records)) for group in GROUPS
     )
@@ -115,15 +107,15 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     dearest = inner.sort_values("share", ascending=False).iloc[0]
     text = (
         f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(dearest['share']))} of processor time goes"
-        f" to {_named(dearest.to_dict())} itself"
+        f" to {common.region_name(dearest.to_dict())} itself"
     )
     if int(top["region"]) != int(dearest["region"]):
-        text += f", {verdict.percent(float(top['share_incl']))} to {_named(top.to_dict())} with all inside"
+        text += f", {verdict.percent(float(top['share_incl']))} to {common.region_name(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (
             f"; {verdict.percent(float(worst['loss_share']))} of what is lost against one processor is lost in"
-            f" {_named(worst.to_dict())}"
+            f" {common.region_name(worst.to_dict())}"
         )
     return text + "."
 

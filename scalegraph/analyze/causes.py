@@ -1,0 +1,104 @@
+"""Remote accesses, hits, invalidations and miss latencies by what caused them (latency-metric.txt 5.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.table import Floats, numbers
+from scalegraph.base.run import RunRecord
+from scalegraph.runtime.format import CAUSE_NAMES, STALL_NAMES
+
+_REMOTE = ("remote_reads", "remote_writes", "upgrades")
+_REMOTE_STALLS = ("stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_contention")
+_SYNCHRONISATION = ("barrier", "lock")
+
+
+def is_known(table: pd.DataFrame) -> bool:
+    """Return whether any run of *table* has its references by cause."""
+    return any(str(name).startswith("cause.") for name in table.columns)
+
+
+def _quantity(table: pd.DataFrame, cause: str, name: str) -> Floats:
+    """Return a quantity of one cause, shape (rows,): 0 where a run has causes but not this one, else NaN."""
+    known = np.zeros(len(table), dtype=bool)
+    for column in table.columns:
+        if str(column).startswith("cause."):
+            known |= np.isfinite(numbers(table, str(column)))
+    return np.where(known, np.nan_to_num(numbers(table, f"cause.{cause}.{name}")), np.nan)
+
+
+def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Return the sum of the quantities *names*, a row for each of *table*, a column for each cause (events or cycles).
+
+    NaN in rows of runs that have no references by cause.
+    """
+    columns = {cause: sum((_quantity(table, cause, name) for name in names), np.zeros(1)) for cause in CAUSE_NAMES}
+    return pd.DataFrame(columns, index=table.index)
+
+
+def remote_accesses(table: pd.DataFrame) -> pd.DataFrame:
+    """Return accesses through the network by cause (latency-metric.txt Table III, Fig. 7).
+
+    Reads and writes that were served remotely, and writes that had to take copies elsewhere away (upgrades).
+    """
+    return by_cause(table, *_REMOTE)
+
+
+def hit_rates(table: pd.DataFrame, level: str = "private") -> pd.DataFrame:
+    """Return the share of references that hit, 0 to 1, by cause and for ``all`` (latency-metric.txt Table III, Fig. 8).
+
+    *level*: ``private`` counts a hit when the processor's own caches have the line (and the right to write it),
+    ``first`` when its first cache level has. NaN for a cause without references.
+    """
+    references = by_cause(table, "reads", "writes")
+    misses = by_cause(table, "misses" if level == "private" else "l1_misses")
+    references.insert(0, "all", references.sum(axis=1, skipna=False))
+    misses.insert(0, "all", misses.sum(axis=1, skipna=False))
+    return (1 - misses / references).where(references > 0)
+
+
+def invalidations(table: pd.DataFrame) -> pd.DataFrame:
+    """Return copies invalidated by cause (latency-metric.txt Table IV)."""
+    return by_cause(table, "invalidations")
+
+
+def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the average time of an access through the network, cycles (latency-metric.txt 5.2.2, Fig. 10).
+
+    Columns: ``program`` all of them, ``computation`` the program's own, ``synchronisation`` those of barriers and
+    locks. Waiting for slots, links and modules counts. NaN where there are none.
+    """
+    accesses, cycles = remote_accesses(table), by_cause(table, *_REMOTE_STALLS)
+    groups = {
+        "program": list(CAUSE_NAMES),
+        "computation": ["computation"],
+        "synchronisation": list(_SYNCHRONISATION),
+    }
+    found = {}
+    for name, causes in groups.items():
+        count = accesses[causes].sum(axis=1, skipna=False)
+        found[name] = (cycles[causes].sum(axis=1, skipna=False) / count).where(count > 0)
+    return pd.DataFrame(found, index=table.index)
+
+
+def stalls(table: pd.DataFrame) -> pd.DataFrame:
+    """Return cycles that references waited for the memory system, by cause; the runtime's are part of primitives."""
+    return by_cause(table, *STALL_NAMES)
+
+
+def widths(run: RunRecord) -> pd.DataFrame:
+    """Return how many writes invalidated how many copies (latency-metric.txt Fig. 9).
+
+    Index ``width`` (copies, from 1), a column for each cause that occurs (writes).
+    """
+    table = pd.DataFrame({cause: pd.Series(part, dtype=float) for cause, part in run.widths.items()})
+    ordered = table.reindex(columns=[cause for cause in CAUSE_NAMES if cause in table.columns])
+    return ordered.fillna(0.0).sort_index().rename_axis("width")
+
+
+def average_width(run: RunRecord) -> float:
+    """Return the copies that a write which invalidates any takes away on average (Table IV); NaN if none does."""
+    table = widths(run)
+    total = float(table.to_numpy().sum())
+    return float((table.sum(axis=1) * table.index.to_numpy(dtype=float)).sum()) / total if total else float("nan")

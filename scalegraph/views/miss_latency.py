@@ -1,0 +1,71 @@
+"""Average time of an access through the network: all, computation, synchronisation (latency-metric.txt Fig. 10)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze import causes
+from scalegraph.analyze.table import numbers
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure, Mark, Plot
+from scalegraph.views.view import View
+
+_TITLE = "Miss latencies"
+_CURVES = (
+    ("program", "all accesses", "ink"),
+    ("computation", "computation", "memory_stall"),
+    ("synchronisation", "barriers and locks", "idle"),
+)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not causes.is_known(series.rows):
+        need = "Miss latencies need simulated runs of one problem on two or more processor counts."
+        return common.empty("miss-latency", _TITLE, data, need)
+    latency = causes.miss_latency(series.rows)
+    if not np.isfinite(latency.to_numpy()).any():
+        return common.empty("miss-latency", _TITLE, data, "No access of these runs goes through the network.")
+    rows = series.rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
+    lines = tuple(
+        common.curve(rows, f"latency.{name}", words, role, unit="cycles")
+        for name, words, role in _CURVES
+        if np.isfinite(numbers(latency, name)).any()
+    )
+    fastest = int(np.nanargmin(numbers(rows, "time_s")))
+    most = float(latency["program"].iloc[fastest])
+    n = series.processors[fastest]
+    marks = (Mark(f"L_max at N = {n}", y=most),) if np.isfinite(most) and n > 1 else ()
+    last = latency.iloc[-1]
+    sentence = f"{series.label or 'This problem'}: on {series.processors[-1]} processors an access through the network"
+    known = [f"{words} {float(last[name]):.0f}" for name, words, _ in _CURVES if np.isfinite(float(last[name]))]
+    sentence += f" takes, in cycles: {', '.join(known)}."
+    return Figure(
+        "miss-latency",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("access through the network", "cycles"),
+                lines,
+                marks=marks,
+            ),
+        ),
+        notes=(
+            "L_max is the miss latency on the processors where the program is fastest.",
+            *common.failure_notes(data),
+        ),
+    )
+
+
+VIEW = View(
+    "miss-latency",
+    _TITLE,
+    "Cache and memory",
+    "How long an access through the network takes on average, for computation and for barriers and locks, over N.",
+    _make,
+    (common.SIZE,),
+    order=130,
+)
