@@ -65,8 +65,8 @@ def variable_costs(run: RunRecord) -> pd.DataFrame:
     collected), ``misses``, ``remote``, ``upgrades``, ``invalidations`` (events), ``stall_s`` (processor-seconds that
     references waited), ``share`` of all such waiting.
     """
-    names = ("name", "kind", "file", "line", "function", "bytes", "blocks", "references", "misses", "remote")
-    names += ("upgrades", "invalidations", "stall")
+    places = ("name", "kind", "file", "line", "function", "bytes", "blocks")
+    names = (*places, "references", "misses", "remote", "upgrades", "invalidations", "stall")
     rows = [[getattr(one, name) for name in names] for one in run.variables]
     table = pd.DataFrame(rows, columns=pd.Index(names))
     table["references"] = pd.to_numeric(table["references"])

@@ -116,11 +116,13 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
 def line_costs(run: RunRecord) -> pd.DataFrame:
     """Return one row per source line that costs anything, dearest first, summed over processors.
 
-    Columns: ``file``, ``line``, ``executions``, ``references``, ``misses`` (events); ``<group>_s`` and ``total_s``
+    Columns: ``file``, ``line``, ``executions``, ``references``, ``misses``, ``remote`` (reads and writes served over
+    the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``
     (processor-seconds); ``share`` of the run's processor time by lines; ``miss_rate``.
     """
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
-    names = ["file", "line", "executions", "references", "misses", *GROUPS]
+    events = ["executions", "references", "misses", "remote", "upgrades", "invalidations"]
+    names = ["file", "line", *events, *GROUPS]
     rows = [[getattr(line, name) for name in names] for line in run.lines]
     table = pd.DataFrame(rows, columns=pd.Index(names))
     cycles = table[list(GROUPS)].to_numpy(dtype=float)

@@ -473,7 +473,13 @@ class ViewArea(QWidget):
             super().keyPressEvent(event)
 
 
-_GROUPS: Final = {"Overview": 0, "Scalability": 1, "Where it is lost": 2, "What would change it": 3}
+_GROUPS: Final = {
+    "Overview": 0,
+    "Scalability": 1,
+    "Where it is lost": 2,
+    "Cache and memory": 3,
+    "What would change it": 4,
+}
 
 
 def view_options(view: views.View, given: Any) -> dict[str, OptionValue]:

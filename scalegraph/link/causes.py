@@ -235,20 +235,27 @@ class _Words:
         self._build, self._result, self._variables, self._parts = build, result, variables, parts
 
     def at(self, byte: int) -> str:
-        """Return what lies at *byte* of the line: ``counts[3]``, ``buffer +40``; "" if that is not known."""
+        """Return what lies at *byte* of the line: ``counts[3]``; "" if that is not known."""
         for part in self._parts:
             first = int(part["address"]) - int(part["line"])
             if first <= byte < first + int(part["bytes"]):
                 return self._name(int(part["variable"]), int(part["offset"]) + byte - first)
         return ""
 
+    def _offset(self, byte: int) -> int | None:
+        """Return how far *byte* lies behind the beginning of its heap block; None elsewhere."""
+        for part in self._parts:
+            first = int(part["address"]) - int(part["line"])
+            if first <= byte < first + int(part["bytes"]):
+                inside = int(part["offset"]) + byte - first
+                return inside if self._variables.named(int(part["variable"])).kind == "heap" else None
+        return None
+
     def _name(self, number: int, offset: int) -> str:
         name = self._variables.named(number)
         element = ""
         if name.kind == "global":
             element = self._build.variables.element(int(self._result.variables["address"][number]), offset)
-        elif name.kind == "heap":
-            element = f" +{offset}"
         return name.name + element
 
     def spans(self, mask: int, grain: int) -> tuple[str, ...]:
@@ -257,7 +264,9 @@ class _Words:
         for first, size in _spans(mask, grain):
             names = [self.at(byte) for byte in range(first, first + size, grain)]
             known = list(dict.fromkeys(name for name in names if name))
-            if known:
+            if len(known) == 1 and (start := self._offset(first)) is not None:
+                found.append(f"{known[0]} +{start} to +{start + size - 1}")
+            elif known:
                 found.append(known[0] if len(known) == 1 else f"{known[0]} .. {known[-1]}")
         return tuple(found)
 

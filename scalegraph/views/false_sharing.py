@@ -80,7 +80,7 @@ def _table(lines: tuple[SharedLine, ...]) -> Table:
         rows.append(
             Row((f"0x{line.address:x}", _false(line), total, ", ".join(names), "", "", ""), key=_key(line), tip=tip)
         )
-        rows.extend(_user(line, user) for user in line.users[:_USERS])
+        rows.extend(_user(user) for user in line.users[:_USERS])
         more = len(line.users) - _USERS + line.more_users
         if more > 0:
             rows.append(Row((f"and {more} more", None, None, "", "", "", ""), 1))
@@ -98,7 +98,7 @@ def _key(line: SharedLine) -> str:
     return place or hex(line.address)
 
 
-def _user(line: SharedLine, user: LineUser) -> Row:
+def _user(user: LineUser) -> Row:
     values = (
         f"processor {user.processor}",
         None,
@@ -108,9 +108,8 @@ def _user(line: SharedLine, user: LineUser) -> Row:
         _short(user.writer),
         _short(user.reader),
     )
-    return Row(
-        values, 1, key=user.writer or user.reader, tip=f"reads {_bytes(user.read)}, writes {_bytes(user.written)}"
-    )
+    tip = f"reads {_bytes(user.read)}, writes {_bytes(user.written)}"
+    return Row(values, 1, key=user.writer or user.reader, tip=tip)
 
 
 def _bytes(spans: tuple[tuple[int, int], ...]) -> str:

@@ -9,11 +9,11 @@ from scalegraph.analyze.misses import resource_costs
 from scalegraph.base.run import RunRecord
 from scalegraph.views import cause_words, common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Cell, Column, Figure, Grid, Row, Table
+from scalegraph.views.figure import Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Modules and links"
-_MOST = 16
+_MOST, _ROWS = 16, 200
 
 
 def _make(
@@ -24,17 +24,15 @@ def _make(
         need = "Modules and links need a simulated run that uses the network."
         return common.empty("hot-spots", _TITLE, data, need)
     costs = resource_costs(run)
-    panels = (_heat(data, size, most),) if show == "over N" else _ranked(costs, most)
+    panels: tuple[Panel, ...] = (_heat(data, size, most),) if show == "over N" else _ranked(costs, most)
     return Figure(
         "hot-spots",
         f"{_TITLE}: {common.study_title(data)}" + ("" if show == "over N" else f", N = {run.point.processors}"),
         _sentence(costs, run),
         panels,
         notes=(
-            (
-                f"{'' if show == 'over N' else f'Run: {run.point.label()}. '}Busy: share of the time of the run; waiting:"
-                " what a transaction waits for it on average."
-            ),
+            *(() if show == "over N" else (f"Run: {run.point.label()}.",)),
+            "Busy: share of the time of the run; waiting: what a transaction waits for it on average.",
             *common.failure_notes(data),
         ),
         meta={"run": run.point.key},
@@ -55,7 +53,7 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     return f"On {run.point.processors} processors {' and '.join(parts)}."
 
 
-def _ranked(costs: pd.DataFrame, most: int) -> tuple[object, ...]:
+def _ranked(costs: pd.DataFrame, most: int) -> tuple[Plot, Table]:
     shown = costs.head(most).assign(percent=lambda table: 100 * table["busy"])
     names = [str(name) for name in shown["name"]]
     plot = cause_words.ranked(shown, names, {"percent": ("busy", "memory_stall")}, Axis("busy", "%"))
@@ -78,7 +76,7 @@ def _ranked(costs: pd.DataFrame, most: int) -> tuple[object, ...]:
                 int(row["units"]),
             )
         )
-        for row in costs.to_dict("records")
+        for row in costs.head(_ROWS).to_dict("records")
     )
     return (plot, Table(columns, rows))
 
@@ -108,7 +106,7 @@ def _heat(data: StudyData, size: object, most: int) -> Grid:
 def _cell(table: pd.DataFrame, name: str, n: int) -> Cell:
     if name not in table.index:
         return Cell((0.0,), tip=f"{name} on {n} processors: not used")
-    row = table.loc[name]
+    row = table[table.index == name].to_dict("records")[0]
     value = 100 * float(row["busy"])
     tip = (
         f"{name} on {n} processors: busy {value:.3g} %, {int(row['transactions'])} transactions, each waits"

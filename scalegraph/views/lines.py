@@ -33,6 +33,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
                     *(float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")),
                     int(row["executions"]),
                     miss if miss == miss else None,
+                    int(row["remote"]) or None,
+                    int(row["invalidations"]) or None,
                     text.get((str(row["file"]), int(row["line"])), ""),
                 ),
                 key=f"{row['file']}:{int(row['line'])}",
@@ -48,6 +50,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         Column("primitives", "s", "primitive"),
         Column("executions"),
         Column("miss rate", "%"),
+        Column("remote"),
+        Column("invalidations"),
         Column("text"),
     )
     half = int((costs["share"].cumsum() < 0.5).sum()) + 1

@@ -70,7 +70,7 @@ def _table(table: pd.DataFrame, names: list[str], by: str) -> Table:
     for row, name in zip(table.to_dict("records"), names, strict=True):
         place = f"{row['file']}:{row['line']}" if row.get("file") else ""
         key = str(row["region"]) if by == "region" else place
-        values = (name, int(row["misses"]), *(int(row[one]) for one in known))
+        values: tuple[float | int | str | None, ...] = (name, int(row["misses"]), *(int(row[one]) for one in known))
         rows.append(Row(values, key=key, tip=f"{name} {place}".strip()))
     return Table(tuple(columns), tuple(rows))
 

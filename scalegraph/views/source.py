@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+from typing import TypeAlias
 
 from scalegraph.analyze import verdict
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.errors import InputError, near
-from scalegraph.base.run import Region
+from scalegraph.base.run import LineCost, Region, RunRecord
 from scalegraph.base.units import significant
-from scalegraph.views import common
+from scalegraph.views import cause_words, common
 from scalegraph.views.data import SourceText, StudyData
 from scalegraph.views.figure import Column, Figure, Source, SourceLine
 from scalegraph.views.view import Option, View
 
+Values: TypeAlias = tuple[float | None, ...]
+
 _TITLE = "Source and cost"
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
-_COLUMNS = (
+_TIMES = (
     Column("share", "%", "muted"),
     Column("busy", "s", "busy"),
     Column("memory stall", "s", "memory_stall"),
@@ -25,45 +29,91 @@ _COLUMNS = (
     Column("primitives", "s", "primitive"),
     Column("miss rate", "%"),
 )
+_EVENTS = (
+    Column("share of misses", "%", "muted"),
+    Column("misses"),
+    Column("miss rate", "%"),
+    Column("remote"),
+    Column("invalidations"),
+)
 
 
-def _make(data: StudyData, file: object = None, processors: object = None, size: object = None) -> Figure:
+def _make(
+    data: StudyData, file: object = None, processors: object = None, size: object = None, show: object = "time"
+) -> Figure:
     if not data.sources:
         need = "This study keeps no program text: studies made from a request or by simulation do."
         return Figure("source", _TITLE, empty=need)
     source = _chosen(data, file)
     run = common.chosen_run(data, size, processors)
-    costs = line_costs(run) if run is not None and run.lines else None
-    values: dict[int, tuple[float | None, ...]] = {}
+    columns: tuple[Column, ...] = _TIMES
+    values: dict[int, Values] = {}
     sentence = "No run has costs by line yet; the text and what is inserted into it are shown."
-    if costs is not None and run is not None:
-        mine = costs[[_same(str(name), source.file) for name in costs["file"]]]
-        for row in mine.to_dict("records"):
-            spent = [float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")]
-            miss = float(row["miss_rate"]) * 100
-            values[int(row["line"])] = (
-                float(row["share"]) * 100,
-                *(value if value > 0 else None for value in spent),
-                miss if miss == miss else None,
-            )
-        sentence = f"No line of {source.file} costs anything in this run."
-        if len(mine):
-            top = mine.iloc[0]
-            sentence = (
-                f"On {verdict.span((run.point.processors,))} line {int(top['line'])} is the dearest,"
-                f" with {significant(100 * float(top['share']))} % of processor time."
-            )
-    lines = _lines(source, values, data.regions)
+    known = run is not None and bool(run.lines)
+    if run is not None and known:
+        mine = tuple(line for line in run.lines if _same(line.file, source.file))
+        if show == "misses":
+            columns, values = _misses(run, mine)
+            sentence = _worst(values, run, "the most misses, {} % of all")
+        else:
+            values = _times(run, source)
+            sentence = _worst(values, run, "the dearest, with {} % of processor time")
+        if not values:
+            sentence = f"No line of {source.file} {'misses' if show == 'misses' else 'costs anything'} in this run."
     return Figure(
         "source",
         f"{_TITLE}: {source.file}",
         sentence,
-        (Source(source.file, _COLUMNS, lines),),
-        notes=(f"Costs: {run.point.label()}, summed over processors.",)
-        if costs is not None and run is not None
-        else (),
+        (Source(source.file, columns, _lines(source, values, data.regions)),),
+        notes=(f"Costs: {run.point.label()}, summed over processors.",) if run is not None and known else (),
         meta={"file": source.file},
     )
+
+
+def _worst(values: Mapping[int, Values], run: RunRecord, words: str) -> str:
+    if not values:
+        return ""
+    line, first = max(values.items(), key=lambda item: item[1][0] or 0.0)
+    which = "has" if "misses" in words else "is"
+    return (
+        f"On {verdict.span((run.point.processors,))} line {line} {which} {words.format(significant(first[0] or 0.0))}."
+    )
+
+
+def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:
+    """Return the values of `_TIMES` by line."""
+    costs = line_costs(run)
+    values: dict[int, Values] = {}
+    for row in costs[[_same(str(name), source.file) for name in costs["file"]]].to_dict("records"):
+        spent = [float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")]
+        miss = float(row["miss_rate"]) * 100
+        values[int(row["line"])] = (
+            float(row["share"]) * 100,
+            *(value if value > 0 else None for value in spent),
+            miss if miss == miss else None,
+        )
+    return values
+
+
+def _misses(run: RunRecord, lines: Sequence[LineCost]) -> tuple[tuple[Column, ...], dict[int, Values]]:
+    """Return the columns of misses, by class where that was collected, else by cause, and their values by line."""
+    by_class = "classes" in run.collected
+    words = cause_words.CLASSES if by_class else cause_words.CAUSES
+    parts = [(line, line.classes if by_class else line.causes) for line in lines]
+    known = [name for name in words if any(part.get(name) for _, part in parts)]
+    whole = sum(line.misses for line in run.lines)
+    values: dict[int, Values] = {}
+    for line, part in parts:
+        if line.misses:
+            values[line.line] = (
+                100 * line.misses / whole,
+                line.misses,
+                100 * line.misses / line.references if line.references else None,
+                line.remote or None,
+                line.invalidations or None,
+                *(part.get(name) for name in known),
+            )
+    return (*_EVENTS, *(Column(words[name][0], "", words[name][1]) for name in known)), values
 
 
 def _chosen(data: StudyData, file: object) -> SourceText:
@@ -94,9 +144,7 @@ def _by_line(instrumented: str) -> dict[int, str]:
     return found
 
 
-def _lines(
-    source: SourceText, values: dict[int, tuple[float | None, ...]], regions: tuple[Region, ...]
-) -> tuple[SourceLine, ...]:
+def _lines(source: SourceText, values: Mapping[int, Values], regions: tuple[Region, ...]) -> tuple[SourceLine, ...]:
     inserted = _by_line(source.instrumented)
     mine = [region for region in regions if region.line and _same(region.file, source.file)]
     lines = []
@@ -126,6 +174,9 @@ VIEW = View(
         Option("file", "File", "text", description="source file; otherwise the first"),
         common.PROCESSORS,
         common.SIZE,
+        Option(
+            "show", "Show", "choice", "time", ("time", "misses"), description="where time goes, or what misses and why"
+        ),
     ),
     order=90,
 )

@@ -39,7 +39,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
         "variables",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
-        (*((plot,) if len(dear) else ()), _table(data, costs.to_dict("records"), run.collected, names)),
+        (*((plot,) if len(dear) else ()), _table(costs.to_dict("records"), run.collected, names)),
         notes=(
             (
                 f"Run: {run.point.label()}. Global symbols by name; heap blocks by what is assigned where they are"
@@ -55,7 +55,7 @@ def _name(row: dict[Any, Any]) -> str:
     return f"{row['name']}{place}" if "allocated at" not in str(row["name"]) else str(row["name"])
 
 
-def _table(data: StudyData, rows: list[dict[Any, Any]], collected: tuple[str, ...], names: list[str]) -> Table:
+def _table(rows: list[dict[Any, Any]], collected: tuple[str, ...], names: list[str]) -> Table:
     columns = [
         Column("variable"),
         Column("kind"),
@@ -81,7 +81,7 @@ def _table(data: StudyData, rows: list[dict[Any, Any]], collected: tuple[str, ..
             int(row["bytes"]) or None,
         ]
         if "classes" in collected:
-            values.insert(4, int(row["references"]))
+            values.insert(4, int(row["references"]) if math.isfinite(row["references"]) else None)
         where = f"{row['file']}:{row['line']}" if row["file"] else ""
         blocks = f"{row['blocks']} blocks allocated in {row['function']}" if row["blocks"] else ""
         made.append(Row(tuple(values), key=where, tip="\n".join(part for part in (name, where, blocks) if part)))

@@ -23,7 +23,7 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
     table = causes.widths(run)
     total = float(table.to_numpy().sum())
     binned = table.groupby([_bin(int(width)) for width in table.index], sort=False).sum()
-    single = 100 * float(table.loc[1].sum()) / total if 1 in table.index else 0.0
+    single = 100 * float(table[table.index == 1].to_numpy().sum()) / total
     sentence = (
         f"On {run.point.processors} processors a write that invalidates any copies invalidates"
         f" {causes.average_width(run):.2f} on average; {single:.0f} % invalidate one."

@@ -7,8 +7,20 @@ with N. Every leaf is a whole number of cycles per processor and they add up to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord
+from scalegraph.base.run import (
+    LineCost,
+    LinePart,
+    LineUser,
+    Region,
+    RegionCost,
+    ResourceCost,
+    RunPoint,
+    RunRecord,
+    SharedLine,
+    VariableCost,
+)
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAF_NAMES
 
 CLOCK = 20e6
@@ -91,12 +103,78 @@ def run(
                 executions=steps * balls,
                 references=12 * steps * balls,
                 misses=steps * balls // 16,
+                remote=steps * (n - 1),
+                causes={"computation": steps * balls // 16},
+                classes={"cold": balls // 16, "false_sharing": steps * balls // 16 - balls // 16},
                 busy=30 * steps * balls,
                 memory_stall=sums["stall_local"] + sums["stall_remote_read"],
             ),
             LineCost(file="model.c", line=22, idle=sums["idle_barrier"], primitive=sums["prim_barrier"]),
         ),
+        **caused(n, balls, steps),
     )
+
+
+def caused(n: int, balls: int, steps: int) -> dict[str, Any]:
+    """Return what happened by cause: n - 1 barrier misses a step, which invalidate n - 1 copies in all of a counter."""
+    far = steps * (n - 1)
+    cold = balls // 16
+    causes = {
+        "computation": {"reads": 10 * steps * balls, "writes": 2 * steps * balls - 4 * far, "misses": cold + far},
+        "barrier": {"reads": 2 * far, "writes": 2 * far, "misses": far},
+    }
+    causes["computation"] |= {"remote_reads": far, "stall_remote_read": 30 * far, "l1_misses": cold + 2 * far}
+    causes["barrier"] |= {"remote_writes": far, "stall_remote_write": 50 * far, "invalidations": far}
+    if n == 1:
+        return {"causes": {"computation": causes["computation"]}}
+    classes = {"cold": cold, "true_sharing": far // 2, "false_sharing": far - far // 2}
+    return {
+        "causes": causes,
+        "widths": {"barrier": {1: steps, n - 1: steps} if n > 2 else {1: steps}},
+        "collected": ("classes",),
+        "classes": {"computation": classes, "barrier": {"true_sharing": far}},
+        "variables": (
+            VariableCost(kind="runtime", name="barrier variables", misses=far, stall=50 * far),
+            VariableCost(
+                kind="heap",
+                name="ball",
+                file="model.c",
+                line=8,
+                function="main",
+                bytes=56 * balls,
+                blocks=1,
+                references=12 * steps * balls,
+                misses=cold + far,
+                stall=30 * far,
+                classes=classes,
+            ),
+        ),
+        "shared_lines": (
+            SharedLine(
+                address=4096,
+                bytes=64,
+                classes={"false_sharing": far - far // 2},
+                parts=(
+                    LinePart(at=0, bytes=64, variable="hits", kind="global", file="model.c", line=2, element="[0]"),
+                ),
+                users=tuple(
+                    LineUser(
+                        processor=p,
+                        wrote=(f"hits[{p}]",),
+                        read=((4 * p, 4),),
+                        written=((4 * p, 4),),
+                        reader="model.c:14",
+                        writer="model.c:14",
+                    )
+                    for p in range(min(n, 16))
+                ),
+            ),
+        ),
+        "resources": (
+            ResourceCost(kind="link", name="ring 0", units=34, busy=170 * far, transactions=2 * far, waiting=far),
+            ResourceCost(kind="module", name="memory 0", busy=10 * far, transactions=far),
+        ),
+    }
 
 
 def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]:
@@ -118,6 +196,7 @@ def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]
                 leaves={name: sum(leaves[name]) for name in names if sum(leaves[name])},
                 counters={"visits": steps},
                 busy_max=max(busy),
+                classes={"cold": steps, "true_sharing": 2 * steps} if region == 3 else {},
             )
         )
     return tuple(costs)
