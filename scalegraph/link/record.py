@@ -198,16 +198,19 @@ def _waits(context: RunContext, result: Result | None) -> tuple[Wait, ...]:
     if result is None or len(result.waits) == 0:
         return ()
     places = context.build.lines.lookup([int(address) for address in result.waits["address"]])
-    return tuple(
-        Wait(
-            processor=int(wait["processor"]),
-            doing=wait_in_words(LEAF_NAMES[int(wait["leaf"])], int(wait["object"])),
-            place=f"{file}:{line}" if file else "",
-            holder=int(wait["holder"]) if wait["holder"] >= 0 else None,
-            thread=int(wait["thread"]) if wait["thread"] != NO_THREAD else None,
+    waits = []
+    for wait, (file, line, _function) in zip(result.waits, places, strict=True):
+        leaf, holder = LEAF_NAMES[int(wait["leaf"])], int(wait["holder"]) if wait["holder"] >= 0 else None
+        waits.append(
+            Wait(
+                processor=int(wait["processor"]),
+                doing=wait_in_words(leaf, int(wait["object"]), holder),
+                place=f"{file}:{line}" if file else "",
+                holder=None if leaf == "idle_wait" else holder,
+                thread=int(wait["thread"]) if wait["thread"] != NO_THREAD else None,
+            )
         )
-        for wait, (file, line, _function) in zip(result.waits, places, strict=True)
-    )
+    return tuple(waits)
 
 
 def _status(

@@ -15,7 +15,7 @@ _WAITS = {
     "idle_order": "waits for its turn",
     "idle_task": "waits for tasks",
     "idle_message": "waits for a message",
-    "idle_wait": "waits for a signal",
+    "idle_wait": "waits for a signal at",
     "idle_serial": "waits for a parallel region to begin",
     "idle_not_started": "has not begun",
     "idle_finished": "has ended",
@@ -23,10 +23,17 @@ _WAITS = {
 _LISTED = 8  # threads named in a sentence
 
 
-def wait_in_words(leaf: str, thing: int) -> str:
-    """Return what a thread that waits in *leaf* is doing; *thing* is the address of what it waits for, or 0."""
+def wait_in_words(leaf: str, thing: int, holder: int | None = None) -> str:
+    """Return what a thread that waits in *leaf* is doing.
+
+    *thing* is the address of what it waits for, or 0; *holder*, of a signal, the thread whose end would give it.
+    """
+    if leaf == "idle_wait" and holder is not None:
+        return f"waits for the end of thread {holder}"
+    if leaf == "idle_wait" and not thing:
+        return "sleeps"
     doing = _WAITS.get(leaf, "computes")
-    return f"{doing} {thing:#x}" if leaf == "idle_lock" and thing else doing
+    return f"{doing} {thing:#x}" if leaf in ("idle_lock", "idle_wait") and thing else doing
 
 
 def waits_in_words(waits: Sequence[Wait]) -> str:

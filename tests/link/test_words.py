@@ -54,3 +54,9 @@ def test_end_without_a_result_is_described_by_what_is_known(changes: dict[str, o
 def test_stack_overflow_says_what_to_set() -> None:
     told = "processor 0 ran over its stack: raise the stack size of the run, or ..."
     assert "OMP_STACKSIZE" in failure_message("stack_overflow", told, outcome(), (), 1)
+
+
+def test_waiting_for_a_thread_and_sleeping_have_their_own_words() -> None:
+    assert wait_in_words("idle_wait", 0xC0, 3) == "waits for the end of thread 3"
+    assert wait_in_words("idle_wait", 0x80) == "waits for a signal at 0x80"
+    assert wait_in_words("idle_wait", 0) == "sleeps"

@@ -457,7 +457,7 @@ void sg_perform(sg_processor *p);
 /* A bulk operation of libc: every line of the range is referenced, every word issued. */
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
 
-/* ---- sg_sync.c: barriers and locks, in simulated memory ---- */
+/* ---- sg_sync.c, sg_lock.c: barriers and locks, in simulated memory ---- */
 
 typedef struct sg_barrier sg_barrier;
 typedef struct sg_lock sg_lock;
@@ -488,6 +488,9 @@ sg_lock *sg_lock_new(uint64_t object);
 /* The lock that belongs to the program's variable at `object`, made on first use. */
 sg_lock *sg_lock_at(const void *object);
 void sg_lock_forget(const void *object);
+/* Test and set, whatever the machine's kind of lock; costs go to `leaf`, waiting to `wait`. */
+void sg_lock_spin(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait);
+void sg_lock_unspin(sg_lock *lock, enum sg_leaf leaf);
 /* For the running thread. */
 void sg_lock_acquire(sg_lock *lock);
 /* The same, at most until the clock `deadline`; false: it was in vain. */

@@ -1,0 +1,308 @@
+/* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
+#include "sg_omp.h"
+#include "sg_variable.h"
+#include "sg_whatif.h"
+
+struct sg_lock {
+    uint64_t object;  /* the program's variable, for reports */
+    uint64_t address; /* of the lock word */
+    uint64_t serving; /* ticket lock: address of the second word */
+    int32_t holder;   /* thread; -1: free */
+    int32_t promised; /* test and set: the thread that must get it next, -1: any */
+    uint32_t since;   /* ticket of that one */
+    uint32_t next_ticket, now_serving;
+    uint32_t last; /* queue lock: thread at the end of the queue */
+    sg_queue waiting;
+    sg_queue timed; /* those that will not wait for ever; they try again after every release */
+};
+
+/* Locks by the address of the program's variable: open addressing. */
+typedef struct sg_locks {
+    uint64_t *key;
+    sg_lock **lock;
+    uint32_t size, used;
+} sg_locks;
+
+sg_lock *sg_lock_new(uint64_t object)
+{
+    sg_lock *lock = sg_new(sizeof *lock);
+    lock->object = object;
+    lock->holder = -1;
+    lock->promised = -1;
+    lock->address = object != 0 ? object : sg_variables_of(1, SG_OWN_LOCK);
+    lock->serving = sg_variables_of(1, SG_OWN_LOCK);
+    return lock;
+}
+
+static uint32_t slot_of(const sg_locks *locks, uint64_t key)
+{
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (locks->size - 1);
+    while (locks->key[at] != 0 && locks->key[at] != key)
+        at = (at + 1) & (locks->size - 1);
+    return at;
+}
+
+static void grow(sg_locks *locks)
+{
+    sg_locks old = *locks;
+    locks->size = old.size ? 2 * old.size : 256;
+    locks->key = sg_new(locks->size * sizeof(uint64_t));
+    locks->lock = sg_new(locks->size * sizeof(sg_lock *));
+    for (uint32_t i = 0; i < old.size; i++)
+        if (old.key[i] != 0) {
+            uint32_t at = slot_of(locks, old.key[i]);
+            locks->key[at] = old.key[i];
+            locks->lock[at] = old.lock[i];
+        }
+}
+
+sg_lock *sg_lock_at(const void *object)
+{
+    if (sg->locks == NULL)
+        sg->locks = sg_new(sizeof *sg->locks);
+    sg_locks *locks = sg->locks;
+    if (2 * locks->used >= locks->size)
+        grow(locks);
+    uint64_t key = (uint64_t)(uintptr_t)object;
+    uint32_t at = slot_of(locks, key);
+    if (locks->key[at] == 0) {
+        locks->key[at] = key;
+        locks->lock[at] = sg_lock_new(key);
+        locks->used++;
+    }
+    return locks->lock[at];
+}
+
+/* The variable at `object` was destroyed or is about to be initialised: whatever held it is gone. */
+void sg_lock_forget(const void *object)
+{
+    sg_lock *lock = sg_lock_at(object);
+    if (lock->waiting.head == NULL) {
+        lock->holder = -1;
+        lock->promised = -1;
+        lock->now_serving = lock->next_ticket;
+    }
+}
+
+void sg_lock_each_held(int32_t id, void (*use)(uint64_t object, sg_lock *lock, void *data), void *data)
+{
+    sg_locks *locks = sg->locks;
+    for (uint32_t i = 0; locks != NULL && i < locks->size; i++)
+        if (locks->key[i] != 0 && locks->lock[i]->holder == id)
+            use(locks->key[i], locks->lock[i], data);
+}
+
+int32_t sg_lock_holder(const sg_lock *lock)
+{
+    return lock->holder;
+}
+
+static void wait_for(sg_lock *lock, enum sg_leaf wait)
+{
+    sg_queue_add(&lock->waiting, sg_self());
+    sg_suspend(wait, lock->object ? lock->object : lock->address, lock->holder);
+}
+
+enum { PATIENCE = 8 }; /* times a thread finds a lock taken again that was released meanwhile */
+
+static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
+{
+    int32_t me = (int32_t)sg_self()->id;
+    if (*passed_over > PATIENCE && (lock->promised < 0 || (int32_t)(ticket - lock->since) < 0)) {
+        lock->promised = me;
+        lock->since = ticket;
+    }
+    ++*passed_over;
+    return lock->holder < 0 && (lock->promised < 0 || lock->promised == me);
+}
+
+/* Whoever released the lock has its line and so takes it again before the others have seen it free. On a real
+ * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
+ * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
+ * one that came first is next. */
+void sg_lock_spin(sg_lock *lock, enum sg_leaf leaf, enum sg_leaf wait)
+{
+    uint32_t passed_over = 0, ticket = lock->next_ticket++;
+    for (;;) {
+        sg_touch(sg_now, lock->address, SG_RMW, leaf);
+        if (may_take(lock, ticket, &passed_over))
+            break;
+        for (;;) {
+            sg_touch(sg_now, lock->address, SG_READ, leaf);
+            if (may_take(lock, ticket, &passed_over))
+                break;
+            wait_for(lock, wait);
+        }
+    }
+    if (lock->promised == (int32_t)sg_self()->id)
+        lock->promised = -1;
+    lock->holder = (int32_t)sg_self()->id;
+}
+
+void sg_lock_unspin(sg_lock *lock, enum sg_leaf leaf)
+{
+    sg_touch(sg_now, lock->address, SG_WRITE, leaf);
+    lock->holder = -1;
+    sg_wake_all(&lock->waiting, sg_now->clock);
+}
+
+static void acquire_ticket(sg_lock *lock)
+{
+    sg_touch(sg_now, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    uint32_t ticket = lock->next_ticket++;
+    for (;;) {
+        sg_touch(sg_now, lock->serving, SG_READ, SG_LEAF_PRIM_LOCK);
+        if (lock->now_serving == ticket)
+            break;
+        wait_for(lock, SG_LEAF_IDLE_LOCK);
+    }
+    lock->holder = (int32_t)sg_self()->id;
+}
+
+static void acquire_queue(sg_lock *lock)
+{
+    sg_processor *p = sg_now;
+    sg_thread *t = p->thread;
+    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    if (lock->holder < 0) {
+        lock->holder = (int32_t)t->id;
+        lock->last = t->id;
+        return;
+    }
+    uint32_t before = lock->last;
+    lock->last = t->id;
+    t->granted = false;
+    t->ticket = lock->next_ticket++;
+    sg_queue_add(&lock->waiting, t);
+    sg_touch(p, sg->thread[before]->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_touch(p, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+    if (!t->granted)
+        sg_suspend(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder);
+    sg_touch(sg_now, t->variable, SG_READ, SG_LEAF_PRIM_LOCK);
+}
+
+static uint64_t whatif_name(const sg_lock *lock)
+{
+    if (lock->object != 0)
+        return lock->object;
+    return lock == sg->omp->critical ? SG_LOCK_CRITICAL : SG_LOCK_ATOMIC;
+}
+
+static void begin_operation(const sg_lock *lock)
+{
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_operation(whatif_name(lock), true);
+}
+
+/* `change`: 1 when the lock was acquired, 0 when not. */
+static void end_operation(const sg_lock *lock, int change)
+{
+    if (SG_LIKELY(sg->whatif == NULL))
+        return;
+    sg_whatif_operation(whatif_name(lock), false);
+    if (change > 0)
+        sg_whatif_holds(whatif_name(lock), true);
+}
+
+void sg_lock_acquire(sg_lock *lock)
+{
+    begin_operation(lock);
+    sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_count(sg_now, SG_COUNTER_LOCKS, 1);
+    switch (sg->config.lock) {
+    case SG_LOCK_TICKET:
+        acquire_ticket(lock);
+        break;
+    case SG_LOCK_QUEUE:
+        acquire_queue(lock);
+        break;
+    default:
+        sg_lock_spin(lock, SG_LEAF_PRIM_LOCK, SG_LEAF_IDLE_LOCK);
+    }
+    end_operation(lock, 1);
+}
+
+static bool try_lock(sg_lock *lock)
+{
+    sg_processor *p = sg_now;
+    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+    if (lock->holder >= 0 || lock->waiting.head != NULL)
+        return false;
+    if (sg->config.lock == SG_LOCK_TICKET) {
+        if (lock->next_ticket != lock->now_serving)
+            return false;
+        lock->next_ticket++;
+    }
+    lock->holder = (int32_t)p->thread->id;
+    lock->last = p->thread->id;
+    sg_count(p, SG_COUNTER_LOCKS, 1);
+    return true;
+}
+
+bool sg_lock_try(sg_lock *lock)
+{
+    begin_operation(lock);
+    bool taken = try_lock(lock);
+    end_operation(lock, taken);
+    return taken;
+}
+
+bool sg_lock_acquire_until(sg_lock *lock, uint64_t deadline)
+{
+    while (!sg_lock_try(lock)) {
+        if (sg_now->clock >= deadline)
+            return false;
+        sg_queue_add(&lock->timed, sg_self());
+        if (!sg_suspend_until(SG_LEAF_IDLE_LOCK, lock->object ? lock->object : lock->address, lock->holder,
+                              deadline))
+            return false;
+    }
+    return true;
+}
+
+/* Hands the queue lock to the thread that has waited longest. */
+static void release_queue(sg_lock *lock)
+{
+    sg_processor *p = sg_now;
+    if (lock->waiting.head == NULL) {
+        sg_touch(p, lock->address, SG_RMW, SG_LEAF_PRIM_LOCK);
+        if (lock->waiting.head == NULL) {
+            lock->holder = -1;
+            return;
+        }
+    }
+    sg_thread *next = lock->waiting.head;
+    sg_touch(p, next->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);
+    sg_queue_take(&lock->waiting);
+    lock->holder = (int32_t)next->id;
+    next->granted = true;
+    for (sg_thread *q = lock->waiting.head; q != NULL; q = q->next_waiting)
+        q->wait_holder = (int32_t)next->id;
+    if (next->state == SG_BLOCKED)
+        sg_wake(next, p->clock);
+}
+
+void sg_lock_release(sg_lock *lock)
+{
+    sg_processor *p = sg_now;
+    if (SG_UNLIKELY(sg->whatif != NULL))
+        sg_whatif_holds(whatif_name(lock), false);
+    begin_operation(lock);
+    sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    switch (sg->config.lock) {
+    case SG_LOCK_TICKET:
+        sg_touch(p, lock->serving, SG_WRITE, SG_LEAF_PRIM_LOCK);
+        lock->now_serving++;
+        lock->holder = -1;
+        sg_wake_all(&lock->waiting, p->clock);
+        break;
+    case SG_LOCK_QUEUE:
+        release_queue(lock);
+        break;
+    default:
+        sg_lock_unspin(lock, SG_LEAF_PRIM_LOCK);
+    }
+    sg_wake_all(&lock->timed, p->clock);
+    end_operation(lock, 0);
+}
