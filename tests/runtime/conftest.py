@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,14 +58,6 @@ class Outcome:
         return [int(costs["leaves"][costs["processor"] == p].sum()) for p in range(self.processors)]
 
 
-def _source(name: str) -> tuple[tuple[str, ...], Path]:
-    """Return the compiler and the source of a program."""
-    path = PROGRAMS / f"{name}.cpp"
-    if path.exists():
-        return (*find_compiler("c++").command, "-std=c++20"), path
-    return find_compiler().command, PROGRAMS / f"{name}.c"
-
-
 class Simulator:
     """Builds programs once and runs them on simulated machines."""
 
@@ -73,11 +66,18 @@ class Simulator:
         self.runtime = runtime
         self._runs = 0
 
+    def source(self, name: str) -> tuple[tuple[str, ...], Path]:
+        """Return the compiler and the source of a program: of a test's own in the directory, else of programs/."""
+        written, path = self.directory / f"{name}.c", PROGRAMS / f"{name}.cpp"
+        if path.exists():
+            return (*find_compiler("c++").command, "-std=c++20"), path
+        return find_compiler().command, written if written.exists() else PROGRAMS / f"{name}.c"
+
     def build(self, name: str) -> Path:
-        """Return the simulated executable of programs/NAME.c or NAME.cpp."""
+        """Return the simulated executable of NAME.c or NAME.cpp."""
         program = self.directory / name
         if not program.exists():
-            compiler, source = _source(name)
+            compiler, source = self.source(name)
             probe, item = self.runtime.include / "sg_probe.h", self.directory / f"{name}.o"
             self._run(*compiler, "-O2", "-g", *HOOKS, "-include", str(probe), "-c", str(source), "-o", str(item))
             libraries = [str(self.runtime.archive), *self.runtime.link_flags]
@@ -85,17 +85,27 @@ class Simulator:
             program.with_suffix(".blocks").write_bytes(block_table(program))
         return program
 
-    def native(self, name: str, processors: int) -> str:
-        """Return what programs/NAME.c or NAME.cpp prints when it runs on the host."""
+    def native(
+        self, name: str, processors: int, *, args: Sequence[str] = (), env: Mapping[str, str] | None = None
+    ) -> str:
+        """Return what NAME.c or NAME.cpp prints when it runs on the host."""
         program = self.directory / f"{name}.native"
         if not program.exists():
             probe = self.directory / "no_probe.h"
             probe.write_text("#define SCALEGRAPH_SCOPE(id) (void)0\n")
-            compiler, source = _source(name)
+            compiler, source = self.source(name)
             options = ["-O2", "-fopenmp", "-include", str(probe), str(source), "-o", str(program), "-lm", "-lpthread"]
             self._run(*compiler, *options, *(["-latomic"] if source.suffix == ".cpp" else []))
-        environment = {**os.environ, "OMP_NUM_THREADS": str(processors), "OMP_SCHEDULE": "dynamic,3"}
-        return subprocess.run([str(program)], capture_output=True, text=True, check=True, env=environment).stdout
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": str(processors),
+            "OMP_SCHEDULE": "dynamic,3",
+            "OMP_WAIT_POLICY": "passive",
+            **(env or {}),
+        }
+        command = [str(program), *args]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60)
+        return done.stdout
 
     def start(
         self,
@@ -105,6 +115,7 @@ class Simulator:
         on: str = "ksr1",
         settings: Mapping[str, str] | None = None,
         args: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[str], Path]:
         """Start a run; return its process and where its result will be."""
         program = self.build(name)
@@ -122,22 +133,14 @@ class Simulator:
             **(settings or {}),
         }
         write_config(config, values)
-        environment = {**os.environ, "SCALEGRAPH_CONFIG": str(config), "SG_CHECK": "1"}
+        environment = {**os.environ, "SCALEGRAPH_CONFIG": str(config), "SG_CHECK": "1", **(env or {})}
         pipe = subprocess.PIPE
         process = subprocess.Popen([str(program), *args], stdout=pipe, stderr=pipe, text=True, env=environment)
         return process, target
 
-    def run(
-        self,
-        name: str,
-        processors: int,
-        *,
-        on: str = "ksr1",
-        settings: Mapping[str, str] | None = None,
-        args: Sequence[str] = (),
-    ) -> Outcome:
-        """Run programs/NAME.c to its end."""
-        process, target = self.start(name, processors, on=on, settings=settings, args=args)
+    def run(self, name: str, processors: int, **options: Any) -> Outcome:
+        """Run NAME.c or NAME.cpp to its end; *options* as of `start`."""
+        process, target = self.start(name, processors, **options)
         stdout, stderr = process.communicate(timeout=60)
         return Outcome(read_result(target), stdout, stderr, process.returncode, processors)
 
@@ -170,7 +173,7 @@ def run(simulator: Simulator) -> Runner:
     """Run a program; check what holds for each that ends by itself: accounting identity, no miss without reference."""
 
     def checked(name: str, processors: int, **options: object) -> Outcome:
-        outcome = simulator.run(name, processors, **options)  # type: ignore[arg-type]
+        outcome = simulator.run(name, processors, **options)
         if outcome.status == "ok":
             assert outcome.processor_sums() == [outcome.time] * processors
             counters = outcome.result.costs["counters"]

@@ -1,0 +1,113 @@
+"""Run random OpenMP programs natively and simulated; the results must be the same and the identity must hold.
+
+python tests/runtime/run_random_programs.py --count 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conftest import Simulator
+from openmp_programs import source
+
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import library
+
+UNIT = 20  # programs compiled together
+MACHINES = ("ksr1", "cerberus", "server-2x32")
+PROCESSORS = (1, 1, 2, 3, 4, 5, 7, 8, 16, 31, 64)
+THREADS = (1, 2, 3, 4, 5, 8, 13, 24)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program and the machine it runs on."""
+
+    seed: int
+    processors: int
+    threads: int
+    machine: str
+    env: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}: {self.threads} threads on {self.processors} of {self.machine} {self.env}"
+
+
+def case(seed: int) -> Case:
+    """Return the run of the program with this seed."""
+    draw = random.Random(seed * 7919 + 1)
+    env = {"OMP_MAX_ACTIVE_LEVELS": str(draw.choice((1, 2, 3, 3))), "OMP_SCHEDULE": draw.choice(("static", "guided,2"))}
+    if draw.randrange(4) == 0:
+        env["OMP_PROC_BIND"] = draw.choice(("true", "close", "spread,close", "master"))
+    if draw.randrange(4) == 0:
+        env["SCALEGRAPH_TASK_QUEUE"] = "central"
+    if draw.randrange(4) == 0:
+        env["OMP_MAX_TASK_PRIORITY"] = "5"
+    if draw.randrange(4) == 0:
+        env["OMP_CANCELLATION"] = "true"
+    settings = {
+        "machine.lock": draw.choice(("test_and_set", "ticket", "queue")),
+        "machine.barrier": draw.choice(("central", "tree", "hardware")),
+        "machine.barrier_radix": draw.choice(("2", "4")),
+        "machine.slice_cycles": draw.choice(("2000", "100000")),
+        "run.schedule": env["OMP_SCHEDULE"],
+    }
+    return Case(seed, draw.choice(PROCESSORS), draw.choice(THREADS), draw.choice(MACHINES), env, settings)
+
+
+def unit_of(simulator: Simulator, seed: int) -> str:
+    """Return the name of the source that holds the program with this seed, writing it on first use."""
+    first = seed - seed % UNIT
+    path = simulator.directory / f"random{first}.c"
+    if not path.exists():
+        path.write_text(source(range(first, first + UNIT)), encoding="utf-8")
+    return path.stem
+
+
+def fault(simulator: Simulator, this: Case) -> str:
+    """Return what is wrong with the simulated run, or nothing."""
+    name, args = unit_of(simulator, this.seed), [str(this.seed)]
+    env = {**this.env, "OMP_NUM_THREADS": str(this.threads)}
+    settings = {**this.settings, "run.stack_bytes": str(2**20)}
+    try:
+        expected = simulator.native(name, this.threads, args=args, env=env)
+        outcome = simulator.run(name, this.processors, on=this.machine, settings=settings, args=args, env=env)
+    except subprocess.TimeoutExpired:
+        return f"{this}: no end"
+    if outcome.status != "ok" or outcome.returncode != 0:
+        return f"{this}: {outcome.status}, {outcome.result.meta['message']}, {outcome.stderr}"
+    if outcome.stdout != expected:
+        return f"{this}: other results than the native program's"
+    if outcome.processor_sums() != [outcome.time] * this.processors:
+        return f"{this}: the leaves do not add up to the time"
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    options = parser.parse_args()
+    faults = 0
+    with tempfile.TemporaryDirectory() as directory:
+        simulator = Simulator(Path(directory), library(find_compiler()))
+        for seed in range(options.first, options.first + options.count):
+            if wrong := fault(simulator, case(seed)):
+                faults += 1
+                print(wrong, flush=True)
+            if seed % UNIT == UNIT - 1:
+                for path in simulator.directory.iterdir():
+                    path.unlink()
+    print(f"{options.count} programs, {faults} with a fault")
+    return faults > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
