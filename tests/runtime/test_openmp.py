@@ -34,7 +34,6 @@ def test_constructs_give_the_native_result(run: Runner, simulator: Any, name: st
 
 @pytest.mark.parametrize("processors", SIZES)
 def test_targets_leagues_allocators_and_scans_run_on_the_host(run: Runner, simulator: Any, processors: int) -> None:
-    """libgomp 12 itself crashes now and then with more threads: the native program runs with two."""
     outcome = run("host_target", processors, on="server-2x32")
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("host_target", 2))
 

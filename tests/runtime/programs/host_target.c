@@ -20,9 +20,8 @@ static void target(void)
             a[i] *= 2;
 #pragma omp target update from(a)
     }
-#pragma omp target nowait map(from : m) depend(out : m)
+#pragma omp target map(from : m) depend(out : m)
     m = 42;
-#pragma omp taskwait
     printf("%d %d %d %d %d\n", a[3], a[99], sum, m, omp_get_num_devices());
 }
 
