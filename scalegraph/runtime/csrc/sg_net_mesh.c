@@ -15,6 +15,7 @@
  * processor that writes. */
 #include "sg_net.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,15 +119,15 @@ static uint64_t send(mesh_net *net, uint32_t from, uint32_t to, uint64_t time, u
         return time;
     net->remote = 1;
     time = take(&net->links[(size_t)from * WAYS + PORT], time, flits, wait);
-    while (from != to) {
-        uint32_t x = from % net->width, to_x = to % net->width, way;
-        way = x < to_x ? EAST : x > to_x ? WEST : from < to ? SOUTH : NORTH;
-        time = take(&net->links[(size_t)from * WAYS + way], time, flits, wait) + net->hop;
-        from = way == EAST    ? from + 1
-               : way == WEST  ? from - 1
-               : way == SOUTH ? from + net->width
-                              : from - net->width;
-    }
+    uint32_t x = from % net->width, to_x = to % net->width;
+    sg_calendar *link = &net->links[(size_t)from * WAYS + (x < to_x ? EAST : WEST)];
+    for (ptrdiff_t step = x < to_x ? WAYS : -WAYS; x != to_x; x += x < to_x ? 1 : -1, link += step)
+        time = take(link, time, flits, wait) + net->hop;
+    uint32_t y = from / net->width, to_y = to / net->width;
+    link = &net->links[((size_t)y * net->width + to_x) * WAYS + (y < to_y ? SOUTH : NORTH)];
+    ptrdiff_t row = (ptrdiff_t)net->width * WAYS;
+    for (ptrdiff_t step = y < to_y ? row : -row; y != to_y; y += y < to_y ? 1 : -1, link += step)
+        time = take(link, time, flits, wait) + net->hop;
     return time + flits;
 }
 
