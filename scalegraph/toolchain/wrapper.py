@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
-from scalegraph.runtime.compiler import Compiler, compiler_command, find_compiler
+from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.toolchain.command import Command, Input, is_linked, read_command
 from scalegraph.toolchain.flags import is_dropped, refusal
@@ -25,22 +25,36 @@ if TYPE_CHECKING:
     from scalegraph.instrument import Detail
 
 NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
+_INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
 
 
 def cc() -> NoReturn:
     """Run as ``scalegraph-cc``."""
-    sys.exit(main("c", sys.argv[1:]))
+    sys.exit(_run("c"))
 
 
 def cxx() -> NoReturn:
     """Run as ``scalegraph-c++``."""
-    sys.exit(main("c++", sys.argv[1:]))
+    sys.exit(_run("c++"))
 
 
 def fc() -> NoReturn:
     """Run as ``scalegraph-fc``."""
-    sys.exit(main("fortran", sys.argv[1:]))
+    sys.exit(_run("fortran"))
+
+
+def _run(language: Language) -> int:
+    """Serve this process's command line; refuse to be the compiler behind ourselves, which would go on for ever."""
+    if os.environ.get(_INSIDE) == language:
+        behind = " ".join(compiler_command(language))
+        sys.stderr.write(
+            f"{NAMES[language]}: error: '{behind}', the compiler that {KINDS[language].variable} names, is this "
+            f"wrapper again; name the compiler behind it in SCALEGRAPH_{KINDS[language].variable}\n"
+        )
+        return 1
+    os.environ[_INSIDE] = language
+    return main(language, sys.argv[1:])
 
 
 def main(language: Language, words: Sequence[str]) -> int:

@@ -160,3 +160,17 @@ def test_makefile_with_fortran(run: Run, tmp_path: Path) -> None:
     record = simulated(build, 4)
     assert record.stdout == native == run("./prog").stdout
     assert {"grid.f90", "heat.f90"} <= {line.file for line in record.lines}
+
+
+def test_a_wrapper_behind_itself_is_told_not_called_for_ever(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "cc"
+    other.write_text('#!/bin/sh\nexec scalegraph-cc "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("CC", str(other))  # as `make CC=./cc` does for all that it starts
+    said = run("scalegraph-cc", "--version", code=1).stderr
+    assert said == (
+        f"scalegraph-cc: error: '{other}', the compiler that CC names, is this wrapper again; "
+        "name the compiler behind it in SCALEGRAPH_CC\n"
+    )
