@@ -114,7 +114,7 @@ class Variant(_Frozen):
 def target_words(target: str) -> str:
     """Return the target of a virtual speedup in words: ``line:solve.c:88`` is ``solve.c:88``."""
     kind, _, name = target.partition(":")
-    words = {"held": "inside lock", "within": "all of", "data": "misses of"}.get(kind, kind)
+    words = {"held": "inside lock", "within": "all of", "data": "misses of", "heap": "misses of"}.get(kind, kind)
     return name if kind == "line" else f"{words} {name}"
 
 

@@ -50,16 +50,32 @@ class VariableMap:
         found = self._declared.get(address)
         return "" if found is None or found[1] is None else _element(found[1], offset)
 
+    def named(self, name: str) -> list[tuple[int, int]]:
+        """Return where the variables called *name* begin and end: none, one, or one for each static of that name."""
+        return [(start, end) for start, end, known in self._symbols if known == name]
+
+    def all_names(self) -> list[str]:
+        """Return the names of all variables with a fixed address."""
+        return sorted({name for _, _, name in self._symbols})
+
     @cached_property
     def _names(self) -> dict[int, str]:
         names: dict[int, str] = {}
+        for start, _, name in self._symbols:
+            names.setdefault(start, name)
+        return names
+
+    @cached_property
+    def _symbols(self) -> list[tuple[int, int, str]]:
+        found = []
         with self._path.open("rb") as stream:
             for table in ELFFile(stream).iter_sections():
                 if isinstance(table, SymbolTableSection):
                     for symbol in table.iter_symbols():
-                        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"] and symbol["st_value"]:
-                            names.setdefault(symbol["st_value"], source_name(symbol.name))
-        return names
+                        start, size = symbol["st_value"], symbol["st_size"]
+                        if symbol["st_info"]["type"] == "STT_OBJECT" and size and start:
+                            found.append((start, start + size, source_name(symbol.name)))
+        return found
 
     @cached_property
     def _declared(self) -> dict[int, tuple[Variable, _Type | None]]:

@@ -10,6 +10,7 @@ A target is a kind and a name, and for code a part if only its computation or on
 | ``lock:NAME`` | the lock's own operations (`prim_lock`); waiting follows |
 | ``held:NAME`` | computation and memory stalls of whoever holds the lock |
 | ``data:NAME``, ``data:0xLOW-0xHIGH`` | memory stalls of references to the variable or the range of addresses |
+| ``heap:FILE:LINE``, ``heap:NAME`` | the same, of what is allocated at the line, or at the lines that assign to NAME |
 
 Parts: ``line:FILE:LINE/compute``, ``line:FILE:LINE/memory``; the same for region, within and held. A lock is the
 variable that it is, ``critical`` (all sections without a name), ``critical:NAME`` or ``atomic``.
@@ -25,10 +26,10 @@ from typing import Final, NamedTuple
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Region, Variant
-from scalegraph.instrument.symbols import Variables
 from scalegraph.link.build import Build
+from scalegraph.link.causes import assigned
 
-KINDS: Final = ("line", "region", "within", "lock", "held", "data")
+KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap")
 _PARTS: Final = {"": 3, "compute": 1, "memory": 2}
 _LARGEST: Final = 1_000_000
 _CRITICAL, _ATOMIC = 1, 2  # SG_LOCK_CRITICAL, SG_LOCK_ATOMIC
@@ -69,7 +70,7 @@ def parse(target: str) -> Target:
     name, slash, part = rest.rpartition("/")
     if not slash or part not in _PARTS:
         return Target(kind, rest, "")
-    if kind in ("lock", "data"):
+    if kind in ("lock", "data", "heap"):
         raise ValueError(f"'{target}': a {kind} has no parts; expected '{kind}:{name}'")
     return Target(kind, name, part)
 
@@ -93,7 +94,7 @@ def scale_file(build: Build, variant: Variant) -> str:
             continue
         multiplier, divisor = (0, 1) if speed is None else (speed.denominator, speed.numerator)
         kind = "code" if target.kind == "line" else target.kind
-        parts = 2 if kind == "data" else _PARTS[target.part]
+        parts = 2 if kind in ("data", "heap") else _PARTS[target.part]
         text.append(f"item {kind} {parts} {multiplier} {divisor}")
         text += [f"range {low} {high}" for low, high in ranges]
     if sum(line.startswith("item") for line in text) > _MOST:
@@ -170,14 +171,24 @@ def _of_data(build: Build, name: str) -> _Ranges:
         if not low < high < 2**64:
             raise ValueError(f"'{name}': expected a range of addresses, the lower one first")
         return [(low, high)]
-    variables = Variables(build.executable)
-    found = variables.named(name)
+    found = build.variables.named(name)
     if not found:
-        names = sorted({symbol.name for symbol in variables.all})
+        names = build.variables.all_names()
         raise ValueError(
             f"no variable with a fixed address is called '{name.removeprefix(_CRITICAL_PREFIX)}'{near(name, names)}"
         )
-    return [(symbol.start, symbol.end) for symbol in found]
+    return found
+
+
+def _of_heap(build: Build, name: str) -> _Ranges:
+    if _LINES.fullmatch(name):
+        return _of_line(build, name)
+    texts = {source.file: source.text.splitlines() for source in build.sources}
+    places = [(file, n) for file, text in texts.items() for n in range(1, len(text) + 1) if assigned(text, n) == name]
+    ranges = [pair for file, number in places for pair in build.lines.ranges(file, number, number)]
+    if not ranges:
+        raise ValueError(f"no line allocates '{name}'; name the line: heap:FILE:LINE")
+    return ranges
 
 
 _RESOLVE: Final[dict[str, Callable[[Build, str], _Ranges]]] = {
@@ -187,4 +198,5 @@ _RESOLVE: Final[dict[str, Callable[[Build, str], _Ranges]]] = {
     "lock": _of_lock,
     "held": _of_lock,
     "data": _of_data,
+    "heap": _of_heap,
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalegraph.instrument.symbols import Variables
+from scalegraph.instrument.variables import VariableMap
 from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES
 
 pytestmark = pytest.mark.compiler
@@ -98,7 +98,7 @@ def test_free_synchronisation_takes_no_time_but_waiting_stays(run: Runner, on: s
 
 def test_a_factor_of_one_changes_nothing(run: Runner, scaled: Callable[..., Any]) -> None:
     all_code = [(0, 2**40)]
-    kinds = ("code", "region", "within", "lock", "held", "data")
+    kinds = ("code", "region", "within", "lock", "held", "data", "heap")
     items = [(kind, 3, 1, 1, all_code) for kind in kinds]
     assert everything(scaled(items)) == everything(run("whatif", 4))
 
@@ -125,15 +125,22 @@ def test_busy_cycles_of_addresses_add_up_to_the_leaves(scaled: Callable[..., Any
 
 
 def test_stalls_of_a_variable_are_divided(run: Runner, simulator: Any, scaled: Callable[..., Any]) -> None:
-    symbol = Variables(simulator.build("whatif")).named("walked")[0]
+    symbol = VariableMap(simulator.build("whatif")).named("walked")
     actual = run("whatif", 1)
-    faster = scaled([("data", 2, 1, 2, [(symbol.start, symbol.end)])], 1)
-    none = scaled([("data", 2, 0, 1, [(symbol.start, symbol.end)])], 1)
+    faster = scaled([("data", 2, 1, 2, symbol)], 1)
+    none = scaled([("data", 2, 0, 1, symbol)], 1)
     for name in STALLS:
         assert faster.of_region(2, name) == actual.of_region(2, name) // 2
         assert none.of_region(2, name) == 0
     assert actual.of_region(2, "stall_page") > 0
     assert none.total("misses") == actual.total("misses")
+
+
+def test_stalls_of_what_an_allocation_made_are_divided(run: Runner, scaled: Callable[..., Any]) -> None:
+    actual, none = run("whatif", 1), scaled([("heap", 2, 0, 1, [(0, 2**40)])], 1)
+    assert sum(actual.of_region(4, name) for name in STALLS) > 0
+    assert sum(none.of_region(4, name) for name in STALLS) == 0
+    assert none.of_region(2, "stall_page") == actual.of_region(2, "stall_page")
 
 
 def test_memory_alone_or_computation_alone_can_be_faster(run: Runner, scaled: Callable[..., Any]) -> None:
@@ -145,8 +152,7 @@ def test_memory_alone_or_computation_alone_can_be_faster(run: Runner, scaled: Ca
 def test_a_faster_lock_or_what_it_guards_shortens_the_waiting(
     run: Runner, simulator: Any, scaled: Callable[..., Any]
 ) -> None:
-    symbol = Variables(simulator.build("whatif")).named("lock_word")[0]
-    place = [(symbol.start, symbol.end)]
+    place = VariableMap(simulator.build("whatif")).named("lock_word")
     actual, lock, held = run("whatif", 4), scaled([("lock", 3, 0, 1, place)]), scaled([("held", 3, 0, 1, place)])
     assert lock.total("prim_lock") == 0
     assert held.total("prim_lock") > 0

@@ -79,6 +79,8 @@ static inline void perform(sg_processor *p, const sg_pending *r)
         overlap();
     if (SG_UNLIKELY(sg->whatif != NULL) && r->leaf < 0)
         sg_whatif_stalls(p, r->address);
+    if (SG_UNLIKELY(sg->primitives_differ) && r->leaf >= 0)
+        sg_whatif_touch(p, (enum sg_leaf)r->leaf);
     sg_cause_note(p, r, &sg->outcome);
     if (r->leaf < 0)
         absorb(p);

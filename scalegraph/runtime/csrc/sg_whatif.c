@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "sg_variable.h"
+
 #define MAX_ITEMS 64u /* a bit set holds them */
 #define PATIENCE  1024u
 
-enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, KINDS };
-static const char *const kind_names[] = {"code", "region", "within", "lock", "held", "data"};
+enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, HEAP, KINDS };
+static const char *const kind_names[] = {"code", "region", "within", "lock", "held", "data", "heap"};
 
 enum { COMPUTE = 1, MEMORY = 2 };
 
@@ -36,6 +38,7 @@ struct sg_whatif {
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
     uint64_t *code;                      /* bit sets by offset in the text; NULL without code items */
     uint64_t *trapped, *busy; /* by block: executions that were trapped, and their cycles, in parts */
+    bool touched;             /* the reference of a lock that is charged next has been scaled */
     /* By processor. */
     uint64_t *active; /* bit sets of the region, within and held items that apply now */
     uint32_t *still;  /* blocks since time passed last */
@@ -71,7 +74,7 @@ static void add_item(struct sg_whatif *w, const char *text, int line)
         if (strcmp(kind, kind_names[i]) == 0)
             it->kind = (enum kind)i;
     if (it->kind == KINDS)
-        refuse(line, "expected code, region, within, lock, held or data");
+        refuse(line, "expected code, region, within, lock, held, data or heap");
     w->of_kind[it->kind] |= bit;
     if (parts & COMPUTE)
         w->of_part[COMPUTE] |= bit;
@@ -246,12 +249,25 @@ uint64_t sg_whatif_busy(uint32_t number)
     return ((block->executions - w->trapped[number]) * block->parts + w->busy[number]) / SG_PARTS;
 }
 
+/* The items for a stall of `p` at `site` for what lies at `address`. */
+static uint64_t stalled_items(const struct sg_whatif *w, const sg_processor *p, uint64_t address,
+                              const void *site)
+{
+    uint64_t items = w->active[p->id] | code_items(w, site) | covering(w, w->of_kind[DATA], address);
+    if (w->of_kind[HEAP] != 0) {
+        uint64_t start, end;
+        const sg_variable *v = sg_variable_number(sg_variable_at(address, &start, &end));
+        if (v->kind == SG_KIND_HEAP)
+            items |= covering(w, w->of_kind[HEAP], v->address);
+    }
+    return items & w->of_part[MEMORY];
+}
+
 void sg_whatif_stalls(sg_processor *p, uint64_t address)
 {
     struct sg_whatif *w = sg->whatif;
     sg_outcome *o = &sg->outcome;
-    uint64_t items = w->active[p->id] | code_items(w, p->site) | covering(w, w->of_kind[DATA], address);
-    items &= w->of_part[MEMORY];
+    uint64_t items = stalled_items(w, p, address, p->site);
     for (int leaf = SG_LEAF_STALL_LOCAL; items != 0 && leaf <= SG_LEAF_STALL_CONTENTION; leaf++)
         o->stall[leaf] = scaled(w, p, items, (enum sg_leaf)leaf, o->stall[leaf]);
 }
@@ -259,8 +275,21 @@ void sg_whatif_stalls(sg_processor *p, uint64_t address)
 uint64_t sg_whatif_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles)
 {
     struct sg_whatif *w = sg->whatif;
-    uint64_t items = w->active[p->id] | code_items(w, site) | covering(w, w->of_kind[DATA], address);
-    return scaled(w, p, items & w->of_part[MEMORY], SG_LEAF_STALL_LOCAL, cycles);
+    return scaled(w, p, stalled_items(w, p, address, site), SG_LEAF_STALL_LOCAL, cycles);
+}
+
+void sg_whatif_touch(sg_processor *p, enum sg_leaf leaf)
+{
+    uint64_t *stall = sg->outcome.stall;
+    struct sg_whatif *w = sg->whatif;
+    if (sg->config.ideal & SG_IDEAL_SYNC) {
+        for (int i = SG_LEAF_STALL_LOCAL; i <= SG_LEAF_STALL_CONTENTION; i++)
+            stall[i] = 0;
+    } else if (w != NULL && leaf == SG_LEAF_PRIM_LOCK && p->thread != NULL) {
+        for (int i = SG_LEAF_STALL_LOCAL; i <= SG_LEAF_STALL_CONTENTION; i++)
+            stall[i] = scaled(w, p, w->operation[p->thread->id], (enum sg_leaf)i, stall[i]);
+        w->touched = true;
+    }
 }
 
 uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles)
@@ -272,6 +301,10 @@ uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles
     struct sg_whatif *w = sg->whatif;
     if (w == NULL || leaf != SG_LEAF_PRIM_LOCK || p->thread == NULL)
         return cycles;
+    if (w->touched) { /* these cycles are scaled already */
+        w->touched = false;
+        return cycles;
+    }
     return scaled(w, p, w->operation[p->thread->id], leaf, cycles);
 }
 

@@ -9,7 +9,8 @@
  *     range LOW HIGH                         HIGH does not belong to it
  * KIND: code (ranges of return addresses), region (numbers of regions: what is charged to them), within (the
  * same with all that is called inside), lock (addresses of locks: their operations), held (the same: code
- * while one is held), data (addresses of data: misses). PARTS: 1 computation, 2 memory stalls, 3 both. */
+ * while one is held), data (addresses of data: misses), heap (return addresses of allocations: misses of the
+ * blocks that were made there). PARTS: 1 computation, 2 memory stalls, 3 both. */
 #ifndef SG_WHATIF_H
 #define SG_WHATIF_H
 
@@ -26,6 +27,8 @@ void sg_whatif_changed(sg_processor *p);
 void sg_whatif_stalls(sg_processor *p, uint64_t address);
 /* Scales the cycles of a private hit. */
 uint64_t sg_whatif_hit(sg_processor *p, uint64_t address, const void *site, uint64_t cycles);
+/* The same for a reference of a primitive, all of which is charged to `leaf`. */
+void sg_whatif_touch(sg_processor *p, enum sg_leaf leaf);
 /* What `cycles` of a primitive cost now: nothing when synchronisation is free, less in a scaled lock. */
 uint64_t sg_whatif_primitive(sg_processor *p, enum sg_leaf leaf, uint64_t cycles);
 /* The running thread begins or ends an operation on the lock at `object` (critical and atomic sections

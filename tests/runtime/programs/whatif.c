@@ -1,6 +1,7 @@
 /* What virtual speedups and ideal machines are tried on: computation, a walk, a lock, a barrier. */
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LINES = 1024, ROUNDS = 20 };
 static double walked[LINES * 8] __attribute__((aligned(4096)));
@@ -31,12 +32,22 @@ static void __attribute__((noinline)) guard(omp_lock_t *lock, double more)
     omp_unset_lock(lock);
 }
 
+static void __attribute__((noinline)) walk_heap(double *made)
+{
+    SCALEGRAPH_SCOPE(4);
+    for (int i = 0; i < LINES; i++)
+        made[8 * i] = 1;
+}
+
 int main(void)
 {
     omp_lock_t *lock = (omp_lock_t *)&lock_word;
     omp_init_lock(lock);
     walk();
     walk();
+    double *made = malloc(LINES * 64);
+    walk_heap(made);
+    free(made);
 #pragma omp parallel
     {
         SCALEGRAPH_SCOPE(3);
