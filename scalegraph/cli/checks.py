@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,8 @@ from scalegraph.control import build
 from scalegraph.control.execute import default_workers
 from scalegraph.link import Simulated
 from scalegraph.runtime.cache import cache_root
-from scalegraph.runtime.compiler import INSTALL, Compiler, find_compiler
+from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
+from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import Library, library
 
 State = Literal["ok", "missing", "remark"]
@@ -78,6 +80,9 @@ def all_checks() -> Iterator[Check]:
         yield Check("C compiler", "missing", str(error), INSTALL, needed=True)
     if compiler is not None:
         yield from _with_compiler(compiler)
+    yield _other_compiler("c++")
+    yield _other_compiler("fortran")
+    yield _clang()
     yield _thread_pointer()
     yield _qt()
     yield _display()
@@ -85,6 +90,22 @@ def all_checks() -> Iterator[Check]:
     yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
     yield Check("MPI", "remark", "not used yet", "nothing to install")
     yield Check("hardware counters", "remark", "not used yet", "nothing to install")
+
+
+def _other_compiler(language: Language) -> Check:
+    kind = KINDS[language]
+    try:
+        found = find_compiler(language)
+    except ScaleGraphError as error:
+        return Check(kind.words, "remark", f"{str(error).split(';')[0]}; C programs run without", kind.install)
+    return Check(kind.words, "ok", f"{' '.join(found.command)} {found.version}")
+
+
+def _clang() -> Check:
+    found = shutil.which("clang")
+    if found is None:
+        return Check("clang", "remark", "not found; gcc is enough", "nothing to install")
+    return Check("clang", "ok", f"{found}: for programs without OpenMP (SCALEGRAPH_CC=clang)")
 
 
 def _python() -> Check:

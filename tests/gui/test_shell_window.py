@@ -314,7 +314,7 @@ def test_what_cannot_be_opened_is_told_in_a_banner(window: MainWindow, tmp_path:
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG")
     drop(window, picture)
-    assert "was expected" in window.start.banner.text
+    assert "expected a study" in window.start.banner.text
 
 
 def test_a_damaged_study_says_so_in_its_place(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
