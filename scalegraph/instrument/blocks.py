@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import capstone
 import numpy as np
 
 from scalegraph.instrument.costs import cost
 from scalegraph.instrument.debuginfo import LineMap, lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Function, Image
-from scalegraph.instrument.operations import decode
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
 
 __all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
@@ -67,40 +65,23 @@ def _costs(image: Image) -> dict[int, Counts]:
         calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
         chunks = chunks_of(instructions, calls)
         frame = is_frame_real(function.start)
-        costs = {start: cost(chunk.instructions, frame_is_memory=frame) for start, chunk in chunks.items()}
+        costs = {
+            start: cost(chunk.instructions, image.architecture, frame_is_memory=frame)
+            for start, chunk in chunks.items()
+        }
         paid.update(attribute(chunks, costs))
     return paid
 
 
 def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
     """Yield the instructions of *function*."""
-    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    engine.skipdata = True
-    has_frame_pointer = False
-    for address, size, mnemonic, operands in engine.disasm_lite(image.bytes_of(function), function.start):
-        if has_frame_pointer:
-            operands = operands.replace("[rbp", "[rsp")
-        has_frame_pointer |= mnemonic == "mov" and operands == "rbp, rsp"
-        operation = decode(mnemonic, _without_constant(image, mnemonic, operands, address + size))
+    read = image.architecture.disassemble(image.bytes_of(function), function.start, image.is_constant)
+    for address, size, operation in read:
         hook = callee = ""
         if operation.target is not None:
             hook = image.hooks.get(operation.target, "")
             callee = image.imports.get(operation.target, "")
         yield Instruction(address, size, operation, hook, callee)
-
-
-def _without_constant(image: Image, mnemonic: str, operands: str, following: int) -> str:
-    """Return *operands* with a reference to read-only data written as a frame slot.
-
-    Hooks force the compiler to load a constant again where it would keep it in a register.
-    """
-    start = operands.find("[rip ")
-    if start < 0 or mnemonic == "lea":
-        return operands
-    end = operands.index("]", start)
-    sign, _, distance = operands[start + len("[rip ") : end].partition(" ")
-    target = following + int(sign + distance, 16)
-    return f"{operands[:start]}[rsp{operands[end:]}" if image.is_constant(target) else operands
 
 
 @dataclass(frozen=True, slots=True)

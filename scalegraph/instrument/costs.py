@@ -15,25 +15,22 @@ keeps its variables there, and they count; there, only what is computed for a ho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
+from scalegraph.instrument.architecture import X86_64, Architecture
 from scalegraph.instrument.flow import WIDTH, Counts, Instruction
 from scalegraph.instrument.mathlib import MATH_COSTS
 from scalegraph.instrument.operations import CALL, STORE
 
-# Registers that carry arguments of the instrumentation's functions, by prefix of their names.
-_ARGUMENTS: Final = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 
-_VOLATILE: Final = (*_ARGUMENTS, "rax", "r10", "r11")  # no value survives a call in them
-
-
-def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) -> Counts:
+def cost(
+    instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
+) -> Counts:
     """Return the operations of *instructions* by class and, last, their flops."""
     counts = np.zeros(WIDTH)
-    served = serving(instructions) | _parallel_steps(instructions)
-    dropped = _feeding_hooks(instructions) if frame_is_memory else served
+    served = serving(instructions, architecture) | _parallel_steps(instructions)
+    dropped = _feeding_hooks(instructions, architecture) if frame_is_memory else served
     for number, instruction in enumerate(instructions):
         if instruction.hook and instruction.operation.is_jump:
             counts[CALL] += 1  # the last hook of a function returns in its place
@@ -51,7 +48,7 @@ def cost(instructions: Sequence[Instruction], *, frame_is_memory: bool = False) 
     return counts
 
 
-def serving(instructions: Sequence[Instruction]) -> set[int]:
+def serving(instructions: Sequence[Instruction], architecture: Architecture) -> set[int]:
     """Return the positions of instructions that only serve the instrumentation."""
     # Backwards over the chunk: how is each register used before it is written again?
     serves: dict[str, bool] = {}  # register -> all uses seen so far are hook arguments or addresses
@@ -60,13 +57,13 @@ def serving(instructions: Sequence[Instruction]) -> set[int]:
         instruction = instructions[number]
         operation = instruction.operation
         if operation.is_call:
-            arguments = _ARGUMENTS[: _hook_arguments(instruction.hook)]
-            for register in _ARGUMENTS:
+            arguments = architecture.arguments[: _hook_arguments(instruction.hook)]
+            for register in architecture.arguments:
                 serves.pop(register, None)
             for register in arguments:
                 serves[register] = True
             if not instruction.hook:
-                for register in _ARGUMENTS:
+                for register in architecture.arguments:
                     serves[register] = False
             continue
         is_free = _drops(instruction, serves)
@@ -108,7 +105,7 @@ def _is_plain_move(instruction: Instruction) -> bool:
     return not operation.classes and not operation.is_call
 
 
-def _feeding_hooks(instructions: Sequence[Instruction]) -> set[int]:
+def _feeding_hooks(instructions: Sequence[Instruction], architecture: Architecture) -> set[int]:
     """Return the positions of instructions whose results reach nothing but hook arguments."""
     # Backwards: registers known to be dead or used by hooks alone from here on. Unknown ones are not in it.
     idle: set[str] = set()
@@ -117,9 +114,9 @@ def _feeding_hooks(instructions: Sequence[Instruction]) -> set[int]:
         instruction = instructions[number]
         operation = instruction.operation
         if operation.is_call:
-            idle.update(_VOLATILE)
+            idle.update(architecture.volatile)
             if not instruction.hook:
-                idle.difference_update(_ARGUMENTS, operation.addresses)
+                idle.difference_update(architecture.arguments, operation.addresses)
         elif operation.writes and operation.writes <= idle and not operation.is_jump and not _stores(instruction):
             dropped.add(number)  # what it reads stays as idle as it is
         else:

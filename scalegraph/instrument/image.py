@@ -18,13 +18,11 @@ from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.instrument.architecture import ARCHITECTURES, Architecture
 
 PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
 _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
-_CALL_OPCODE: Final = 0xE8
-_JUMP_THROUGH_SLOT: Final = b"\xff\x25"  # jmp *slot(%rip)
-_STUB_SIZE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,10 @@ class Image:
                 elf = ELFFile(stream)
             except ELFError as error:
                 raise InputError(Fault(f"expected an ELF executable: {error}", str(path))) from error
-            if elf["e_machine"] != "EM_X86_64":
-                raise InputError(Fault(f"expected x86-64 code, found {elf['e_machine']}", str(path)))
+            if elf["e_machine"] not in ARCHITECTURES:
+                known = " or ".join(architecture.name for architecture in ARCHITECTURES.values())
+                raise InputError(Fault(f"expected {known} code, found {elf['e_machine']}", str(path)))
+            self.architecture = ARCHITECTURES[elf["e_machine"]]
             if elf["e_type"] != "ET_EXEC":
                 raise InputError(Fault("expected an executable at a fixed address (link with -no-pie)", str(path)))
             self.checksum = _code_checksum(elf)
@@ -79,7 +79,7 @@ class Image:
                 for symbol in table.iter_symbols()
                 if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_value"]
             ]
-            self.imports = _imports(elf)
+            self.imports = _imports(elf, self.architecture)
         self.hooks = {address: name for address, _, name, _ in symbols if name.startswith(_HOOK_PREFIXES)}
         self.names = {address: name for address, _, name, kind in symbols if kind == "STT_FUNC"}
         self.functions = _functions(symbols)
@@ -102,7 +102,7 @@ class Image:
         A data byte may look like a call; whoever disassembles finds out.
         """
         targets = np.array(sorted(a for a, name in self.hooks.items() if wanted(name)), dtype=np.int64)
-        found = [_calls(code, targets) for code in self.codes]
+        found = [self.architecture.call_sites(code.data, code.address, targets) for code in self.codes]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
     def bytes_of(self, function: Function) -> bytes:
@@ -119,7 +119,7 @@ def _code_checksum(elf: ELFFile) -> int:
     return zlib.adler32(next((s.data() for s in segments), b""))
 
 
-def _imports(elf: ELFFile) -> dict[int, str]:
+def _imports(elf: ELFFile, architecture: Architecture) -> dict[int, str]:
     """Return the functions of shared libraries by the address of their stub in the procedure linkage table."""
     slots: dict[int, str] = {}
     for table in elf.iter_sections():
@@ -130,29 +130,9 @@ def _imports(elf: ELFFile) -> dict[int, str]:
                     slots[entry["r_offset"]] = symbols.get_symbol(entry["r_info_sym"]).name
     stubs: dict[int, str] = {}
     for section in elf.iter_sections():
-        if not section.name.startswith(".plt"):
-            continue
-        data, start = section.data(), section["sh_addr"]
-        at = data.find(_JUMP_THROUGH_SLOT)
-        while at >= 0:
-            following = at + len(_JUMP_THROUGH_SLOT) + 4
-            slot = start + following + int.from_bytes(data[following - 4 : following], "little", signed=True)
-            if slot in slots:
-                stubs[start + at // _STUB_SIZE * _STUB_SIZE] = slots[slot]
-            at = data.find(_JUMP_THROUGH_SLOT, following)
+        if section.name.startswith(".plt"):
+            stubs |= architecture.stubs(section.data(), section["sh_addr"], slots)
     return stubs
-
-
-def _calls(code: Code, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-    data = np.frombuffer(code.data, dtype=np.uint8)
-    at = np.flatnonzero(data[:-4] == _CALL_OPCODE) if data.size > 4 else np.zeros(0, dtype=np.int64)
-    displacement = np.zeros(at.size, dtype=np.int64)
-    for byte in range(4):
-        displacement |= data[at + 1 + byte].astype(np.int64) << (8 * byte)
-    displacement -= (displacement >> 31) << 32
-    addresses = at.astype(np.int64) + code.address
-    calls: NDArray[np.int64] = addresses[np.isin(addresses + 5 + displacement, targets)]
-    return calls
 
 
 def _functions(symbols: list[tuple[int, int, str, str]]) -> list[Function]:

@@ -1,0 +1,36 @@
+"""The one place that chooses how machine code is read: by the architecture that an executable says it is for.
+
+To add one, write its module (disassembly into `operations.Operation`, direct calls, import stubs, registers of
+arguments) and name it here; its counterpart in C is chosen in ``runtime/csrc/sg_arch.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalegraph.instrument import x86_64
+from scalegraph.instrument.operations import Operation
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How the machine code of one architecture is read; *arguments* and *volatile* are registers of a call."""
+
+    name: str
+    disassemble: Callable[[bytes, int, Callable[[int], bool]], Iterator[tuple[int, int, Operation]]]
+    call_sites: Callable[[bytes, int, NDArray[np.int64]], NDArray[np.int64]]
+    stubs: Callable[[bytes, int, Mapping[int, str]], dict[int, str]]
+    arguments: tuple[str, ...]
+    volatile: tuple[str, ...]
+
+
+X86_64: Final = Architecture(
+    "x86-64", x86_64.disassemble, x86_64.call_sites, x86_64.stubs, x86_64.ARGUMENTS, x86_64.VOLATILE
+)
+ARCHITECTURES: Final[Mapping[str, Architecture]] = {"EM_X86_64": X86_64}
+"""By the machine that an ELF file names."""
