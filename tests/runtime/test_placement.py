@@ -30,6 +30,8 @@ def test_pages_live_where_the_program_wants_them(run: Runner, on: str, nodes: in
     assert rest == [(first + step) % nodes for step in (1, 2, 3)]
     assert seen["moved"][0] in ([1, 2, 1, 2], [2, 1, 2, 1])
     assert seen["bound"] == [[3, 3]]
+    assert seen["by number"] == [[0]]
+    assert seen["placed"] == [[1]]
     assert seen["refused"] == [[-1, -1, 1]]
 
 
@@ -37,6 +39,11 @@ def test_memory_that_was_touched_stays_unless_it_is_to_move(run: Runner) -> None
     seen = said(run, "server-4s", 4)
     assert seen["touched before"] == [[0]]
     assert seen["not bound"] == [[0]]
+
+
+def test_a_thread_runs_on_the_node_that_it_asks_for(run: Runner) -> None:
+    assert said(run, "server-4s", 128)["runs on"] == [[0, 0, 0], [0, 1, 1]]
+    assert said(run, "convex-exemplar", 128)["runs on"] == [[0, 0, 0], [0, 1, 1]]
 
 
 def test_a_machine_with_one_memory_has_one_node(run: Runner) -> None:

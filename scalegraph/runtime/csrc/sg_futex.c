@@ -159,7 +159,13 @@ static long serve(long number, const long a[6])
     case SYS_getcpu:
         if (a[0] != 0)
             *(unsigned *)a[0] = sg_now->id;
+        if (a[1] != 0)
+            *(unsigned *)a[1] = sg_mem_node_of(sg->mem, sg_now->id);
         return 0;
+    case SYS_mbind:
+    case SYS_set_mempolicy:
+    case SYS_get_mempolicy:
+        return sg_numa_call(number, a);
     case SYS_clock_gettime:
         return clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
     case SYS_gettimeofday:

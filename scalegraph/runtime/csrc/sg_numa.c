@@ -7,6 +7,7 @@
  * threads that it makes. */
 #include <errno.h>
 #include <sched.h>
+#include <sys/syscall.h>
 
 #include "sg_runtime.h"
 
@@ -192,6 +193,20 @@ API long get_mempolicy(int *mode, unsigned long *mask, unsigned long bits, void 
                                                       : MPOL_LOCAL;
     tell_nodes(policy, mask, bits);
     return 0;
+}
+
+long sg_numa_call(long number, const long a[6])
+{
+    long result;
+    if (number == SYS_mbind)
+        result = mbind((void *)a[0], (unsigned long)a[1], (int)a[2], (const unsigned long *)a[3],
+                       (unsigned long)a[4], (unsigned)a[5]);
+    else if (number == SYS_set_mempolicy)
+        result = set_mempolicy((int)a[0], (const unsigned long *)a[1], (unsigned long)a[2]);
+    else
+        result = get_mempolicy((int *)a[0], (unsigned long *)a[1], (unsigned long)a[2], (void *)a[3],
+                               (unsigned long)a[4]);
+    return result < 0 ? -errno : result;
 }
 
 /* ---- libnuma: the machine ---- */

@@ -555,6 +555,8 @@ uint64_t sg_host_ns(void);
 /* ---- sg_numa.c ---- */
 
 void sg_numa_open(void);
+/* mbind, set_mempolicy or get_mempolicy by the number of the system call; an error is negative. */
+long sg_numa_call(long number, const long a[6]);
 
 /* ---- sg_omp_team.c ---- */
 

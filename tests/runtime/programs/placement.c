@@ -1,6 +1,10 @@
 /* Where pages live that the program places itself, with the calls of libnuma and of the system. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int numa_available(void);
 int numa_max_node(void);
@@ -53,6 +57,16 @@ int main(void)
     set_mempolicy(0, NULL, 0);
     memory = aligned_alloc(PAGE, 8 * PAGE);
     show("not bound", memory + 6 * PAGE, 1);
+    for (int node = 0; node < 2; node++) {
+        int result = numa_run_on_node(node), cpu = sched_getcpu();
+        unsigned seen = 99;
+        syscall(SYS_getcpu, NULL, &seen, NULL);
+        printf("runs on: %d %d %u\n", result, numa_node_of_cpu(cpu), seen);
+    }
+    mask = 2;
+    memory = aligned_alloc(PAGE, 8 * PAGE);
+    printf("by number: %ld\n", syscall(SYS_mbind, memory + 6 * PAGE, PAGE, BIND, &mask, 64, 0));
+    show("placed", memory + 6 * PAGE, 1);
     mask = 0;
     printf("refused: %ld %ld %d\n", set_mempolicy(BIND, &mask, 64), mbind(memory, PAGE, 77, &mask, 64, 0),
            numa_alloc_onnode(PAGE, 99) == NULL);
