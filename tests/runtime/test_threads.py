@@ -92,3 +92,9 @@ def test_what_threads_cannot_do_is_named(run: Runner, what: str, sentence: str) 
     outcome = run("stuck", 2, args=[what])
     assert outcome.status == "unsupported"
     assert sentence in outcome.result.meta["message"]
+
+
+def test_functions_that_move_and_search_memory_do_their_work_and_are_counted(run: Runner, simulator: Any) -> None:
+    outcome = run("texts", 2)
+    assert (outcome.status, outcome.stdout) == ("ok", simulator.native("texts", 2))
+    assert outcome.total("reads") > 7 * 50  # of sorting alone: 100 numbers of 4 bytes, moved 7 times

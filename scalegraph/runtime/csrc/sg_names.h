@@ -15,6 +15,9 @@ void *memmove(void *to, const void *from, size_t size) __asm__("__real_memmove")
 void *memset(void *to, int value, size_t size) __asm__("__real_memset");
 int memcmp(const void *a, const void *b, size_t size) __asm__("__real_memcmp");
 size_t strlen(const char *text) __asm__("__real_strlen");
+size_t strcspn(const char *text, const char *set) __asm__("__real_strcspn");
+char *strrchr(const char *text, int value) __asm__("__real_strrchr");
+char *strstr(const char *text, const char *part) __asm__("__real_strstr");
 
 /* The C library's own lock of a stream; flockfile is served by the simulated machine (sg_stdio.c). */
 int _IO_ftrylockfile(FILE *stream);
