@@ -54,7 +54,7 @@ def case(seed: int) -> Case:
         env["OMP_CANCELLATION"] = "true"
     settings = {
         "machine.lock": draw.choice(("test_and_set", "ticket", "queue")),
-        "machine.barrier": draw.choice(("central", "tree", "hardware")),
+        "machine.barrier": draw.choice(("central", "tree", "hardware", "simple")),
         "machine.barrier_radix": draw.choice(("2", "4")),
         "machine.slice_cycles": draw.choice(("2000", "100000")),
         "run.schedule": env["OMP_SCHEDULE"],

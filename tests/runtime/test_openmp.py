@@ -86,7 +86,7 @@ def test_thread_limit_holds_for_all_teams_together(run: Runner, simulator: Any) 
 
 
 @pytest.mark.parametrize("processors", SIZES)
-@pytest.mark.parametrize("barrier", ["central", "tree", "hardware"])
+@pytest.mark.parametrize("barrier", ["central", "tree", "hardware", "simple"])
 def test_cancellation_ends_what_it_names(run: Runner, processors: int, barrier: str) -> None:
     settings = {"machine.barrier": barrier, "machine.barrier_radix": "3"}
     outcome = run("cancel", processors, env={"OMP_CANCELLATION": "true"}, settings=settings)

@@ -170,25 +170,39 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf lea
 
 /* A counter under a lock, and all who wait watch the counter: every arrival takes their copies away and they
  * fetch it again, so one barrier invalidates about half as many copies as there are pairs of processors. */
-static void watch_counter(node *n, enum sg_leaf leaf)
+static void watch_counter(sg_barrier *barrier, enum sg_leaf leaf)
 {
+    node *n = barrier->nodes;
+    const sg_barrier_duty *duty = barrier->duty;
     uint64_t generation = n->generation;
     sg_lock_spin(n->lock, leaf, SG_LEAF_IDLE_BARRIER);
     sg_touch(sg_now, n->counter, SG_READ, leaf);
     sg_touch(sg_now, n->counter, SG_WRITE, leaf);
-    bool last = ++n->arrived == n->expected;
+    bool last = !barrier->broken && ++n->arrived == n->expected, tasks = duty != NULL && duty->tasks();
     if (last) {
         n->arrived = 0;
-        n->generation++;
+        if (duty != NULL && !tasks)
+            duty->drain();
+        n->generation += !tasks;
     }
-    sg_wake_all(&n->waiting, sg_now->clock);
+    release(barrier, n);
     sg_lock_unspin(n->lock, leaf);
     while (!last) {
         sg_touch(sg_now, n->counter, SG_READ, leaf);
-        if (n->generation != generation)
+        if (n->generation != generation || barrier->broken)
             return;
         sg_queue_add(&n->waiting, sg_self());
-        sg_suspend(SG_LEAF_IDLE_BARRIER, n->object, -1);
+        barrier->waiting++;
+        sg_suspend(tasks ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
+        if (duty != NULL && n->generation == generation && !barrier->broken)
+            duty->help();
+        tasks = duty != NULL && duty->tasks();
+    }
+    if (tasks) { /* the others run them, too, and then find the counter changed once more */
+        duty->drain();
+        sg_touch(sg_now, n->counter, SG_WRITE, leaf);
+        n->generation++;
+        release(barrier, n);
     }
 }
 
@@ -226,7 +240,7 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)
-        watch_counter(barrier->nodes, leaf);
+        watch_counter(barrier, leaf);
     else
         climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
 }
