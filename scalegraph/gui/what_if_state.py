@@ -131,6 +131,8 @@ def factor_fault(factor: str) -> str:
 
 def target_of(view: str, key: str) -> str:
     """Return the target of a virtual speedup that the row *key* of a table of *view* stands for, or an empty string."""
+    if view == "variables":
+        return key if key.startswith("data:") or not key else f"heap:{key}"
     if view not in ("profile", "lines", "virtual-speedup"):
         return ""
     if key.isdecimal():

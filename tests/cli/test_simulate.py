@@ -215,3 +215,30 @@ def test_an_executable_is_one_whatever_its_name_ends_in(tmp_path, capsys, monkey
         capsys.readouterr()
         assert run(["simulate", name, "-p", "2", "--machine", "ksr1", "--json", "--", "100", "x"]) == 0
         assert json.loads(capsys.readouterr().out)["runs"][-1]["stdout"] == "x 4950\n"
+
+
+def test_what_if_runs_are_shown_beside_the_actual_ones(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--what-if", "sync,contention+cache", "--speedup", "line:sum.c:10=inf"]
+    found = document(capsys, "sum.c", "-p", "1,4", *asked, "--json", "-o", "s.sgstudy")
+    assert [run["processors"] for run in found["runs"]] == [1, 4]
+    labels = ["free synchronisation", "no contention, infinite caches", "sum.c:10 x inf"]
+    assert sorted({run["label"] for run in found["what_if"]}) == sorted(labels)
+    free = next(run for run in found["what_if"] if run["label"] == labels[0] and run["processors"] == 4)
+    actual = found["runs"][1]
+    assert free["primitive_s"] == 0
+    assert free["actual_s"] == actual["time_s"]
+    assert free["gain"] == pytest.approx(actual["time_s"] / free["time_s"])
+    with Study.open(place / "s.sgstudy") as study:
+        assert (len(study.runs()), len(study.variants())) == (2, 6)
+    assert run(["analyze", "s.sgstudy", "--what", "what-if", "-p", "4"]) == 0
+    assert "free synchronisation" in capsys.readouterr().out
+
+
+def test_unknown_ideals_and_targets_are_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--what-if", "chache", "--speedup", "sum.c:10=2", "--speedup", "line:sum.c:10=fast", "--speedup", "x"]
+    assert run(["simulate", "sum.c", "-p", "1", *asked]) == 2
+    said = capsys.readouterr().err
+    for part in ("did you mean 'cache'", "'sum.c:10': expected line, region", "got 'fast'", "expected TARGET=FACTOR"):
+        assert part in said
+    assert run(["simulate", "sum.c", "-p", "1", "--speedup", "line:sum.c:1000=2"]) == 2
+    assert "no code comes from line 1000" in capsys.readouterr().err

@@ -234,6 +234,9 @@ def test_settings_come_back_from_the_request_of_a_study() -> None:
         ("runs", "1234567890123456", ""),
         ("virtual-speedup", "a.c:4", "line:a.c:4"),
         ("virtual-speedup", "abcdef", ""),
+        ("variables", "data:grid", "data:grid"),
+        ("variables", "a.c:17", "heap:a.c:17"),
+        ("variables", "", ""),
     ],
 )
 def test_rows_that_stand_for_code_can_be_faster(view: str, key: str, target: str) -> None:

@@ -91,9 +91,8 @@ def test_a_record_of_a_what_if_run_keeps_the_identity_and_its_variant(run: Run) 
         record = different(run, **variant)
         assert record.ok, record.message
         assert record.time_cycles is not None
-        assert actual.time_cycles is not None
         assert sum(record.leaves.values()) == 4 * record.time_cycles
-        assert record.time_cycles < actual.time_cycles
+        assert record.leaves != actual.leaves
         assert record.point.variant
         assert record.stdout == actual.stdout
 
