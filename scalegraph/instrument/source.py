@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from scalegraph.base.errors import Fault
 from scalegraph.base.run import Region
@@ -23,7 +24,7 @@ from scalegraph.instrument.lexer import scan
 from scalegraph.instrument.phases import find_phases
 from scalegraph.instrument.pragmas import phase_mark
 from scalegraph.instrument.syntax import Detail, Reader, Reading, Site
-from scalegraph.runtime.languages import Language, language_of
+from scalegraph.runtime.languages import FIXED_FORM, Language, language_of
 
 PROGRAM = Region(id=0, kind="program", name="program")
 
@@ -57,7 +58,10 @@ def instrument_source(
     constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them a program's (see
     ``units.py``). User phases are planted at every detail. Never raises for a bad source.
     """
-    cplusplus = (language or language_of(filename)) == "c++"
+    language = language or language_of(filename)
+    if language == "fortran":
+        return _fortran(text, filename, detail)
+    cplusplus = language == "c++"
     data = text.encode("utf-8", "surrogateescape")
     lexed = scan(data, cplusplus=cplusplus)
     conditionals = Conditionals(lexed, cplusplus=cplusplus)
@@ -77,6 +81,16 @@ def instrument_source(
     body = apply(data, insertions)
     faults = sorted([*phase_faults, *faults], key=lambda fault: fault.line or 0)
     return Instrumented(f"{line_directive(1, filename)}\n{body}", regions, faults, insertions, text)
+
+
+def _fortran(text: str, filename: str, detail: Detail) -> Instrumented:
+    from scalegraph.instrument.fortran import fortran_regions
+
+    fixed = PurePath(filename).suffix in FIXED_FORM
+    regions, insertions, faults = fortran_regions(text, filename, detail=detail, fixed=fixed)
+    body = apply(text.encode("utf-8", "surrogateescape"), insertions)
+    marked = f'# 1 "{filename}"\n{body}'
+    return Instrumented(marked, [PROGRAM, *regions], faults, insertions, text)
 
 
 def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditionals) -> tuple[list[Site], list[Fault]]:

@@ -156,9 +156,8 @@ class Reader:
 
     def _function(self, node: Node) -> None:
         body, name = node.child_by_field_name("body"), function_name(node)
-        if body is None:
-            body = next((child for child in node.children if child.type == "try_statement"), None)
-            body = body.child_by_field_name("body") if body is not None else None
+        if body is not None and body.type == "try_statement":  # a function that is one
+            body = body.child_by_field_name("body")
         if body is None or body.type != "compound_statement" or not name:
             return
         inside = self.tokens_of(body.start_byte, body.end_byte)

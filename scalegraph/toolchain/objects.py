@@ -12,10 +12,11 @@ from pathlib import Path
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.instrument import Detail, instrument_source
-from scalegraph.instrument.units import Unit, assembler, embedded
+from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import SOURCES
+from scalegraph.runtime.tools import call
 
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _FORTRAN_ERROR = re.compile(
@@ -129,23 +130,55 @@ def _compile_text(
 
 
 def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled:
-    result = compilation.compile(source.file, target)
-    if result.returncode != 0:
-        raise BuildError(first_error(result.stderr, source.file), result.stderr)
-    unit = _unit(compilation, source, source.text, (), ())
-    if compilation.mode == "-c":
-        _add_record(compilation, unit, target)
-    return Compiled(result.stderr, ())
-
-
-def _add_record(compilation: Compilation, unit: Unit, target: Path) -> None:
-    """Merge the record of *unit* into the object *target*."""
+    """Compile Fortran: its probes call by reference, so functions of the object's own number the regions for them."""
+    plain = compilation.compile(source.file, target)
+    if plain.returncode != 0:
+        raise BuildError(first_error(plain.stderr, source.file), plain.stderr)
+    if compilation.mode != "-c":
+        return Compiled(plain.stderr, ())
+    remarks: tuple[str, ...] = ()
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
-        record, whole = Path(scratch) / "record.s", Path(scratch) / "whole.o"
-        record.write_text("\n".join([*assembler(unit), '.section .note.GNU-stack,"",@progbits', ""]), encoding="utf-8")
-        command = ["-r", "-nostdlib", str(target), str(record), "-o", str(whole)]
-        if compilation.compiler.run(command, cwd=compilation.cwd, cancel=compilation.cancel).returncode == 0:
-            target.write_bytes(whole.read_bytes())
+        place = Path(scratch)
+        if compilation.detail is not None:
+            made = instrument_source(source.text, source.file, detail=compilation.detail, language="fortran")
+            remarks = tuple(map(str, made.faults))
+            copy = place / Path(source.file).name
+            copy.write_bytes(made.text.encode("utf-8", "surrogateescape"))
+            beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
+            if compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0:
+                unit = _unit(compilation, source, made.text, made.regions[1:], remarks)
+                if _add_record(compilation, unit, place / "probes.o", target, place):
+                    return Compiled(plain.stderr, remarks)
+            remarks += (f"{source.file}: does not compile with region probes and went in without them",)
+        _add_record(compilation, _unit(compilation, source, source.text, (), remarks), target, target, place)
+    return Compiled(plain.stderr, remarks)
+
+
+_NUMBERING = """
+void __scalegraph_enter(unsigned);
+void __scalegraph_leave(unsigned);
+extern const char __scalegraph_ids[] __attribute__((visibility("hidden")));
+void scalegraph_enter_(const int *id) { __scalegraph_enter((unsigned)(unsigned long)&__scalegraph_ids[*id]); }
+void scalegraph_leave_(const int *id) { __scalegraph_leave((unsigned)(unsigned long)&__scalegraph_ids[*id]); }
+"""
+
+
+def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, place: Path) -> bool:
+    """Write the object *item* with the record of *unit* to *target*; return whether that worked."""
+    record, whole = place / "record.c", place / "whole.o"
+    record.write_text((_NUMBERING if unit.regions else "") + embedded(unit), encoding="utf-8")
+    steps = (["-O2", "-fno-pic", "-fno-pie", "-c", str(record), "-o", str(place / "record.o")],
+             ["-r", "-nostdlib", str(item), str(place / "record.o"), "-o", str(whole)])  # fmt: skip
+    for step in steps:
+        if compilation.compiler.run(step, cwd=compilation.cwd, cancel=compilation.cancel).returncode != 0:
+            return False
+    local = [(f"scalegraph_{name}_", f"__scalegraph_{name}_here") for name in ("enter", "leave")]
+    names = [word for old, new in local for word in ("--redefine-sym", f"{old}={new}", "-L", new)]
+    command = ["objcopy", *names, str(whole), str(place / "local.o")]
+    if call(command, cancel=compilation.cancel).returncode != 0:
+        return False
+    target.write_bytes((place / "local.o").read_bytes())
+    return True
 
 
 def _escaped(name: str) -> str:

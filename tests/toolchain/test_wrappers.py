@@ -160,6 +160,10 @@ def test_makefile_with_fortran(run: Run, tmp_path: Path) -> None:
     record = simulated(build, 4)
     assert record.stdout == native == run("./prog").stdout
     assert {"grid.f90", "heat.f90"} <= {line.file for line in record.lines}
+    assert build.remarks == ()
+    numbers = {region.name: region.id for region in build.regions}
+    assert list(numbers) == ["program", "function cell", "function heat", "parallel do heat:7"]
+    assert {cost.region for cost in record.regions} == set(numbers.values())
 
 
 def test_a_wrapper_behind_itself_is_told_not_called_for_ever(
