@@ -91,6 +91,9 @@ class StudyPage(QWidget):
     def show_answer(self, name: str) -> None:
         """Open the view *name*, which answers what was just asked, where most room is."""
         if self.area is not None and self._handle is not None:
+            for dock in self.area.docks:  # the curves that the answer stands beside
+                if any(option.name == "what_if" for option in dock.view.options):
+                    dock.set_options({"what_if": True})
             self.area.show_view(self._handle, name, roomy=True)
 
     def arrange(self, name: str) -> None:

@@ -12,11 +12,12 @@ from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
+from scalegraph.views.what_if import OVERLAY, overlays
 
 _TITLE = "Speedup and efficiency"
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _make(data: StudyData, size: object = None, what_if: object = False) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
         need = (
@@ -30,6 +31,8 @@ def _make(data: StudyData, size: object = None) -> Figure:
     counts = tuple(float(n) for n in series.processors)
     ideal = Line("ideal", counts, counts, "ideal", "computed", style="thin", markers=False)
     one = Line("ideal", counts, (1.0,) * len(counts), "ideal", "computed", style="thin", markers=False)
+    key = str(rows["keys"].iloc[0])
+    more = [overlays(data, key, quantity) if what_if else () for quantity in ("speedup", "efficiency")]
     point = turning_point(rows)
     marks: tuple[Mark, ...] = ()
     sentence = f"{series.label or 'This problem'}: too few runs for a verdict."
@@ -45,8 +48,8 @@ def _make(data: StudyData, size: object = None) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (
-            Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal), marks=marks),
-            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (efficiency, one)),
+            Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
+            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (efficiency, one, *more[1])),
         ),
         notes=common.failure_notes(data),
     )
@@ -58,6 +61,6 @@ VIEW = View(
     "Scalability",
     "How many times faster than one processor, and what share of the processors' time that uses.",
     _make,
-    (common.SIZE,),
+    (common.SIZE, OVERLAY),
     order=30,
 )

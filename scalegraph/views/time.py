@@ -13,11 +13,12 @@ from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import Option, View
+from scalegraph.views.what_if import OVERLAY, overlays
 
 _TITLE = "Execution time"
 
 
-def _make(data: StudyData, size: object = None, scale: object = "log") -> Figure:
+def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
     series = common.chosen_series(data, size)
     if series is None:
         need = "Time over N needs one problem on two or more processor counts: run the same size on more processors."
@@ -29,6 +30,8 @@ def _make(data: StudyData, size: object = None, scale: object = "log") -> Figure
     if np.isfinite(t_seq).any():
         ideal = tuple(float(value) for value in t_seq / numbers(rows, "processors"))
         lines.append(Line("ideal T_seq/N", measured.x, ideal, "ideal", "computed", style="thin", markers=False))
+    if what_if:
+        lines.extend(overlays(data, str(rows["keys"].iloc[0]), "time"))
     marks = []
     point = turning_point(rows)
     if point is not None:
@@ -54,6 +57,7 @@ VIEW = View(
     (
         common.SIZE,
         Option("scale", "Time axis", "choice", "log", ("log", "linear"), description="scale of the time axis"),
+        OVERLAY,
     ),
     order=20,
 )

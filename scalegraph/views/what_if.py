@@ -67,6 +67,36 @@ def _make(
     )
 
 
+def overlays(data: StudyData, keys: str, quantity: str) -> tuple[Line, ...]:
+    """Return dashed curves of the what-if runs that are asked for, for a view of *quantity* of the actual ones.
+
+    *keys* are those of an actual run of the problem, as in a row of `metrics.scaling`.
+    """
+    run = data.by_key.get(keys.split(",")[0])
+    if run is None:
+        return ()
+    size = tuple(sorted(run.point.parameters.items()))
+    compared = whatif.compared(data.runs, data.variants)
+    rows = [row for row in _asked(data, compared) or compared if row.size == size]
+    parts: dict[str, list[Compared]] = {}
+    for row in rows:
+        parts.setdefault(row.variant.name, []).append(row)
+    unit = _QUANTITIES[quantity][1]
+    return tuple(
+        _line(part[0].variant.label(), part, quantity, f"series:{(index + 1) % _COLOURS}", unit, dashed=True)
+        for index, part in enumerate(list(parts.values())[:_MOST_CURVES])
+    )
+
+
+OVERLAY = Option(
+    "what_if",
+    "What-if runs",
+    "bool",
+    default=False,
+    description="dashed curves of the what-if runs beside the actual ones",
+)
+
+
 def sentence(here: Sequence[Compared]) -> str:
     """Return what the runs of one processor count say: what stops the program, and how much would be gained."""
     if not here:

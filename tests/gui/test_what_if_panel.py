@@ -77,7 +77,9 @@ def test_switches_are_run_alone_and_together_and_shown_beside_the_actual(
     assert data is not None
     assert len(data.variants) == 3
     assert not data.table["key"].isin([run.point.key for run in data.variants]).any()
-    assert any(dock.view.name == "what-if" for dock in (window.study.area.docks if window.study.area else []))
+    docks = {dock.view.name: dock for dock in (window.study.area.docks if window.study.area else [])}
+    assert "what-if" in docks
+    assert docks["time"].chosen == {"what_if": True}  # its curves beside the actual one
     qtbot.waitUntil(lambda: len(window.runner.entries) == 1)  # the queue keeps the user's own requests
     assert not window.queue.isVisible()
 

@@ -76,6 +76,17 @@ def test_what_if_runs_are_in_no_other_view(full: StudyData) -> None:
         assert views.get(name).build(full) == views.get(name).build(bare)
 
 
+def test_curves_of_what_if_runs_stand_beside_the_actual_ones_where_they_are_wanted(full: StudyData) -> None:
+    for name, count in (("time", 1), ("speedup", 2)):
+        plain, more = (plots_of(views.get(name).build(full, size="balls=1000", what_if=on)) for on in (False, True))
+        assert len(plain) == len(more) == count
+        for before, after in zip(plain, more, strict=True):
+            assert after.lines[: len(before.lines)] == before.lines
+            added = {line.name: line for line in after.lines[len(before.lines) :]}
+            assert added["no contention"].processors == (8, 64)
+            assert all(line.style == "dashed" for line in added.values())
+
+
 def test_from_runs_keeps_what_if_runs_apart() -> None:
     run = synthetic.run(4)
     other = studies.what_if(run, Variant(ideal=("cache",)), 0.5)
