@@ -67,6 +67,7 @@ class RequestForm:
     processors: str = "1, 2, 4, 8, 16, 32"
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
+    classes: bool = False
     lines: bool = True
     detail: str = "outer"
     repetitions: str = "1"
@@ -127,7 +128,12 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "overrides": _pairs(form.overrides, "machine.overrides", reader, _given),
         },
         "bound": [_bound(bound, index, reader) for index, bound in enumerate(form.bounds)],
-        "collect": {"regions": form.regions, "lines": form.lines, "detail": form.detail},
+        "collect": {
+            "regions": form.regions,
+            "lines": form.lines,
+            "detail": form.detail,
+            "classes": form.classes,
+        },
         "schedule": form.schedule.replace(" ", ""),
         "limits": {
             "time_s": reader.take("limits.time_s", text.duration, form.time_s),
@@ -244,6 +250,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         processors=text.processors_text(request.processors),
         bounds=tuple(map(_bound_form, request.bound)),
         regions=request.collect.regions,
+        classes=request.collect.classes,
         lines=request.collect.lines,
         detail=request.collect.detail,
         repetitions=str(request.repetitions),

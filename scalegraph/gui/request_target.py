@@ -103,7 +103,9 @@ class RunSection(Section):
         self.detail.setAccessibleName("Which loops are regions of their own")
         self.detail.offer([("outer", "outer loops"), ("all", "all loops"), ("functions", "functions only")])
         self.detail.chosen.connect(lambda value: self.model.edit("choice of the detail", detail=value))
-        for widget in (self.regions, self.lines, self.detail):
+        self.classes = self._check("misses by class", "classes")
+        self.classes.setToolTip("Cold, capacity, conflict, true and false sharing; runs take up to ten times longer")
+        for widget in (self.regions, self.lines, self.detail, self.classes):
             row.addWidget(widget)
         row.addStretch(1)
         self.add("Collect", self.collect, ("collect",), "What is kept of every run besides its totals")
@@ -126,6 +128,7 @@ class RunSection(Section):
         self.schedule.show_text(form.schedule)
         self.regions.setChecked(form.regions)
         self.lines.setChecked(form.lines)
+        self.classes.setChecked(form.classes)
         self.detail.show_value(form.detail)
         self.time_s.show_text(form.time_s)
         self.memory.show_text(form.memory_bytes)

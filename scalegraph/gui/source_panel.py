@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from enum import Enum
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
@@ -27,6 +29,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSplitter,
     QTextEdit,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -39,6 +42,7 @@ from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
 
 _COST_SHARE = 0.42  # of the width that cost columns may take
+_WARM = 0.02  # of what the dearest line costs, from which on a line is tinted
 
 
 class Inserted(Enum):
@@ -72,6 +76,11 @@ class SourcePanel(QWidget):
         self.search_field.setClearButtonEnabled(True)
         self.search_field.setAccessibleName("Find text or line number")
         self.search_field.returnPressed.connect(self._search)
+        self.hotter = QToolButton()
+        self.hotter.setText("Hot \N{DOWNWARDS ARROW}")
+        self.hotter.setAccessibleName("Next hot line")
+        self.hotter.setToolTip("To the next hot line, in the order of the first column of costs (J, back with Shift+J)")
+        self.hotter.clicked.connect(lambda: self.go_hot(1))
         self._file = QLabel()
         self._file.setProperty("role", "muted")
         self.editor = _Editor()
@@ -88,14 +97,17 @@ class SourcePanel(QWidget):
             one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
         self.setFocusProxy(self.editor)
         self._lay_out()
-        KeyClaim(self.editor, dict.fromkeys(("/", "Ctrl+F", "Ctrl+G"), self._to_find))
-        KeyClaim(self.beside, dict.fromkeys(("/", "Ctrl+F", "Ctrl+G"), self._to_find))
+        keys: dict[str, Callable[[], object]] = dict.fromkeys(("/", "Ctrl+F", "Ctrl+G"), self._to_find)
+        keys |= {"J": lambda: self.go_hot(1), "Shift+J": lambda: self.go_hot(-1)}
+        KeyClaim(self.editor, keys)
+        KeyClaim(self.beside, keys)
         self.set_source(source)
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.addWidget(self._file)
         top.addStretch(1)
+        top.addWidget(self.hotter)
         top.addWidget(self.inserted)
         top.addWidget(self.search_field, 1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
@@ -128,6 +140,7 @@ class SourcePanel(QWidget):
         self._file.setText(source.file)
         self._file.setVisible(bool(source.file))
         self.margin.show_source(source)
+        self.hotter.setVisible(len(self.hot_lines()) > 1)
         self._head.setVisible(bool(source.columns))
         self._head.updateGeometry()
         self._fill()
@@ -165,6 +178,22 @@ class SourcePanel(QWidget):
                 self._mark()
                 return True
         return False
+
+    def hot_lines(self) -> list[int]:
+        """Return the numbers of the lines that cost anything, the dearest first."""
+        there = [(-(line.values[0] or 0.0), line.number) for line in self._source.lines if line.values]
+        return [number for cost, number in sorted(there) if cost < 0]
+
+    def go_hot(self, step: int) -> None:
+        """Go *step* places on in the order of `hot_lines`, from the line that is marked, else to the dearest."""
+        hot = self.hot_lines()
+        if not hot:
+            return
+        at = hot.index(self._line) + step if self._line in hot else 0
+        number = hot[at % len(hot)]
+        self.go_to(number)
+        region = next(line.region for line in self._source.lines if line.number == number)
+        self.region_chosen.emit(region, (self._source.file, number))
 
     def marked_lines(self) -> list[int]:
         """Return the numbers of the lines that are marked as the selected region."""
@@ -213,7 +242,7 @@ class SourcePanel(QWidget):
         line_back = ink(self._theme, 0.12)
         for editor in (self.editor, self.beside):
             editor.dress(self._theme)
-            marks: list[QTextEdit.ExtraSelection] = []
+            marks: list[QTextEdit.ExtraSelection] = self._heat(editor)
             for i, line in enumerate(self._source.lines):
                 if self._region is not None and line.region == self._region:
                     marks.append(editor.whole_line(i, region_back))
@@ -223,6 +252,16 @@ class SourcePanel(QWidget):
             if self._how() is shows:
                 marks.extend(self._insertions(editor))
             editor.setExtraSelections(marks)
+
+    def _heat(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
+        """Return the lines that cost most, tinted by the root of their share of the dearest one's."""
+        costs = [(line.values[0] or 0.0) if line.values else 0.0 for line in self._source.lines]
+        most = max(costs, default=0.0)
+        return [
+            editor.whole_line(i, tint("primitive", self._theme, 0.28 * math.sqrt(cost / most)))
+            for i, cost in enumerate(costs)
+            if most > 0 and cost >= _WARM * most
+        ]
 
     def _insertions(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
         colour = tint("idle", self._theme, 0.30)

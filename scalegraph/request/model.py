@@ -38,7 +38,7 @@
     regions = true
     lines = true
     detail = "outer"                             # which loops get probes: outer | all | functions
-    classes = false                              # misses by class (cold, capacity, ..); runs take several times longer
+    classes = false                              # misses by class (cold, capacity, ..); up to ten times slower
 
     [[what_if]]                                  # any number of them: the runs once more, with something different
     ideal = ["contention", "cache"]              # contention, network, cache, sync, balance

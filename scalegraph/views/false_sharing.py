@@ -11,7 +11,7 @@ from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "False sharing"
-_LINES, _USERS = 20, 16
+_LINES, _USERS = 20, 8
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, lines: int = _LINES) -> Figure:

@@ -22,6 +22,8 @@
 #define WORD_SHIFT  2
 #define MOST_NODES  (1u << 28)
 #define MOST_LINES  (1u << 26)
+#define NEAR        64u
+#define KNOWN       64u
 #define SHOWN_LINES 256u /* with false sharing, in the result file */
 
 enum { HELD, REPLACED, INVALIDATED };
@@ -67,8 +69,14 @@ typedef struct table {
 /* A fully associative cache: most and least recently used node. */
 typedef struct lru {
     uint32_t newest, oldest, count;
-    uint32_t last; /* node referenced last */
+    uint32_t near[NEAR]; /* nodes referenced lately, by line */
 } lru;
+
+/* What was found lately at an address. */
+typedef struct extent {
+    uint64_t start, end;
+    uint32_t variable;
+} extent;
 
 typedef struct sg_classes {
     table nodes_by_line, records_by_line;
@@ -80,6 +88,8 @@ typedef struct sg_classes {
     uint64_t capacity; /* lines of one processor's private caches */
     uint32_t line_shift, grain_shift;
     uint64_t (*of_site)[SG_CLASS_COUNT];
+    extent known[KNOWN];
+    uint64_t births; /* of heap blocks, when these were found */
 } sg_classes;
 
 static void *reserve(size_t size)
@@ -155,8 +165,9 @@ static uint32_t find_record(sg_classes *c, uint64_t line)
 static node *find(sg_classes *c, uint32_t p, uint64_t line)
 {
     const table *t = &c->nodes_by_line;
-    if (c->nodes[c->lru[p].last].line == line && c->lru[p].last != 0)
-        return &c->nodes[c->lru[p].last];
+    uint32_t near = c->lru[p].near[line % NEAR];
+    if (c->nodes[near].line == line && near != 0)
+        return &c->nodes[near];
     for (uint32_t at = hash(line, p) & t->mask; t->number[at] != 0; at = (at + 1) & t->mask) {
         node *n = &c->nodes[t->number[at]];
         if (n->line == line && n->processor == p)
@@ -194,7 +205,7 @@ static void to_front(sg_classes *c, node *n)
 {
     lru *of = &c->lru[n->processor];
     uint32_t number = (uint32_t)(n - c->nodes);
-    of->last = number;
+    of->near[n->line % NEAR] = number;
     if (of->newest == number)
         return;
     if (n->cached)
@@ -335,14 +346,19 @@ static void lost(uint32_t p, uint64_t line, int invalidated)
     n->state = invalidated ? INVALIDATED : REPLACED;
     if (invalidated && n->cached)
         take_out(c, n);
-    if (c->lru[p].last == (uint32_t)(n - c->nodes))
-        c->lru[p].last = 0;
 }
 
 void sg_class_count(uint64_t address, uint64_t references)
 {
-    uint64_t start, end;
-    sg_variable_number(sg_variable_at(address, &start, &end))->references += references;
+    sg_classes *c = sg->classes;
+    extent *e = &c->known[address >> 12 & (KNOWN - 1)];
+    if (address - e->start >= e->end - e->start || c->births != sg_variable_births()) {
+        if (c->births != sg_variable_births())
+            memset(c->known, 0, sizeof c->known);
+        c->births = sg_variable_births();
+        e->variable = sg_variable_at(address, &e->start, &e->end);
+    }
+    sg_variable_number(e->variable)->references += references;
 }
 
 /* ---- begin and end ---- */

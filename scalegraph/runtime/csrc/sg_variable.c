@@ -19,8 +19,10 @@
 typedef struct block {
     uint64_t start, size;
     uint32_t variable;
-    uint32_t next_free;
+    uint32_t next_free; /* IN_USE: it is not free */
 } block;
+
+#define IN_USE UINT32_MAX
 
 typedef struct symbol {
     uint64_t start, end;
@@ -38,6 +40,7 @@ struct sg_variables_state {
     uint32_t *by_site; /* variable of an allocation site */
     symbol *symbols;
     uint32_t symbols_count;
+    uint64_t births;
     uint32_t *by_stack;   /* variable of a stack, by its number */
     uint8_t *own_of_line; /* of the runtime's own variables */
     uint64_t own_lines, own_line_bytes;
@@ -209,11 +212,12 @@ void sg_variable_born(const void *pointer, uint64_t size, const void *caller, bo
         v->first_free = v->blocks[number].next_free;
     else if (v->blocks_count < MOST_BLOCKS)
         number = v->blocks_count++;
+    v->births++;
     mark(v, start, size, number, large);
     if (number == 0)
         return;
     uint32_t variable = variable_of_site(v, caller);
-    v->blocks[number] = (block){start, size, variable, 0};
+    v->blocks[number] = (block){start, size, variable, IN_USE};
     sg_variable *to = &v->variables[variable];
     to->blocks++;
     v->in_use[variable] += size;
@@ -228,10 +232,9 @@ void sg_variable_gone(const void *pointer)
     if (v == NULL || start - SG_HEAP_BASE >= HEAP_SPAN)
         return;
     block *b = block_at(v, start);
-    if (b == NULL || b->start != start)
+    if (b == NULL || b->start != start || b->next_free != IN_USE)
         return;
-    v->in_use[b->variable] -= b->size;
-    b->size = 0;
+    v->in_use[b->variable] -= b->size; /* what it was is known until the record is used again */
     b->next_free = v->first_free;
     v->first_free = (uint32_t)(b - v->blocks);
 }
@@ -346,6 +349,11 @@ void sg_variable_note(uint64_t address, const sg_outcome *o)
     to->upgrades += o->count[SG_COUNTER_UPGRADES];
     to->invalidations += o->count[SG_COUNTER_INVALIDATIONS];
     to->cycles += o->cycles;
+}
+
+uint64_t sg_variable_births(void)
+{
+    return sg->variables->births;
 }
 
 uint64_t sg_variable_misses(void)

@@ -15,6 +15,8 @@ void sg_variable_gone(const void *block);
 /* The runtime's own variables in [address, address + bytes) belong to `own`. */
 void sg_variable_own(uint64_t address, uint64_t bytes, enum sg_own own);
 
+/* How many heap blocks were allocated so far: what lies at an address stays until this changes. */
+uint64_t sg_variable_births(void);
 /* Is `address` a variable of the runtime that belongs to `a` or `b`? */
 bool sg_variable_is_of(uint64_t address, enum sg_own a, enum sg_own b);
 

@@ -1,0 +1,42 @@
+"""The source view leads through the lines that cost most."""
+
+from typing import Any
+
+from scalegraph.gui.source_panel import SourcePanel
+from scalegraph.views.figure import Column, Source, SourceLine
+
+
+def panel(qtbot: Any) -> SourcePanel:
+    costs = {2: 10.0, 4: 70.0, 5: 20.0, 6: 0.0}
+    lines = tuple(SourceLine(n, f"line {n};", values=(costs[n],) if n in costs else ()) for n in range(1, 8))
+    made = SourcePanel(Source("a.c", (Column("share", "%"),), lines))
+    qtbot.addWidget(made)
+    return made
+
+
+def test_hot_lines_are_those_that_cost_anything_the_dearest_first(qtbot: Any) -> None:
+    assert panel(qtbot).hot_lines() == [4, 5, 2]
+
+
+def test_next_hot_line_goes_round_and_back(qtbot: Any) -> None:
+    source = panel(qtbot)
+    chosen: list[int] = []
+    source.region_chosen.connect(lambda _, place: chosen.append(place[1]))
+    for step in (1, 1, 1, 1, -1):
+        source.go_hot(step)
+    assert chosen == [4, 5, 2, 4, 2]
+
+
+def test_hot_lines_are_tinted_in_their_order(qtbot: Any) -> None:
+    source = panel(qtbot)
+    tints = {
+        mark.cursor.blockNumber() + 1: mark.format.background().color().alphaF() for mark in source._heat(source.editor)
+    }
+    assert sorted(tints, key=lambda line: -tints[line]) == [4, 5, 2]
+
+
+def test_text_without_costs_has_no_way_to_hot_lines(qtbot: Any) -> None:
+    made = SourcePanel(Source("a.c", (), (SourceLine(1, "int a;"),)))
+    qtbot.addWidget(made)
+    made.go_hot(1)
+    assert made.hotter.isHidden()
