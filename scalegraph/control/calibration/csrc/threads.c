@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ static void measure_beside(void *(*partner)(void *), const char *name, bench_bod
     if (pthread_create(&thread, NULL, partner, &bench.second) != 0)
         exit(1);
     while (!go)
-        spin();
+        sched_yield(); /* the other thread begins on this processor */
     bench_measure(name, body, NULL, operations);
     over = 1;
     pthread_join(thread, NULL);
