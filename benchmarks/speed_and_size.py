@@ -1,6 +1,7 @@
 """Speed and size of the simulator over five programs of different character, all in one run.
 
-    python benchmarks/speed_and_size.py [--machine ksr1] [--repeat 3] [--program NAME ...] [--all] [--no-sweep] [--no-size]
+    python benchmarks/speed_and_size.py [--machine ksr1] [--repeat 3] [--program NAME ...] [--all]
+        [--no-sweep] [--no-size]
 
 Prints three things and asserts nothing, since figures depend on the host:
 

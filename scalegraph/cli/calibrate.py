@@ -152,10 +152,18 @@ def _subject(described: programs.Described, arguments: tuple[str, ...]) -> Subje
 
 def _compare(found: Machine, subjects: list[Subject], cancel: CancelToken, *, repeat: int, as_json: bool) -> None:
     rows: list[Row] = []
-    with _told() as tell:
-        rows.extend(compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=tell))
+    try:
+        with _told() as tell:
+            for row in compare(find_compiler(), found, subjects, repeat=repeat, cancel=cancel, progress=tell):
+                rows.append(row)  # noqa: PERF402 - what is finished is kept
+    finally:
+        if rows:
+            _print(found, rows, as_json=as_json)
     if not rows:
         raise WorkError("there is no program to compare with")
+
+
+def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
     if as_json:
         print_json({"machine": found.name, "rows": [_entry(row) for row in rows], "summary": asdict(summary(rows))})
         return

@@ -152,13 +152,19 @@ def _native(
 
 
 def _times(command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> list[float]:
-    """Return the wall times of *repeat* runs with so many *threads*, in seconds."""
+    """Return the times of *repeat* runs with so many *threads*, in seconds.
+
+    One thread: processor time, which other work on the host disturbs less; several: wall time, since they wait for
+    each other.
+    """
     env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
     env |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
-    return [_time(command, env, cancel) for _ in range(repeat)]
+    taken = [_time(command, env, cancel) for _ in range(repeat)]
+    return [processor_s if threads == 1 else wall_s for wall_s, processor_s in taken]
 
 
-def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> float:
+def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float]:
+    """Return wall time and processor time of one run."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
     handle = os.pidfd_open(child.pid)  # tells the end at once, where Popen.wait with a limit would look now and then
@@ -168,10 +174,13 @@ def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> f
             if time.perf_counter() - start > _LIMIT_S:
                 raise RunError(f"{Path(command[0]).name}: took longer than {_LIMIT_S:g} s on this host")
         taken = time.perf_counter() - start
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
     finally:
         os.close(handle)
-        child.kill()
-        code = child.wait()
-    if code != 0:
-        raise RunError(f"{Path(command[0]).name}: ended with status {code} on this host")
-    return taken
+        if child.returncode is None:
+            child.kill()
+            child.wait()
+    if child.returncode != 0:
+        raise RunError(f"{Path(command[0]).name}: ended with status {child.returncode} on this host")
+    return taken, used.ru_utime + used.ru_stime
