@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from scalegraph.toolchain.objects import Compilation, Source, compile_source
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
 _SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
+_OMP = re.compile(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
 _SHOWN_WARNINGS = 10  # of one source
 
 
@@ -188,6 +190,8 @@ def _make(request: _Request, place: Path) -> None:
         target = place / f"{number}.o"
         made = compile_source(request.compilation(source.language), source, target)
         remarks += [*made.remarks, *_warnings(source.file, made.messages)]
+        if find_compiler(source.language).clang and _OMP.search(source.text):
+            remarks.append(f"{source.file}: compiled by clang, whose OpenMP is not served: its pragmas have no effect")
         objects[target] = source.file
     for number, name in enumerate(request.plain, len(objects)):
         target = place / f"{number}.o"
