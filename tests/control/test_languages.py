@@ -23,7 +23,7 @@ WAITING = """\
 int main() { std::mutex m; std::condition_variable cv; int ready = 0; std::vector<std::thread> ts;
     for (int t = 0; t < 4; t++) ts.emplace_back([&, t] { std::lock_guard<std::mutex> l(m); ready++; cv.notify_one(); });
     { std::unique_lock<std::mutex> l(m); cv.wait(l, [&] { return ready == 4; }); }
-    for (auto &t : ts) t.join(); printf("%d\n", ready); }
+    for (auto &t : ts) t.join(); printf("%d\\n", ready); }
 """
 FORTRAN = """\
 subroutine total(n, s) bind(c)
