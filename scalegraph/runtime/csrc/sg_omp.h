@@ -267,8 +267,16 @@ void sg_task_drop(sg_task *task);
 /* Copies `data`, by the program's function or as bytes, into a block of its own. */
 void sg_task_argument(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment);
 bool sg_task_immediate(const sg_thread *t, bool deferred, uint64_t more);
+/* A task that may run within `current` (NULL: at a barrier, where all may), first of all one of `group`,
+ * taken out of its queue; NULL: there is none. */
+sg_task *sg_task_take(sg_thread *t, const sg_task *current, const sg_taskgroup *group);
 /* A number that no other unfinished task has, from 1 on. */
 uint32_t sg_task_number(sg_task *task);
+bool sg_task_cancelled(const sg_task *task);
+sg_pool *sg_pool_of(sg_team *team);
+
+/* ---- sg_omp_wait.c ---- */
+
 /* Waits in the running task until *count is 0 and runs meanwhile what the language allows to run here. */
 void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint64_t address);
 /* taskyield: runs one task, if one may run here. */
@@ -277,11 +285,9 @@ void sg_task_yield(sg_thread *t);
 void sg_tasks_help(sg_thread *t);
 /* The same until all are complete. */
 void sg_tasks_drain(sg_thread *t);
-bool sg_task_cancelled(const sg_task *task);
 sg_taskgroup *sg_taskgroup_start(sg_thread *t);
 void sg_taskgroup_end(sg_thread *t);
 void sg_taskgroup_drop(sg_taskgroup *group);
-sg_pool *sg_pool_of(sg_team *team);
 
 /* ---- sg_omp_depend.c ---- */
 

@@ -4,7 +4,8 @@
  * the end, the newest first; whoever finds its own queue empty takes the oldest task of another one. With
  * one central queue (a parameter of the run, and always when tasks have priorities) all members put at the
  * end and take from the front. A queue is a line of memory that is modified by everybody who puts or takes;
- * one more line says which queues have tasks, and is modified when one becomes empty or ceases to be.
+ * one more line says which queues have tasks: it is modified when a task comes into a queue that it does not
+ * name, and by whoever finds that a queue that it names has become empty.
  *
  * A waiting task is run on the stack of the member that takes it, above the task that waits there. Within a
  * task only its descendants are run, as the rules for tied tasks demand, at a barrier any task of the team.
@@ -13,7 +14,6 @@
 
 enum { QUEUE_FACTOR = 64 }; /* tasks for each member from which on a new one is not put off (as in libgomp) */
 enum { HEADS = 4 };         /* tasks at the front of another's queue that a waiting task looks at */
-enum { YIELDS = 32 };       /* tasks that run one above the other, begun at taskyield */
 enum { ANCESTORS = 32 };    /* tasks around a new one that are asked whether they wait for something to do */
 
 /* ---- lists ---- */
@@ -359,7 +359,6 @@ void sg_task_ready(sg_task *task)
     sg_task *after = queue->tasks.last;
     while (after != NULL && after->priority < task->priority)
         after = after->before[SG_IN_QUEUE];
-    bool first = queue->tasks.first == NULL;
     list_add(&queue->tasks, SG_IN_QUEUE, after, task);
     task->queue = queue;
     sg_task *parent = parent_of(task);
@@ -367,10 +366,9 @@ void sg_task_ready(sg_task *task)
         list_add(&parent->ready, SG_IN_PARENT, parent->ready.last, task);
     if (task->group != NULL)
         list_add(&task->group->ready, SG_IN_GROUP, task->group->ready.last, task);
-    if (first) {
+    if (pool->queues > 1 && (pool->bits[number / 64] >> number % 64 & 1) == 0) {
         set_filled(pool, number, true);
-        if (queue->address != pool->address)
-            touch(pool->address, SG_RMW);
+        touch(pool->address, SG_RMW);
     }
     /* While the pool's line was fetched, somebody may have taken the task, run it and made it another one. */
     if (task->queue == queue)
@@ -378,7 +376,7 @@ void sg_task_ready(sg_task *task)
 }
 
 /* Takes `task`, whose queue's line is held, out of everything in which it waits. */
-static void unlink_task(sg_pool *pool, sg_task *task)
+static void unlink_task(sg_task *task)
 {
     sg_task_queue *queue = task->queue;
     list_remove(&queue->tasks, SG_IN_QUEUE, task);
@@ -388,32 +386,42 @@ static void unlink_task(sg_pool *pool, sg_task *task)
     if (task->group != NULL)
         list_remove(&task->group->ready, SG_IN_GROUP, task);
     task->queue = NULL;
-    if (queue->tasks.first == NULL)
-        set_filled(pool, (uint32_t)(queue - pool->queue), false);
 }
 
 /* ---- finding something to do ---- */
 
-/* A task that may run within `current` (NULL: at a barrier, where all may); its queue is not changed. */
-static sg_task *choose(const sg_thread *t, const sg_pool *pool, const sg_task *current,
-                       const sg_taskgroup *group)
+/* A task that may run within `current` (NULL: at a barrier, where all may), without a look at the other
+ * members' queues. */
+static sg_task *choose_near(const sg_thread *t, const sg_pool *pool, const sg_task *current,
+                            const sg_taskgroup *group)
 {
+    bool members = pool->queues > 1;
     if (current != NULL && current->ready.last != NULL)
-        return pool->queues > 1 ? current->ready.last : current->ready.first;
+        return members ? current->ready.last : current->ready.first;
     if (group != NULL && group->ready.last != NULL)
-        return pool->queues > 1 ? group->ready.last : group->ready.first;
-    if (pool->queues > 1) {
-        sg_task *own = pool->queue[t->member].tasks.last;
-        if (own != NULL && (current == NULL || descends(own, current)))
+        return members ? group->ready.last : group->ready.first;
+    sg_task *own = members ? pool->queue[t->member].tasks.last : pool->queue->tasks.first;
+    for (int i = 0; i < HEADS && own != NULL; i++) {
+        if (current == NULL || descends(own, current))
             return own;
+        own = members ? NULL : own->next[SG_IN_QUEUE];
     }
+    return NULL;
+}
+
+/* Such a task at the front of another member's queue; *stale: a queue that has become empty. */
+static sg_task *choose_far(const sg_thread *t, sg_pool *pool, const sg_task *current, sg_task_queue **stale)
+{
     uint32_t first = next_filled(pool, t->member + 1), number = first;
-    while (number < pool->queues) {
+    *stale = NULL;
+    while (pool->queues > 1 && number < pool->queues) {
         sg_task *task = pool->queue[number].tasks.first;
-        if (current == NULL)
-            return task;
+        if (task == NULL && number != t->member) {
+            *stale = &pool->queue[number];
+            return NULL;
+        }
         for (int i = 0; i < HEADS && task != NULL; i++, task = task->next[SG_IN_QUEUE])
-            if (descends(task, current))
+            if (current == NULL || descends(task, current))
                 return task;
         number = next_filled(pool, number + 1);
         if (number == first)
@@ -422,110 +430,49 @@ static sg_task *choose(const sg_thread *t, const sg_pool *pool, const sg_task *c
     return NULL;
 }
 
-/* The same, taken out of its queue. */
-static sg_task *take(sg_thread *t, const sg_task *current, const sg_taskgroup *group)
+/* Says that a queue is empty, if it still is; its line is held. */
+static void clear_stale(sg_pool *pool, const sg_task_queue *queue)
+{
+    uint32_t number = (uint32_t)(queue - pool->queue);
+    if (queue->tasks.first != NULL || (pool->bits[number / 64] >> number % 64 & 1) == 0)
+        return;
+    set_filled(pool, number, false);
+    touch(pool->address, SG_RMW);
+}
+
+sg_task *sg_task_take(sg_thread *t, const sg_task *current, const sg_taskgroup *group)
 {
     sg_pool *pool = t->team->pool;
     if (pool == NULL || pool->unfinished == 0)
         return NULL;
-    touch(pool->address, SG_READ);
-    const sg_task_queue *held = NULL;
+    sg_task_queue *held = NULL, *stale = NULL;
     sg_task *task;
-    for (;;) {
-        task = choose(t, pool, current, group);
+    for (bool looked = false;;) {
+        task = choose_near(t, pool, current, group);
+        if (task == NULL && !looked) {
+            touch(pool->address, SG_READ);
+            looked = true;
+            continue;
+        }
         if (task == NULL)
+            task = choose_far(t, pool, current, &stale);
+        if (task == NULL && stale == NULL)
             return NULL;
-        if (task->queue == held)
+        sg_task_queue *wanted = task != NULL ? task->queue : stale;
+        if (wanted != held) {
+            held = wanted;
+            touch(held->address, SG_RMW);
+        } else if (task != NULL) {
             break;
-        held = task->queue;
-        touch(held->address, SG_RMW);
+        } else {
+            clear_stale(pool, stale);
+            held = NULL;
+        }
+        stale = NULL;
     }
-    unlink_task(pool, task);
-    if (held->tasks.first == NULL && held->address != pool->address)
-        touch(pool->address, SG_RMW);
+    unlink_task(task);
     if (pool->queues > 1 && held != &pool->queue[t->member])
         sg_count(sg_now, SG_COUNTER_STEALS, 1);
     touch(task->address, SG_READ);
     return task;
-}
-
-void sg_tasks_help(sg_thread *t)
-{
-    for (sg_task *task; (task = take(t, NULL, NULL)) != NULL;)
-        sg_task_run(task);
-}
-
-void sg_tasks_drain(sg_thread *t)
-{
-    sg_pool *pool = t->team->pool;
-    while (pool != NULL && pool->unfinished != 0) {
-        sg_task *task = take(t, NULL, NULL);
-        if (task != NULL) {
-            sg_task_run(task);
-        } else if (pool->unfinished != 0) {
-            pool->drainer = t;
-            sg_suspend(SG_LEAF_IDLE_TASK, pool->address, -1);
-        }
-    }
-}
-
-void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint64_t address)
-{
-    sg_task *current = t->task;
-    const void *site = sg_now->site;
-    touch(address, SG_READ);
-    while (*count != 0) {
-        sg_task *task = take(t, current, group);
-        if (task != NULL) {
-            sg_task_run(task);
-            sg_now->site = site;
-        } else if (*count != 0) {
-            current->waiter = t;
-            sg_suspend(SG_LEAF_IDLE_TASK, address, -1);
-            touch(address, SG_READ);
-        }
-    }
-}
-
-void sg_task_yield(sg_thread *t)
-{
-    if (t->yields == YIELDS)
-        return; /* each one that goes on below keeps a part of the stack */
-    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
-    sg_task *task = take(t, t->task->untied ? NULL : t->task, NULL);
-    if (task == NULL)
-        return;
-    t->yields++;
-    sg_task_run(task);
-    t->yields--;
-}
-
-/* ---- task groups ---- */
-
-sg_taskgroup *sg_taskgroup_start(sg_thread *t)
-{
-    sg_omp *omp = sg->omp;
-    sg_taskgroup *group = omp->spare_groups;
-    if (group != NULL) {
-        omp->spare_groups = group->before;
-    } else {
-        group = sg_new(sizeof *group);
-        group->address = sg_variables_of(1, SG_OWN_TASK);
-    }
-    *group = (sg_taskgroup){.address = group->address, .before = t->task->group, .owner = t->task};
-    return t->task->group = group;
-}
-
-void sg_taskgroup_end(sg_thread *t)
-{
-    sg_taskgroup *group = t->task->group;
-    sg_task_wait(t, &group->unfinished, group, group->address);
-    t->task->group = group->before;
-    sg_taskgroup_drop(group);
-}
-
-void sg_taskgroup_drop(sg_taskgroup *group)
-{
-    group->before = sg->omp->spare_groups;
-    sg->omp->spare_groups = group;
 }
