@@ -93,7 +93,10 @@ class _Given:
 @click.option("--ldflags", default="", metavar="S", help="Flags for the linker.")
 @click.option("--include", "-I", multiple=True, metavar="DIR", help="A directory for headers; repeatable.")
 @click.option(
-    "--schedule", default="", metavar="NAME", help="For schedule(runtime): static, dynamic or guided, with ,CHUNK."
+    "--schedule",
+    default="",
+    metavar="NAME",
+    help="For schedule(runtime): static, dynamic or guided, with ,CHUNK (default dynamic,1: libgomp's).",
 )
 @click.option("--env", multiple=True, metavar="K=V", help="Set a variable for the program; repeatable.")
 @click.option(

@@ -71,7 +71,7 @@ typedef struct sg_config {
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
     uint32_t collect;             /* of enum sg_collect, added up */
-    char schedule[64];            /* for schedule(runtime), in OMP_SCHEDULE syntax; empty = static */
+    char schedule[64];            /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
     uint32_t ideal;               /* of enum sg_ideal, added up; usually 0 */
     char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */
     /* machine.* */
