@@ -55,6 +55,13 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("profile", "lines")), Tabs(("source",)))),
         ),
     ),
+    "Cache and memory": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("remote-causes", "hit-rates", "miss-latency")), Tabs(("variables", "hot-spots")))),
+            Split("below", (Tabs(("miss-classes", "invalidations", "widths")), Tabs(("source", "false-sharing")))),
+        ),
+    ),
 }
 COMPARED: Final = ("speedup", "overheads")
 

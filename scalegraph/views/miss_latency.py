@@ -48,7 +48,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         (
             Plot(
                 common.processors_axis(series.processors),
-                Axis("access through the network", "cycles"),
+                Axis("remote access", "cycles"),
                 lines,
                 marks=marks,
             ),

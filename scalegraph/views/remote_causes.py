@@ -20,7 +20,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
         return common.empty("remote-causes", _TITLE, data, need)
     rows = series.rows
     parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
-    axis = Axis("accesses through the network") if show == "accesses" else Axis("waiting for memory", "cycles")
+    axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")
     first, last = parts.iloc[0], parts.iloc[-1]
     grown = (last - first).idxmax()
     what = "remote accesses" if show == "accesses" else "cycles of waiting for memory"
