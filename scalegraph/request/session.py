@@ -13,7 +13,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request import checking, programs
-from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, WhatIf
 from scalegraph.request.planning import Plan, plan
 from scalegraph.request.resolve import resolved
 from scalegraph.store import Study
@@ -102,6 +102,7 @@ class Session:
         executable: Path | str = "",
         build: str = "",
         limits: RunLimits | None = None,
+        what_if: Sequence[WhatIf] = (),
         study_path: Path | str | None = None,
         emit: EventSink = ignore,
         cancel: CancelToken | None = None,
@@ -131,6 +132,7 @@ class Session:
             processors=tuple(processors),
             schedule=schedule,
             limits=limits or RunLimits(),
+            what_if=tuple(what_if),
         )
         return self.submit(request, study_path, emit, cancel)
 
