@@ -98,3 +98,11 @@ def test_functions_that_move_and_search_memory_do_their_work_and_are_counted(run
     outcome = run("texts", 2)
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("texts", 2))
     assert outcome.total("reads") > 7 * 50  # of sorting alone: 100 numbers of 4 bytes, moved 7 times
+
+
+@pytest.mark.parametrize("barrier", ["central", "tree", "hardware", "simple"])
+@pytest.mark.parametrize("misses", ["0", "1"])
+def test_barrier_that_one_thread_leaves_out_is_a_deadlock(run: Runner, misses: str, barrier: str) -> None:
+    outcome = run("missed", 2, args=[misses], settings={"machine.barrier": barrier})
+    assert (outcome.status, outcome.stdout) == ("deadlock", "")
+    assert "all 2 working threads wait for each other, 2 at a barrier" in outcome.stderr

@@ -43,6 +43,8 @@ struct sg_barrier {
     uint64_t hardware_last; /* latest arrival */
     node *nodes;            /* the leaves of the tree first; a central barrier is one node */
     uint64_t come;          /* arrivals so far, of members without numbers */
+    uint32_t here;          /* members that have come to this round */
+    enum sg_leaf kind;      /* of the barrier to which the first of them came */
 };
 
 sg_barrier *sg_barrier_new(uint32_t members)
@@ -120,6 +122,7 @@ void sg_barrier_break(sg_barrier *barrier)
 void sg_barrier_mend(sg_barrier *barrier)
 {
     barrier->broken = false;
+    barrier->here = 0;
     barrier->hardware_last = 0;
     for (uint32_t i = 0; i < barrier->nodes_count; i++)
         barrier->nodes[i].arrived = 0;
@@ -231,12 +234,27 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     release(barrier, n);
 }
 
+/* Members that meet at different barriers of the program, one at an explicit one and another at the end of
+ * the region, never meet: whoever comes to the other one waits for ever. */
+static void meet(sg_barrier *barrier, enum sg_leaf leaf)
+{
+    if (barrier->broken)
+        return;
+    if (barrier->here == 0)
+        barrier->kind = leaf;
+    while (barrier->kind != leaf)
+        sg_suspend(SG_LEAF_IDLE_BARRIER, barrier->nodes[0].object, -1);
+    if (++barrier->here == barrier->members)
+        barrier->here = 0;
+}
+
 static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_leaf leaf)
 {
     sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
+    meet(barrier, leaf);
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)
