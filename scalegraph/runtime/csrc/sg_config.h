@@ -70,9 +70,9 @@ typedef struct sg_config {
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one on hits alone */
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
-    uint32_t collect;             /* of enum sg_collect, added up */
-    char schedule[64];            /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
-    uint32_t ideal;               /* of enum sg_ideal, added up; usually 0 */
+    uint32_t collect;  /* of enum sg_collect, added up */
+    char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
+    uint32_t ideal;    /* of enum sg_ideal, added up; usually 0 */
     char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */
     /* machine.* */
     uint32_t max_processors;
