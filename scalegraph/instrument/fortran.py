@@ -34,10 +34,12 @@ _SPECIFICATION: Final = re.compile(
     r"save|common|data|equivalence|external|intrinsic|namelist|format|include|procedure|generic|target|pointer|intent|"
     r"optional|value|volatile|asynchronous|contiguous|bind|public|private|protected|entry)\b"
 )
+_LOOPING: Final = ("simd", "taskloop", "distribute", "loop", "tile", "unroll")  # silent, but their loop comes next
 _FIXED_ROOM: Final = 30  # of a condition on the line of a call that fixed form ends at column 72
-_DIRECTIVE: Final = re.compile(r"^[!c*]\$omp\s+(.*)$", re.IGNORECASE)
+_DIRECTIVE: Final = re.compile(r"^[!c*]\$omp(?:\s+|&\s*)(.*)$", re.IGNORECASE)
 _KINDS: Final = ("parallel", "do", "sections", "single", "critical", "ordered", "workshare")
-_SILENT: Final = ("simd", "target", "teams", "distribute", "atomic", "task", "taskloop", "master", "masked", "declare")
+_SILENT: Final = ("simd", "target", "teams", "distribute", "atomic", "task", "taskloop", "master", "masked", "declare",
+                  "loop", "tile", "unroll")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -252,7 +254,9 @@ class _Scan:
             unit.before.append((statement.first, "enter", region.id, True))
             self._close(region, statement, unit)
             return
-        loop = "do" in name
+        loop = bool({"do", *_LOOPING} & set(name))
+        if loop and self.pending is not None:
+            return  # another reading's directive for the same loop
         silent = bool(set(name) & set(_SILENT))
         if silent and not loop:
             return
@@ -272,7 +276,12 @@ class _Scan:
     def _end_construct(self, statement: _Statement, unit: _Unit) -> None:
         words = re.sub(r"^end\s*", "", statement.text)
         block = self.blocks[-1] if self.blocks else None
-        if block is None or block.what in ("unit", "do", "contains") or block.loop or "do" in words.split():
+        if (
+            block is None
+            or block.what in ("unit", "do", "contains")
+            or block.loop
+            or {"do", *_LOOPING} & set(words.split())
+        ):
             return  # the end of a loop's construct, closed with its loop
         if not words.startswith(block.what.split()[0]):
             unit.broken |= words.split(" ")[0] in _KINDS
