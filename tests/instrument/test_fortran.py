@@ -177,7 +177,8 @@ def test_pure_procedures_call_no_probes() -> None:
 def test_a_loop_stays_behind_its_directives() -> None:
     text = (
         "subroutine s(n)\ninteger n, i\n!$omp parallel default(none) &\n!$omp& shared(n)\n!$omp do\n"
-        "do i = 1, n\nend do\n!$omp end do\n!$omp end parallel\n#if 0\n!$omp do\n#else\n!$omp simd\n#endif\ndo i = 1, n\nend do\nend\n"
+        "do i = 1, n\nend do\n!$omp end do\n!$omp end parallel\n"
+        "#if 0\n!$omp do\n#else\n!$omp simd\n#endif\ndo i = 1, n\nend do\nend\n"
     )
     made = instrument_source(text, "p.f90")
     assert found(made) == [("function s", 1, 17), ("parallel s:3", 3, 9), ("do s:5", 5, 8), ("do s:11", 11, 16)]
