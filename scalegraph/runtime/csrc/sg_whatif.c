@@ -167,7 +167,11 @@ static const uint64_t trap = SG_TRAP_PARTS;
 
 void sg_whatif_open(void)
 {
-    sg->primitives_differ = (sg->config.ideal & SG_IDEAL_SYNC) != 0;
+    if (sg->config.ideal & SG_IDEAL_SYNC) { /* the last to arrive releases everybody at once */
+        sg->primitives_differ = true;
+        sg->config.barrier = SG_BARRIER_HARDWARE;
+        sg->config.barrier_hardware_cycles = 0;
+    }
     if (sg->config.scale_path[0] == '\0')
         return;
     struct sg_whatif *w = sg_new(sizeof *w);
