@@ -125,6 +125,8 @@ class Variables:
             if function == "__wrap_main":
                 return _Named("heap", "arguments of the program")
             return _Named("heap", f"allocated by {function}" if function else "allocated by libraries")
+        if file.startswith("/usr/") and function:  # in a header of the compiler: a container's
+            return _Named("heap", f"allocated in {function}")
         name = assigned(self._texts.get(file, ()), line)
         return _Named("heap", name or f"allocated at {file}:{line}", file, line, function)
 

@@ -385,6 +385,32 @@ SG_API void *pvalloc(size_t size)
     return allocate_aligned(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1), SG_CALLER);
 }
 
+/* C++ allocates through its library, which is not the place that a user looks for: operator new here, unless
+ * the program has its own. */
+extern void sg_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak, noreturn));
+
+static void *allocate_object(size_t size, const void *caller)
+{
+    bool zeroed;
+    void *block = allocate(size, &zeroed, caller);
+    if (block == NULL && sg_throw_bad_alloc != NULL)
+        sg_throw_bad_alloc();
+    return block;
+}
+
+void *sg_operator_new(size_t size) __asm__("_Znwm");
+void *sg_operator_new_array(size_t size) __asm__("_Znam");
+
+__attribute__((weak)) SG_API void *sg_operator_new(size_t size)
+{
+    return allocate_object(size, SG_CALLER);
+}
+
+__attribute__((weak)) SG_API void *sg_operator_new_array(size_t size)
+{
+    return allocate_object(size, SG_CALLER);
+}
+
 char *sg_alloc_string(const char *text)
 {
     size_t size = strlen(text) + 1;
