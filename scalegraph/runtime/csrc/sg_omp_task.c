@@ -200,7 +200,6 @@ static void execute(sg_task *task, void *argument)
     sg_thread *t = sg_self();
     sg_task *before = t->task;
     uint32_t depth = t->depth;
-    sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
     if (sg_region(t) != task->region)
         sg_regions_push(t, task->region);
     t->task = task;
@@ -213,8 +212,11 @@ static void execute(sg_task *task, void *argument)
 
 void sg_task_run(sg_task *task)
 {
-    if (task->function != NULL && (task->constructed || !sg_task_cancelled(task)))
+    if (task->function != NULL && (task->constructed || !sg_task_cancelled(task))) {
+        /* To take it from a queue; one that is not deferred has cost what it costs when it was created. */
+        sg_charge_site(sg_now, SG_LEAF_PRIM_TASK, sg->config.task_cycles);
         execute(task, task->argument);
+    }
     free(task->block);
     task->block = NULL;
     task->executed = true;
