@@ -43,8 +43,10 @@ _PREFIX = {
 }
 # What wrapped compilers are asked for beside their job: done by themselves, or harmless.
 _WRAPPED = ("-c", "-S", "-E", "-o", "-M", "-MD", "-MM", "-save-temps", "-pie", "-fPIE", "-fpie", "-flto")
-_AT_LINK = ("-shared", "-static", "-static-pie", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
+_AT_LINK = ("-shared", "-static-pie", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
 _DROPPED = ("-pie", "-fPIE", "-fpie", "-fPIC", "-fpic", "-flto", "-ffat-lto", "-fuse-linker-plugin", "-fwhole-program")
+# Left out with a warning: the program computes the same without it.
+LEFT_OUT = {"-static": "the simulated target needs the shared C library; linked without it"}
 _OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # said by us anyway
 _LINKING = ("-l", "-L", "-Wl,", "-Xlinker", "-pthread", "-rdynamic", "-T")
 # Options whose argument may be a word of its own.
@@ -105,12 +107,13 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
 
 def is_dropped(word: str, *, linking: bool) -> bool:
     """Return whether a wrapped compiler leaves *word* out: said otherwise by us, or without meaning here."""
-    return word.startswith(_DROPPED) or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
+    return word.startswith(_DROPPED) or word in LEFT_OUT or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
 
 
 def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:
     """Return why *word* cannot be used, "" if it can; *wrapped*: by one of our compilers, which make does not know."""
-    if wrapped and (word.startswith(_WRAPPED) or (word in _AT_LINK and not linking)):
+    harmless = word.startswith(_WRAPPED) or word in LEFT_OUT or (word in _AT_LINK and not linking)
+    if wrapped and harmless:
         return ""
     if word in _WHOLE:
         return _WHOLE[word]

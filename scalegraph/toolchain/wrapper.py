@@ -19,7 +19,7 @@ from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphErro
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.toolchain.command import Command, Input, is_linked, read_command
-from scalegraph.toolchain.flags import is_dropped, refusal
+from scalegraph.toolchain.flags import LEFT_OUT, is_dropped, refusal
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
@@ -189,6 +189,9 @@ class _Work:
         from scalegraph.toolchain.linking import link
 
         compiler = find_compiler(self.name)
+        for word in dict.fromkeys(self.command.rest):
+            if word in LEFT_OUT:
+                sys.stderr.write(f"{NAMES[self.name]}: warning: {word} is left out: {LEFT_OUT[word]}\n")
         arguments = [
             str(objects[index]) if index in objects else word
             for index, word in enumerate(self.command.rest)

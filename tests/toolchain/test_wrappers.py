@@ -100,7 +100,7 @@ def test_errors_and_warnings_are_the_compilers_own(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-static", "a.c"], "-static cannot be used: the simulated target needs the shared C library"),
+        (["-static-pie", "a.c"], "-static-pie cannot be used: the simulated target needs the program at a fixed address"),
         (["-shared", "a.c"], "-shared cannot be used: the simulated target runs programs, not libraries"),
         (["-fsanitize=address", "-c", "a.c"], "the simulated target uses the sanitizer's hooks itself"),
         (["-c", "-m32", "a.c"], "the simulated target runs 64-bit programs"),
@@ -113,6 +113,17 @@ def test_what_cannot_work_is_refused_in_a_sentence(run: Run, tmp_path: Path, wor
     said = run("scalegraph-cc", *words, code=1).stderr
     assert said.startswith("scalegraph-cc: error: ")
     assert sentence in said
+
+
+def test_a_static_link_is_made_a_shared_one_with_a_warning(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(HELLO)
+    assert run("scalegraph-cc", "-static", "-c", "a.c").stderr == ""
+    said = run("scalegraph-cc", "-static", "-static-libgcc", "a.o", "-o", "a", "-static").stderr
+    assert said == (
+        "scalegraph-cc: warning: -static is left out: the simulated target needs the shared C library; "
+        "linked without it\n"
+    )
+    assert simulated(adopt("a"), 2).stdout.startswith("hello\n")
 
 
 def test_programs_that_were_not_wrapped_are_refused_with_the_way_to_build_them(run: Run, tmp_path: Path) -> None:
