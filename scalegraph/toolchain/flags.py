@@ -107,7 +107,9 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
 
 def is_dropped(word: str, *, linking: bool) -> bool:
     """Return whether a wrapped compiler leaves *word* out: said otherwise by us, or without meaning here."""
-    return word.startswith(_DROPPED) or word in LEFT_OUT or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
+    return (
+        word.startswith(_DROPPED) or word in LEFT_OUT or (linking and (word.startswith("-fopenmp") or word == "-lgomp"))
+    )
 
 
 def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:

@@ -100,7 +100,10 @@ def test_errors_and_warnings_are_the_compilers_own(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-static-pie", "a.c"], "-static-pie cannot be used: the simulated target needs the program at a fixed address"),
+        (
+            ["-static-pie", "a.c"],
+            "-static-pie cannot be used: the simulated target needs the program at a fixed address",
+        ),
         (["-shared", "a.c"], "-shared cannot be used: the simulated target runs programs, not libraries"),
         (["-fsanitize=address", "-c", "a.c"], "the simulated target uses the sanitizer's hooks itself"),
         (["-c", "-m32", "a.c"], "the simulated target runs 64-bit programs"),
