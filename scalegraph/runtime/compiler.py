@@ -65,6 +65,8 @@ class Compiler:
         """Options that make this compiler plant the hooks of the simulated target (see docs/ARCHITECTURE.md).
 
         Large frames are touched page by page, so that none jumps over the guard page of a simulated thread's stack.
+        What is known of variables that never leave a file (ipa-reference) must not be used: gcc holds that the fence of
+        its instrumentation leaves them alone and takes the read out of a loop that waits for one to change.
         """
         if self.clang:
             return ("-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pic", "-fno-pie")
@@ -74,6 +76,7 @@ class Compiler:
             "-fno-pic",
             "-fno-pie",
             "-fno-lto",
+            "-fno-ipa-reference",
             "-fstack-clash-protection",
             *(() if self.language == "fortran" else ("-Wno-tsan",)),
         )
