@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 from scalegraph import machine as machines
-from scalegraph.base.errors import BuildError, ScaleGraphError
+from scalegraph.base.errors import BuildError, MissingTool, ScaleGraphError
 from scalegraph.base.host import INSTALL_QT
 from scalegraph.control import build
 from scalegraph.control.execute import default_workers
 from scalegraph.link import Simulated
+from scalegraph.link.emulator import emulator
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
 from scalegraph.runtime.languages import Language
@@ -83,7 +84,8 @@ def all_checks() -> Iterator[Check]:
     yield _other_compiler("c++")
     yield _other_compiler("fortran")
     yield _clang()
-    yield _thread_pointer()
+    if platform.machine() == "x86_64":
+        yield _thread_pointer()
     yield _qt()
     yield _display()
     yield _module("pictures (matplotlib)", "matplotlib")
@@ -115,8 +117,8 @@ def _python() -> Check:
 
 def _system() -> Check:
     found = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    if platform.system() != "Linux" or platform.machine() != "x86_64":
-        return Check("system", "missing", found, "the simulated target needs Linux on x86-64", needed=True)
+    if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
+        return Check("system", "missing", found, "the simulated target needs Linux on x86-64 or aarch64", needed=True)
     return Check("system", "ok", found)
 
 
@@ -167,7 +169,10 @@ def _compile_and_run(compiler: Compiler) -> Check:
         made = compiler.run(["-fopenmp", "-O1", "-x", "c", "-", "-o", str(program)], stdin=_OPENMP)
         if made.returncode != 0:
             return Check("OpenMP", "missing", _last(made.stderr, "does not compile"), advice, needed=True)
-        ran = _call([str(program)])
+        try:
+            ran = _call([*emulator(program), str(program)])
+        except MissingTool as error:
+            return Check("OpenMP", "missing", str(error), needed=True)
         if ran is None or ran.stdout.strip() != "3":
             return Check("OpenMP", "missing", "a compiled program does not run", advice, needed=True)
     return Check("OpenMP", "ok", "two threads compiled and run")
@@ -211,7 +216,8 @@ def _thread_pointer() -> Check:
 
 def _fixed_addresses(runtime: Library) -> Check:
     name = "fixed addresses (personality)"
-    ran = _call([str(runtime.launcher), str(os.getpid()), "/bin/cat", "cat", "/proc/self/personality"])
+    prefix = emulator(runtime.launcher)  # found, or no compiled program had run
+    ran = _call([*prefix, str(runtime.launcher), str(os.getpid()), "/bin/cat", "cat", "/proc/self/personality"])
     if ran is None or not ran.stdout.strip() or not int(ran.stdout, 16) & _ADDR_NO_RANDOMIZE:
         return Check(name, "remark", "not allowed; addresses of libraries vary, those of the program do not")
     return Check(name, "ok", "allowed")

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scalegraph.instrument import x86_64
+from scalegraph.instrument import aarch64, x86_64
 from scalegraph.instrument.operations import Operation
 
 
@@ -32,5 +32,8 @@ class Architecture:
 X86_64: Final = Architecture(
     "x86-64", x86_64.disassemble, x86_64.call_sites, x86_64.stubs, x86_64.ARGUMENTS, x86_64.VOLATILE
 )
-ARCHITECTURES: Final[Mapping[str, Architecture]] = {"EM_X86_64": X86_64}
+AARCH64: Final = Architecture(
+    "aarch64", aarch64.disassemble, aarch64.call_sites, aarch64.stubs, aarch64.ARGUMENTS, aarch64.VOLATILE
+)
+ARCHITECTURES: Final[Mapping[str, Architecture]] = {"EM_X86_64": X86_64, "EM_AARCH64": AARCH64}
 """By the machine that an ELF file names."""

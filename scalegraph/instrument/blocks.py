@@ -29,7 +29,7 @@ _OPS_MAX = np.iinfo(np.uint16).max
 def block_table(path: Path | str) -> bytes:
     """Return the block table of the executable at *path* in the format of ``runtime/format.py``.
 
-    One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address x86-64
+    One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address
     executable; a program without probes gives an empty table.
     """
     image = Image(Path(path))

@@ -90,7 +90,7 @@ def lines(path: Path | str, root: str = "") -> LineMap:
 
     Files are named as the compiler was told, or relative to *root*, see `shown_name`.
 
-    Raises `InputError` if *path* is not an x86-64 executable.
+    Raises `InputError` if *path* is not an executable of a known architecture.
     """
     image = Image(Path(path))
     files: list[str] = [""]

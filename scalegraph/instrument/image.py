@@ -45,7 +45,7 @@ class Function:
 class Image:
     """What the block table needs from an ELF executable.
 
-    Raises `InputError` if *path* is not an x86-64 ELF executable.
+    Raises `InputError` if *path* is not an ELF executable of a known architecture.
     """
 
     def __init__(self, path: Path) -> None:

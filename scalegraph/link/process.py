@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from scalegraph.base.cancel import CancelToken
+from scalegraph.link.emulator import emulator
 
 _POLL_S = 0.05  # how long a request to stop, or the time limit, may go unnoticed
 _GRACE_S = 2.0  # between the polite signal and the one that cannot be refused
@@ -22,7 +23,10 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Command:
-    """What to start: *launcher* starts *executable*, which sees *arguments* (the first is its name)."""
+    """What to start: *launcher* starts *executable*, which sees *arguments* (the first is its name).
+
+    Either may be for another architecture than the host's and then runs under an emulator, see `emulator`.
+    """
 
     launcher: Path
     executable: Path
@@ -102,7 +106,7 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
         elif command.stdin is not None:
             source = stack.enter_context(_memory_file(command.stdin))
         return subprocess.Popen(
-            [str(command.launcher), str(os.getpid()), str(command.executable), *command.arguments],
+            _words(command),
             stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -110,6 +114,16 @@ def _start(command: Command) -> subprocess.Popen[bytes]:
             env=dict(command.env),
             start_new_session=True,
         )
+
+
+def _words(command: Command) -> list[str]:
+    """Return the command line; the emulator of a launcher starts the program's emulator as a program of the host."""
+    launcher = [*emulator(command.launcher), str(command.launcher), str(os.getpid())]
+    emulated = emulator(command.executable)
+    if not emulated:
+        return [*launcher, str(command.executable), *command.arguments]
+    name, *arguments = command.arguments
+    return [*launcher, emulated[0], *emulated, "-0", name, str(command.executable), *arguments]
 
 
 def _memory_file(data: bytes) -> IO[bytes]:

@@ -61,6 +61,11 @@ class Compiler:
         return "\n".join([str(Path(path).resolve()), *self.command[1:], self.version, self.target])
 
     @property
+    def architecture(self) -> str:
+        """The architecture it compiles for, as the target names it: ``x86_64``, ``aarch64``."""
+        return self.target.partition("-")[0]
+
+    @property
     def hooks(self) -> tuple[str, ...]:
         """Options that make this compiler plant the hooks of the simulated target (see docs/ARCHITECTURE.md).
 
@@ -68,8 +73,9 @@ class Compiler:
         What is known of variables that never leave a file (ipa-reference) must not be used: gcc holds that the fence of
         its instrumentation leaves them alone and takes the read out of a loop that waits for one to change.
         """
+        inline = ("-mno-outline-atomics",) if self.architecture == "aarch64" else ()
         if self.clang:
-            return ("-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pic", "-fno-pie")
+            return ("-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pic", "-fno-pie", *inline)
         return (
             "-fsanitize=thread",
             "-fsanitize-coverage=trace-pc",
@@ -78,6 +84,7 @@ class Compiler:
             "-fno-lto",
             "-fno-ipa-reference",
             "-fstack-clash-protection",
+            *inline,
             *(() if self.language == "fortran" else ("-Wno-tsan",)),
         )
 
@@ -114,7 +121,7 @@ def find_compiler(language: Language = "c") -> Compiler:
     """Return the compiler of *language*, see `compiler_command`; what was found out about it is kept.
 
     Raises `MissingTool` with what to install when there is none, or when it cannot be used: gcc 10 and newer can, for
-    x86-64; clang for C and C++ programs without OpenMP.
+    x86-64 and aarch64; clang for C and C++ programs without OpenMP.
     """
     kind = KINDS[language]
     command = compiler_command(language)
@@ -156,8 +163,8 @@ def _examined(language: Language, command: tuple[str, ...]) -> Compiler:
                 f"or set {kind.variable}"
             )
     target = subprocess.run([*command, "-dumpmachine"], capture_output=True, text=True, check=False).stdout.strip()
-    if "__x86_64__" not in macros or "__linux__" not in macros:
-        raise MissingTool(f"'{shown}' compiles for {target}; the simulated target needs x86-64 Linux")
+    if macros.keys().isdisjoint(("__x86_64__", "__aarch64__")) or "__linux__" not in macros:
+        raise MissingTool(f"'{shown}' compiles for {target}; the simulated target needs x86-64 or aarch64 Linux")
     return Compiler(command, version, target, language, "__clang__" in macros)
 
 

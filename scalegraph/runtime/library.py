@@ -58,6 +58,12 @@ def _flags(name: str) -> tuple[str, ...]:
     return tuple(shlex.split((SOURCES / name).read_text(encoding="utf-8"), comments=True))
 
 
+def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
+    """Return the options for the runtime's own sources: those of all architectures and the compiler's own."""
+    own = f"compile.{compiler.architecture}.flags"
+    return (*_flags("compile.flags"), *(_flags(own) if (SOURCES / own).exists() else ()))
+
+
 def _files() -> list[Path]:
     shipped = (path for path in SOURCES.iterdir() if path.suffix in (".c", ".S", ".h", ".flags"))
     return [*sorted(shipped), _LAUNCHER_SOURCE]
@@ -118,7 +124,7 @@ def _standalone() -> str:
 def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     target = where / f"{source.stem}.o"
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
-    flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _flags("compile.flags")
+    flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the look-up of the user's lines.
     ours = ["-Wno-error", "-g0", prefix, f"-I{SOURCES}", f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']

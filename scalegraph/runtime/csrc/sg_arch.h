@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 #include "sg_arch_x86_64.h"
+#elif defined(__aarch64__)
+#include "sg_arch_aarch64.h"
 #else
 #error "the simulator has no header for this architecture: add sg_arch_NAME.h and choose it here"
 #endif

@@ -3,7 +3,9 @@
 #define SG_ARCH_X86_64_H
 
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 /* Saves the callee-saved registers on the running stack, stores that stack's pointer at `from` and
  * continues on the stack `to`, which an earlier call (or sg_arch_new_stack) left behind. */
@@ -94,7 +96,31 @@ static inline void *sg_arch_stack_pointer(void)
     return sp;
 }
 
-#define SG_ARCH_HWCAP2_FSGSBASE 2u
+static inline int sg_arch_sets_thread_pointer(void)
+{
+    return (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
+}
+
+/* The registers of a program that a signal interrupted. */
+static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+static inline long sg_arch_rename(const char *from, const char *to)
+{
+    return sg_arch_syscall(SYS_rename, (long)from, (long)to, 0, 0);
+}
+
+static inline long sg_arch_unlink(const char *path)
+{
+    return sg_arch_syscall(SYS_unlink, (long)path, 0, 0, 0);
+}
 
 /* Defines __wrap_NAME: calls ASK("NAME", caller) and goes on to __real_NAME with the arguments as they came.
  */

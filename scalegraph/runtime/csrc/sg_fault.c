@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <ucontext.h>
 
 #include "sg_arch.h"
 #include "sg_runtime.h"
@@ -62,13 +61,13 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     char message[400];
     enum sg_status status = SG_STATUS_CRASHED;
     sg_processor *p = sg_now;
-    uint64_t at = context != NULL ? (uint64_t)context->uc_mcontext.gregs[REG_RIP] : 0;
+    uint64_t at = context != NULL ? sg_arch_context_pc(context) : 0;
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
     if (p->coroutine != NULL) {
         if (at >= sg->text_low && at < sg->text_high)
             p->site = (const void *)at;
         else if (context != NULL)
-            p->site = caller_on_stack(p, (uint64_t)context->uc_mcontext.gregs[REG_RSP]);
+            p->site = caller_on_stack(p, sg_arch_context_sp(context));
     }
     uint64_t site = (uint64_t)(uintptr_t)p->site;
     if (guard >= 0) {

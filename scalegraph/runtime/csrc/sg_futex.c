@@ -178,8 +178,10 @@ static long serve(long number, const long a[6])
     case SYS_sched_setaffinity:
         return sched_setaffinity((pid_t)a[0], (size_t)a[1], (const cpu_set_t *)a[2]) == 0 ? 0 : -EINVAL;
     case SYS_clone:
+#ifdef SYS_fork /* newer architectures have clone only */
     case SYS_fork:
     case SYS_vfork:
+#endif
     case SYS_execve:
         refuse(number == SYS_clone ? "clone" : number == SYS_execve ? "execve" : "fork");
         return -ENOSYS;

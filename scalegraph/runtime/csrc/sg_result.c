@@ -291,10 +291,10 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
         put_file(&w, status, message, signal_number);
         sg_arch_syscall(SYS_close, w.file, 0, 0, 0);
     }
-    if (!w.failed && sg_arch_syscall(SYS_rename, (long)temporary, (long)path, 0, 0) != 0)
+    if (!w.failed && sg_arch_rename(temporary, path) != 0)
         w.failed = true;
     if (w.failed) {
-        sg_arch_syscall(SYS_unlink, (long)temporary, 0, 0, 0);
+        sg_arch_unlink(temporary);
         snprintf(temporary, sizeof temporary, "the result file %.3000s cannot be written", path);
         sg_say(temporary);
     }

@@ -2,8 +2,6 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
-#include <sys/auxv.h>
-
 #include "sg_heap.h"
 #include "sg_whatif.h"
 
@@ -422,7 +420,7 @@ void sg_sched_open(void)
     sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
     idle_processor.block_of = sg->no_block_index - sg->text_low;
     idle_processor.block_parts = sg->block_parts;
-    sg->fast_thread_pointer = (getauxval(AT_HWCAP2) & SG_ARCH_HWCAP2_FSGSBASE) != 0;
+    sg->fast_thread_pointer = sg_arch_sets_thread_pointer();
     for (uint32_t i = 0; i < n; i++) {
         sg_processor *p = &sg->processor[i];
         const sg_filter *filter = sg_mem_filter(sg->mem, i);
