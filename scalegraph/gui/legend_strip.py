@@ -76,7 +76,8 @@ class LegendStrip(QWidget):
         for entry, place in zip(self._entries, places, strict=False):
             if len(places) < len(self._entries) and place is places[-1]:
                 painter.setPen(self.palette().windowText().color())
-                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), self._rest(places))
+                room = QRect(place.x(), place.y(), self.width() - place.x(), place.height())
+                painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), self._rest(places))
                 break
             _draw_sign(painter, entry, QRectF(place.x(), place.y(), _SWATCH, place.height()))
             painter.setPen(self.palette().windowText().color())
@@ -110,6 +111,8 @@ class LegendStrip(QWidget):
             if x > 4 and x + need > width - 4:
                 x, y = 4, y + row
                 if y > (self._most_rows - 1) * row + 1:
+                    while len(places) > 1 and places[-1].x() + metrics.horizontalAdvance(self._rest(places)) > width:
+                        places.pop()  # the count of what is left out stands where the last one was
                     break
             places.append(QRect(x, y, need, row))
             x += need + _SPACE

@@ -13,6 +13,7 @@ pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its lib
 
 from PySide6.QtCore import QCoreApplication, QEvent, QThreadPool
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from scalegraph import machine
 from scalegraph.base import events
@@ -25,12 +26,31 @@ from scalegraph.request import Session
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 
+PATIENCE_MS = 60_000  # a condition that comes at once on an idle machine may take long beside other work
 CLOCK = 20e6
 REGIONS = (
     Region(id=0, kind="program", name="program"),
     Region(id=1, kind="function", name="main", file="model.c", line=1, end_line=9, parent=0),
     Region(id=2, kind="barrier", name="barrier", file="model.c", line=5, end_line=5, parent=1),
 )
+
+
+class PatientBot(QtBot):
+    """Waits for conditions and signals as long as a busy machine may need; who waits for nothing fails all the same."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
+        """Qt's name: wait until *callback* says so."""
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
+        """Qt's name: wait for *signal* when the block ends."""
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+    """Drive widgets, patiently."""
+    return PatientBot(request)
 
 
 def record(point: RunPoint, **changes: Any) -> RunRecord:
@@ -168,7 +188,7 @@ def window(qtbot: Any, session: ModelSession, tmp_path: Path) -> Iterator[MainWi
     session.let(10_000)
     made.close()
     qtbot.waitUntil(lambda: not made.jobs.running and not made.isVisible())
-    assert made.jobs.join(2000)
+    assert made.jobs.join(PATIENCE_MS)
     assert QThreadPool.globalInstance().activeThreadCount() == 0
     with qtbot.waitSignal(made.destroyed):
         made.deleteLater()
