@@ -1,7 +1,8 @@
 """Make the pictures of docs/WINDOW.md and README.md again, from a real study and real runs.
 
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
-or two. Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs. Nothing of
+the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -26,6 +27,20 @@ from scalegraph.gui.main_window import MainWindow
 IMAGES = Path(__file__).parent / "images"
 WINDOW = (1280, 800)
 COLOURS = 255
+CAUSES = (
+    *("remote-causes", "hit-rates", "invalidations", "widths", "miss-latency", "miss-classes"),
+    *("variables", "false-sharing", "hot-spots", "what-if", "virtual-speedup"),
+)
+REQUEST = """title = "Gauss elimination"
+processors = [1, 2, 4, 8, 16, 32]
+program = { name = "ge1" }
+parameters = { n = 96 }
+machine = { name = "ksr1" }
+bound = { kind = "problem_size" }
+collect = { classes = true }
+speedups = { lines = 3, factors = [1.5, 2, 4, "inf"] }
+"""
+WHAT_IFS = ("contention", "network", "cache", "sync", "balance")
 LONGEST_MS = 120_000
 SETTLED_MS = 300  # for timers that gather several changes into one drawing
 
@@ -34,7 +49,10 @@ def main(arguments: list[str]) -> int:
     """Write every picture; return the exit code."""
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch)
-        study = Path(arguments[0]) if arguments else demonstration(directory)
+        only = arguments == ["--causes"]
+        study = Path(arguments[0]) if arguments and not only else directory / "demo" / "demo.sgstudy"
+        if not arguments:
+            demonstration(directory)
         IMAGES.mkdir(parents=True, exist_ok=True)
         app.make_application()
         window = app.make_window(settings_file=directory / "window.ini")
@@ -42,22 +60,55 @@ def main(arguments: list[str]) -> int:
         window.show()
         window.actions_["theme_light"].trigger()
         settle(window)
-        save(window, "start")
-        request(window)
-        window.open_study(study)
+        if not only:
+            save(window, "start")
+            request(window)
+            window.open_study(study)
+            settle(window)
+            whole(window)
+            views(window, [name for name in window.session.views() if name not in CAUSES])
+        window.resize(*WINDOW)
+        window.panels.want("navigator", True)
+        window.open_study(with_causes(directory))
         settle(window)
-        whole(window)
-        views(window)
+        causes(window)
+        views(window, CAUSES)
         window.close()
         wait(lambda: not window.isVisible())
     return 0
 
 
-def demonstration(directory: Path) -> Path:
-    """Carry the demonstration out and return its study."""
+def demonstration(directory: Path) -> None:
+    """Carry the demonstration out."""
     command = [sys.executable, "-m", "scalegraph.cli.main", "demo", "--headless", "-o", str(directory / "demo")]
     subprocess.run(command, check=True)
-    return directory / "demo" / "demo.sgstudy"
+
+
+def with_causes(directory: Path) -> Path:
+    """Make a study with misses by class and what-if runs."""
+    tables = "".join(f'[[what_if]]\nideal = ["{name}"]\nprocessors = [8, 32]\n' for name in WHAT_IFS)
+    asked, study = directory / "causes.toml", directory / "causes.sgstudy"
+    asked.write_text(REQUEST + tables)
+    command = [sys.executable, "-m", "scalegraph.cli.main", "run", str(asked), "-o", str(study), "--quiet"]
+    subprocess.run(command, check=True)
+    return study
+
+
+def causes(window: MainWindow) -> None:
+    """Picture the arrangement for caches and memory, and the panel What if beside its answer."""
+    window.study.arrange("Cache and memory")
+    settle(window)
+    save(window, "cache")
+    area, handle = window.study.area, window.study.handle
+    assert area is not None
+    assert handle is not None
+    window.panels.want("navigator", False)
+    window.panels.want("whatif", True)
+    area.maximise(area.show_view(handle, "what-if"))
+    settle(window)
+    save(window, "what-if")
+    area.maximise(area.show_view(handle, "what-if"))
+    window.panels.want("whatif", False)
 
 
 def request(window: MainWindow) -> None:
@@ -103,14 +154,14 @@ def whole(window: MainWindow) -> None:
     window.selection.clear()
 
 
-def views(window: MainWindow) -> None:
-    """Picture every view alone, in the room that the window can give it."""
+def views(window: MainWindow, names: Iterable[str]) -> None:
+    """Picture each of the views *names* alone, in the room that the window can give it."""
     area, handle = window.study.area, window.study.handle
     assert area is not None
     assert handle is not None
     window.panels.want("navigator", False)
     window.resize(1100, 760)
-    for name in window.session.views():
+    for name in names:
         dock = area.show_view(handle, name)
         area.maximise(dock)
         settle(window)

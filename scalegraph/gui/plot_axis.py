@@ -77,9 +77,10 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
 
     def _room(self, size: float) -> int:
         metrics = QFontMetricsF(self.font())
-        if self.orientation in ("left", "right"):
-            return int(size / (2.4 * metrics.height()))
         axis = self._value_scale.axis
+        if self.orientation in ("left", "right"):
+            # names stand as close as lines of text, so that every bar has its own; numbers need not
+            return int(size / ((1.0 if axis.scale == "category" else 2.4) * metrics.height()))
         if axis.scale == "category":
             texts = [_shortened(name) for name in axis.categories]
         else:

@@ -6,12 +6,14 @@ import math
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetricsF
 
 from scalegraph.gui.plot_drawing import Drawing
 from scalegraph.gui.plot_targets import Target
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Mark
+
+_AROUND = 10  # pixels of a name's own margins
 
 
 class MarkNames:
@@ -56,7 +58,11 @@ class MarkNames:
             return
         taken: list[QRectF] = []
         ink = [QPointF(width * (x - x0) / (x1 - x0), height * (y1 - y) / (y1 - y0)) for x, y in self._drawing.ink()]
-        for _, x, y, text in self._named:
+        for mark, x, y, text in self._named:
+            metrics = QFontMetricsF(text.textItem.font())
+            name = metrics.elidedText(mark.text, Qt.TextElideMode.ElideRight, width - _AROUND)
+            if name != text.toPlainText():
+                text.setText(name)
             size = text.boundingRect().size()
             px = width * (((x - x0) / (x1 - x0)) if x is not None else 1.0)
             py = height * (1 - ((y - y0) / (y1 - y0))) if y is not None else 0.0

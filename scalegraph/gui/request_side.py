@@ -127,7 +127,8 @@ class RequestSide(QWidget):
         """Show why the request cannot run: *faults* that stand beside no field, and how many there are in all."""
         self.plan.show_plan(())
         self.count.setText("Not yet runnable")
-        more = "" if total == len(faults) else f"{total - len(faults)} of the fields beside need a change."
+        beside = total - len(faults)
+        more = f"{beside} of the fields beside need{'s' if beside == 1 else ''} a change." if beside else ""
         self._say(more, "\n".join(str(fault) for fault in faults))
         self._show_toml("")
         self.run.setEnabled(False)

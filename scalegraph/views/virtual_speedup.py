@@ -31,11 +31,11 @@ def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figu
     if count not in counts:
         raise InputError(f"processors: no virtual speedup on {count}; run were {', '.join(map(str, counts))}")
     here = [curve for curve in curves if curve.processors == count]
-    best = here[0]
+    best, name = here[0], _names(here)[0]
     times, factor = best.times_s[-1], best.factors[-1]
     actual = best.times_s[best.factors.index(1)]
     text = (
-        f"On {count} processor{'s' if count > 1 else ''} {best.words} gains most: {_words(factor)} it would make the"
+        f"On {count} processor{'s' if count > 1 else ''} {name} gains most: {_words(factor)} it would make the"
         f" program take {significant(100 * (1 - times / actual), 2)} % less time ({common.seconds(actual)} to"
         f" {common.seconds(times)})."
     )
@@ -45,7 +45,7 @@ def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figu
         "virtual-speedup",
         f"{_TITLE}: {common.study_title(data)}, N = {count}",
         text,
-        (_plot(here[:most]), _table(data, here)),
+        (_plot(here[:most], _names(here)[:most]), _table(data, here)),
         notes=(
             "A factor of 2 takes away 50 % of what the code computes and waits for memory, an infinite one all of it.",
             "Every point is a run of its own; what other processors do meanwhile follows from it.",
@@ -62,15 +62,24 @@ def _away(factor: float) -> float:
     return 100.0 if math.isinf(factor) else 100 * (1 - 1 / factor)
 
 
-def _plot(curves: list[Curve]) -> Plot:
+def _names(curves: list[Curve]) -> list[str]:
+    """Return what each curve is called: its target and, where problems of several sizes were run, its size."""
+    sizes = [dict(curve.size) for curve in curves]
+    apart = [key for key in sizes[0] if len({size.get(key) for size in sizes}) > 1]
+    return [
+        ", ".join([curve.words, *(f"{key} = {size[key]}" for key in apart if key in size)])
+        for curve, size in zip(curves, sizes, strict=True)
+    ]
+
+
+def _plot(curves: list[Curve], names: list[str]) -> Plot:
     lines = []
-    for index, curve in enumerate(curves):
+    for index, (curve, name) in enumerate(zip(curves, names, strict=True)):
         tips = tuple(
-            f"{curve.words}, {_words(factor)}\nT_para: {common.exact(time, 's')}"
+            f"{name}, {_words(factor)}\nT_para: {common.exact(time, 's')}"
             for factor, time in zip(curve.factors, curve.times_s, strict=True)
         )
         x = tuple(_away(factor) for factor in curve.factors)
-        name = f"{curve.words}" if not curve.size or len({c.size for c in curves}) == 1 else f"{curve.words} {index}"
         lines.append(Line(name, x, curve.times_s, f"series:{index}", "simulated", tips=tips))
     lowest = min(_away(factor) for curve in curves for factor in curve.factors)
     x_axis = Axis("cost of the code that is taken away", "%", limits=(min(0.0, lowest), 100.0))
@@ -97,12 +106,12 @@ def _table(data: StudyData, curves: list[Curve]) -> Table:
         Column("text"),
     )
     rows = []
-    for curve in curves:
+    for curve, name in zip(curves, _names(curves), strict=True):
         at = dict(zip(curve.factors, curve.times_s, strict=True))
         rows.append(
             Row(
                 (
-                    curve.words,
+                    name,
                     100 * (1 - min(curve.times_s) / at[1.0]),
                     *(at.get(factor) for factor in regular),
                     _text(data, curve.target),

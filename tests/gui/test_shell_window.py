@@ -474,7 +474,7 @@ def test_closing_while_running_stops_the_work_and_keeps_the_runs(
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
     assert not window.jobs.running
-    assert window.jobs.join(1000)
+    assert window.jobs.join(60_000)
     assert len(session.open(entry.path)) == 2
 
 
@@ -518,7 +518,6 @@ def test_a_view_is_opened_by_its_name_in_the_palette(window: MainWindow, qtbot: 
 
 
 @pytest.mark.compiler
-@pytest.mark.compiler
 def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -543,7 +542,7 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot.waitUntil(lambda: first.ended and second.ended, timeout=120_000)
     assert (first.phase, second.phase) == ("done", "cancelled"), first.message
     assert any(text.startswith("2 of ") for text in said)
-    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running, timeout=30_000)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
     handle = window.study.handle
     assert handle is not None
     assert handle.path == first.path
@@ -551,13 +550,13 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
     assert area is not None
     qtbot.keyClick(window, Qt.Key.Key_1)
     matrix = next(dock for dock in area.docks if dock.view.name == "matrix")
-    qtbot.waitUntil(lambda: matrix.figure() is not None and not window.jobs.running, timeout=30_000)
+    qtbot.waitUntil(lambda: matrix.figure() is not None and not window.jobs.running)
     picture = tmp_path / "matrix.png"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(picture), ""))
     qtbot.mouseClick(matrix.title.export, left)
     dialog = area.findChild(ExportDialog)
     assert dialog is not None
-    with qtbot.waitSignal(dialog.saved, timeout=30_000):
+    with qtbot.waitSignal(dialog.saved):
         qtbot.mouseClick(dialog.save_button, left)
     dialog.reject()
     assert picture.read_bytes().startswith(b"\x89PNG")

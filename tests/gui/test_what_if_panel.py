@@ -25,7 +25,7 @@ def panel(window: MainWindow, qtbot: Any, choose: Choose) -> WhatIfPanel:
     choose()
     window.request.start()
     entry = window.runner.entries[0]
-    qtbot.waitUntil(lambda: entry.ended and window.page == "study" and not window.jobs.running, timeout=15_000)
+    qtbot.waitUntil(lambda: entry.ended and window.page == "study" and not window.jobs.running)
     window.actions_["toggle_whatif"].trigger()
     panel = window.whatif
     qtbot.waitUntil(lambda: panel.state.processors == (4,) and panel.isVisible())

@@ -107,6 +107,22 @@ def test_virtual_speedups_are_curves_over_what_is_taken_away(full: StudyData) ->
     assert "model.c:10 gains most" in figure.sentence
 
 
+def test_virtual_speedups_of_several_sizes_say_which_is_which(full: StudyData) -> None:
+    variant = Variant(speedup={"line:model.c:10": "2"})
+    points = [(run, {"parameters": {"n": size}}) for size in (72, 104) for run in synthetic.fixed((1, 8))]
+    runs = [run.model_copy(update={"point": run.point.model_copy(update=change)}) for run, change in points]
+    variants = [
+        run.model_copy(update={"point": run.point.model_copy(update={"variant": variant})})
+        for run in runs
+        if run.point.processors == 8
+    ]
+    figure = views.get("virtual-speedup").build(StudyData.from_runs([*runs, *variants]))
+    names = {"model.c:10, n = 72", "model.c:10, n = 104"}
+    assert {line.name for line in plots_of(figure)[0].lines} == names
+    assert {row.values[0] for row in table_of(figure).rows} == names
+    assert any(f"{name} gains most" in figure.sentence or "nothing" in figure.sentence for name in names)
+
+
 def test_a_count_without_what_if_runs_is_refused_with_those_there_are(full: StudyData) -> None:
     for name in ("what-if", "virtual-speedup"):
         with pytest.raises(InputError, match="8, 64"):
