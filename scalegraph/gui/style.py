@@ -104,6 +104,7 @@ QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:focus { border: 1px solid $accent; }
 QToolBar { background: $window; border: none; border-bottom: 1px solid $line; spacing: 2px; padding: 2px 6px; }
 QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px 6px; color: $text; }
+QToolButton:disabled { color: $muted; }
 QToolButton:hover { background: $hover; }
 QToolButton:checked { background: $hover; border: 1px solid $line; }
 QMenuBar { background: $window; }
