@@ -31,21 +31,21 @@ DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
 
 def cc() -> NoReturn:
     """Run as ``scalegraph-cc``."""
-    sys.exit(_run("c"))
+    sys.exit(_run("c", sys.argv[1:]))
 
 
 def cxx() -> NoReturn:
     """Run as ``scalegraph-c++``."""
-    sys.exit(_run("c++"))
+    sys.exit(_run("c++", sys.argv[1:]))
 
 
 def fc() -> NoReturn:
     """Run as ``scalegraph-fc``."""
-    sys.exit(_run("fortran"))
+    sys.exit(_run("fortran", sys.argv[1:]))
 
 
-def _run(language: Language) -> int:
-    """Serve this process's command line; refuse to be the compiler behind ourselves, which would go on for ever."""
+def _run(language: Language, words: Sequence[str]) -> int:
+    """Serve the command line of this process; refuse to be the compiler behind ourselves: that has no end."""
     if os.environ.get(_INSIDE) == language:
         behind = " ".join(compiler_command(language))
         sys.stderr.write(
@@ -54,7 +54,7 @@ def _run(language: Language) -> int:
         )
         return 1
     os.environ[_INSIDE] = language
-    return main(language, sys.argv[1:])
+    return main(language, words)
 
 
 def main(language: Language, words: Sequence[str]) -> int:
@@ -224,4 +224,4 @@ def _detail() -> Detail | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(cast("Language", sys.argv[1]), sys.argv[2:]))
+    sys.exit(_run(cast("Language", sys.argv[1]), sys.argv[2:]))
