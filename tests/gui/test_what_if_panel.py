@@ -246,11 +246,11 @@ def test_rows_that_stand_for_code_can_be_faster(view: str, key: str, target: str
 
 
 def test_editing_the_request_of_a_study_keeps_what_if_runs(
-    window: MainWindow, panel: WhatIfPanel, session: Any, qtbot: Any
+    window: MainWindow, panel: WhatIfPanel, session: Any, qtbot: Any, tmp_path: Path
 ) -> None:
     tick(panel.ideals["cache"], qtbot)
     request = answered(window, qtbot, 2)
-    fault = window.request.show_request(request.model_dump(mode="json"), "study", Path("study.sgstudy"))
+    fault = window.request.show_request(request.model_dump(mode="json"), "study", tmp_path / "study.sgstudy")
     assert not fault
     qtbot.waitUntil(lambda: window.request.can_run)
     window.request.start()
