@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QWidget
 
 from scalegraph.gui.request_form import Pairs, RequestForm
 from scalegraph.gui.request_model import RequestModel
@@ -95,8 +95,8 @@ class RunSection(Section):
         self.schedule.setToolTip("For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size")
         self.add("Loop schedule", self.schedule, ("schedule",))
         self.collect = QWidget()
-        row = QHBoxLayout(self.collect)
-        row.setContentsMargins(0, 0, 0, 0)
+        grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
+        grid.setContentsMargins(0, 0, 0, 0)
         self.regions = self._check("costs by region", "regions")
         self.lines = self._check("costs by source line", "lines")
         self.detail = Choice()
@@ -105,9 +105,9 @@ class RunSection(Section):
         self.detail.chosen.connect(lambda value: self.model.edit("choice of the detail", detail=value))
         self.classes = self._check("misses by class", "classes")
         self.classes.setToolTip("Cold, capacity, conflict, true and false sharing; runs take up to ten times longer")
-        for widget in (self.regions, self.lines, self.detail, self.classes):
-            row.addWidget(widget)
-        row.addStretch(1)
+        for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes)):
+            grid.addWidget(widget, place // 2, place % 2)
+        grid.setColumnStretch(2, 1)
         self.add("Collect", self.collect, ("collect",), "What is kept of every run besides its totals")
         self.time_s = self.entry("time_s", "10 min")
         self.add("Time limit", self.time_s, ("limits.time_s",), "Time on this computer that one run may take")
