@@ -2,17 +2,7 @@
 #ifndef SG_ARCH_X86_64_H
 #define SG_ARCH_X86_64_H
 
-#include <stdint.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-
-/* Saves the callee-saved registers on the running stack, stores that stack's pointer at `from` and
- * continues on the stack `to`, which an earlier call (or sg_arch_new_stack) left behind. */
-void sg_arch_switch(void **from, void *to);
-
-/* First frame of a coroutine: `entry` is called with an empty, correctly aligned stack. */
-void *sg_arch_new_stack(void *top, void (*entry)(void));
 
 #ifdef SG_ARCH_DEFINE
 __asm__(".text\n"
