@@ -21,8 +21,8 @@ class Reader:
     """A self-describing format.
 
     *recognises* gets the path and the first 4 KiB (empty for a directory) and says whether *read* is worth a try; it
-    opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected, never
-    half of it. *endings* are for the open dialog; *needs* names an optional package.
+    opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected,
+    never half of it. *endings* are for the open dialog; *needs* names an optional package.
     """
 
     name: str
