@@ -177,8 +177,6 @@ def assigned(text: Sequence[str], line: int) -> str:
         for pattern in (_BY_ADDRESS, _FORTRAN):
             if found := pattern.search(piece):
                 return found[1]
-        if (call := _CALL.search(piece)) is None:
-            continue
         for call in _CALL.finditer(piece):
             if found := _ASSIGNED.search(piece[: call.start()]):
                 return found[1]

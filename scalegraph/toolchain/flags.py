@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.toolchain.command import TAKES_WORD, is_linking
 
 _WHOLE = {
     "-c": "ScaleGraph compiles and links by itself",
@@ -48,10 +49,6 @@ _DROPPED = ("-pie", "-fPIE", "-fpie", "-fPIC", "-fpic", "-flto", "-ffat-lto", "-
 # Left out with a warning: the program computes the same without it.
 LEFT_OUT = {"-static": "the simulated target needs the shared C library; linked without it"}
 _OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # said by us anyway
-_LINKING = ("-l", "-L", "-Wl,", "-Xlinker", "-pthread", "-rdynamic", "-T")
-# Options whose argument may be a word of its own.
-_TAKES_WORD = ("-I", "-D", "-U", "-L", "-l", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-Xlinker",
-               "-Xpreprocessor", "-T", "-x", "--param", "-u", "-isysroot", "-B", "-Xassembler", "-z")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def read_flags(cflags: str | Sequence[str], ldflags: str | Sequence[str], includ
             if why:
                 faults.append(Fault(f"{words[0]} cannot be used: {why}", key=key))
             elif words[0] not in _OURS:
-                (to_link if linking or words[0].startswith(_LINKING) else to_compile).extend(words)
+                (to_link if linking or is_linking(words[0]) or words[0] == "-pthread" else to_compile).extend(words)
     if faults:
         raise InputError(faults)
     return Flags(tuple(to_compile), tuple(to_link), tuple(include))
@@ -94,7 +91,7 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
     options: list[tuple[str, ...]] = []
     rest = iter(words)
     for word in rest:
-        if word in _TAKES_WORD:
+        if word in TAKES_WORD and word != "-o":  # which is refused, with or without a name
             argument = next(rest, None)
             if argument is None:
                 faults.append(Fault(f"{word} lacks its argument", key=key))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
+from scalegraph.base.run import Region
 from scalegraph.instrument import Detail, instrument_source
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
@@ -103,9 +104,9 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
 
 
 def _unit(
-    compilation: Compilation, source: Source, text: str, regions: Sequence[object], remarks: tuple[str, ...]
+    compilation: Compilation, source: Source, text: str, regions: Sequence[Region], remarks: tuple[str, ...]
 ) -> Unit:
-    return Unit(str(compilation.cwd), source.file, source.text, text, tuple(regions), remarks)  # type: ignore[arg-type]
+    return Unit(str(compilation.cwd), source.file, source.text, text, tuple(regions), remarks)
 
 
 def _probe_header() -> str:
