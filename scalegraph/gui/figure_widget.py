@@ -219,6 +219,8 @@ class FigureWidget(QWidget):
             table.can_be_faster = lambda key: bool(self._target(key))
             table.faster_wanted.connect(lambda key: self.faster_wanted.emit(self._target(key)))
             return table
+        if not isinstance(panel, Source):
+            raise TypeError(f"no widget draws a {type(panel).__name__}")
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
         source.faster_wanted.connect(self.faster_wanted)

@@ -72,14 +72,83 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Handle:
+    """A line that can be dragged: the view's *option* becomes the value at which it is let go.
+
+    Every view with an option of that name follows. *axis* is the one along which it moves: a horizontal line on
+    ``y``, a vertical one on ``x``, an iso-line of a field on ``value``. *value* and *limits* are in the unit of the
+    axis; *text* names the line.
+    """
+
+    option: str
+    axis: Literal["x", "y", "value"]
+    value: float
+    text: str = ""
+    limits: tuple[float, float] | None = None
+    role: str = "mark"
+
+
+@dataclass(frozen=True)
 class Plot:
-    """Axes with curves, stacked bars and marks."""
+    """Axes with curves, stacked bars, marks, and lines to drag."""
 
     x: Axis
     y: Axis
     lines: tuple[Line, ...] = ()
     bars: Bars | None = None
     marks: tuple[Mark, ...] = ()
+    handles: tuple[Handle, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A run on a field: its place, its value, and the exact numbers behind it."""
+
+    x: float
+    y: float
+    value: float = float("nan")
+    tip: str = ""
+    processors: int | None = None  # the N it stands for: linked selection
+    origin: Origin = "simulated"
+
+
+@dataclass(frozen=True)
+class Field:
+    """Values over two axes as a heat map with iso-lines (isospeed.txt Fig. 5, 13).
+
+    *columns* and *rows* are the places of the nodes on *x* and *y*, rising; *values* is [row][column], NaN where it is
+    not known. Between nodes it is linear along both axes, in logarithms on logarithmic ones. *levels* get iso-lines;
+    a handle on ``value`` is an iso-line that stands out. Geometry for all renderers is in `scalegraph.views.contours`.
+    """
+
+    x: Axis
+    y: Axis
+    value: Axis
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    levels: tuple[float, ...] = ()
+    dots: tuple[Dot, ...] = ()
+    handles: tuple[Handle, ...] = ()
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Heights over two axes, drawn as shaded polygons (isospeed.txt Fig. 6); *heights* is [row][column], NaN a gap.
+
+    *azimuth* and *elevation* (degrees) are where one looks from; `scalegraph.views.projection` makes the polygons.
+    *tips* is like *heights*.
+    """
+
+    x: Axis
+    y: Axis
+    z: Axis
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+    heights: tuple[tuple[float, ...], ...]
+    azimuth: float = -52.0
+    elevation: float = 28.0
+    tips: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,7 +224,7 @@ class Source:
     lines: tuple[SourceLine, ...]
 
 
-Panel: TypeAlias = Plot | Grid | Table | Source
+Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface
 
 
 @dataclass(frozen=True)

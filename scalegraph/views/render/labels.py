@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from scalegraph.views.figure import Line, Plot
+from scalegraph.views.figure import Line, Mark, Plot
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import measure, spread, text_of
 
@@ -93,7 +93,7 @@ def _apart(brush: Brush, axes: Axes, found: list[_End]) -> None:
 
 def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
     """Draw the marks of *plot*: rings, thin dashed lines and their words where they cover no curve."""
-    for mark in plot.marks:
+    for mark in _all_marks(plot):
         shade = colour(mark.role, brush.theme)
         style: dict[str, Any] = {"color": shade, "linewidth": 0.8, "linestyle": (0, (3, 2)), "zorder": 1.8}
         if mark.x is not None and mark.y is None:
@@ -107,13 +107,25 @@ def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> Non
     brush.later.append(lambda: _words(brush, axes, plot, x, y))
 
 
+def _all_marks(plot: Plot) -> list[Mark]:
+    """Return the marks and, drawn like them, the lines that can be dragged on a screen."""
+    dragged = [
+        Mark(handle.text, y=handle.value, role=handle.role)
+        if handle.axis == "y"
+        else Mark(handle.text, x=handle.value, role=handle.role)
+        for handle in plot.handles
+        if handle.axis != "value"
+    ]
+    return [*plot.marks, *dragged]
+
+
 def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
     pixel = 72 / brush.sheet.dpi
     extent = axes.get_window_extent()
     frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
     ink = _ink(axes, plot, x, y, pixel)
     taken: list[Box] = _rings(axes, plot, x, y, pixel)
-    for mark in plot.marks:
+    for mark in _all_marks(plot):
         width, height = measure(mark.text, _SIZE) + 2, _SIZE * 1.25
         at = [
             float(x.of([mark.x])[0]) if mark.x is not None else float("nan"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Cell, Figure, Grid, Panel, Plot, Source, Table
+from scalegraph.views.figure import Cell, Field, Figure, Grid, Panel, Plot, Source, Surface, Table
 
 Rows = list[list[Any]]
 
@@ -107,6 +107,10 @@ def _content(figure: Figure) -> tuple[list[str], Rows]:
         return _plots([plot for plot in figure.panels if isinstance(plot, Plot)])
     if isinstance(panel, Grid):
         return _grid(panel)
+    if isinstance(panel, Field):
+        return _field(panel)
+    if isinstance(panel, Surface):
+        return _surface(panel)
     return _table(panel) if isinstance(panel, Table) else _source(panel)
 
 
@@ -151,6 +155,27 @@ def _grid(grid: Grid) -> tuple[list[str], Rows]:
             if cell is not None:
                 rows.append([name, column, *cell.values, cell.origin, cell.reason])
     return [grid.row_label, grid.column_label, *grid.value_names, "origin", "reason"], rows
+
+
+def _field(field: Field) -> tuple[list[str], Rows]:
+    """Return a row for every run, then for every node between them."""
+    rows: Rows = [[dot.x, dot.y, dot.value, dot.origin] for dot in field.dots]
+    runs = {(dot.x, dot.y) for dot in field.dots}
+    for y, values in zip(field.rows, field.values, strict=True):
+        rows.extend(
+            [x, y, value, "computed"] for x, value in zip(field.columns, values, strict=True) if (x, y) not in runs
+        )
+    return [field.x.title, field.y.title, field.value.title, "origin"], rows
+
+
+def _surface(surface: Surface) -> tuple[list[str], Rows]:
+    rows: Rows = [
+        [y, x, height]
+        for y, heights in zip(surface.rows, surface.heights, strict=True)
+        for x, height in zip(surface.columns, heights, strict=True)
+        if math.isfinite(height)
+    ]
+    return [surface.y.title, surface.x.title, surface.z.title], rows
 
 
 def _table(table: Table) -> tuple[list[str], Rows]:

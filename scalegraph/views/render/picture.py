@@ -16,8 +16,9 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
-from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
 from scalegraph.views.palette import Theme, ink, paper
+from scalegraph.views.render import field as field_panel
 from scalegraph.views.render import grid as grid_panel
 from scalegraph.views.render import plot as plot_panel
 from scalegraph.views.render import table as table_panel
@@ -152,6 +153,10 @@ def _high(panel: Panel, width: float) -> float:
         return min(24.0, 1.5 + 0.33 * table_panel.source_rows(panel))
     if isinstance(panel, Grid):
         return max(5.0, min(20.0, 1.6 + 0.95 * len(panel.rows)))
+    if isinstance(panel, Field):
+        return 9.0
+    if isinstance(panel, Surface):
+        return 10.5
     if panel.bars is not None and panel.bars.horizontal:
         return 1.8 + 0.55 * max(2, len(panel.bars.x))
     return 7.3
@@ -217,6 +222,10 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
             grid_panel.draw(brush, axes, panel)
         elif isinstance(panel, Table):
             table_panel.draw_table(brush, axes, panel)
+        elif isinstance(panel, Field):
+            field_panel.draw(brush, axes, panel)
+        elif isinstance(panel, Surface):
+            field_panel.draw_surface(brush, axes, panel)
         else:
             table_panel.draw_source(brush, axes, panel)
 

@@ -41,7 +41,7 @@ def draw(brush: Brush, axes: Axes, plot: Plot) -> None:
         _limits(axes, plot, x, y)
     if plot.bars is None:
         end_labels(brush, axes, plot, x, y)
-    if plot.marks:
+    if plot.marks or plot.handles:
         place_marks(brush, axes, plot, x, y)
     brush.later.append(lambda: x.thin(axes, "x"))
     brush.later.append(lambda: y.thin(axes, "y"))
@@ -160,6 +160,8 @@ def _values(plot: Plot, *, across: bool) -> list[float]:
     values: list[float] = []
     for line in plot.lines:
         values.extend(line.x if across else (*line.y, *line.low, *line.high))
+    # a line to drag must be in sight
+    values.extend(handle.value for handle in plot.handles if handle.axis == ("x" if across else "y"))
     if plot.bars is not None:
         if across:
             values.extend(plot.bars.x)
