@@ -22,7 +22,7 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
     """
-    known = _tree(regions, run)
+    known = region_tree(regions, run)
     exclusive = np.zeros((len(known), len(GROUPS)))
     visits = np.zeros(len(known))
     busiest = np.full(len(known), np.nan)
@@ -63,11 +63,14 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     return table
 
 
-def _tree(regions: Sequence[Region], run: RunRecord) -> list[tuple[Region, int]]:
-    """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root."""
+def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Region, int]]:
+    """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root.
+
+    Regions that only *runs* know stand below the root.
+    """
     by_id = {region.id: region for region in regions}
     by_id.setdefault(0, _PROGRAM)
-    for cost in run.regions:
+    for cost in (cost for run in runs for cost in run.regions):
         by_id.setdefault(cost.region, Region(id=cost.region, kind="region", name=f"region {cost.region}"))
     children: dict[int, list[Region]] = {}
     for region in by_id.values():
@@ -101,7 +104,7 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
     where a region gains); NaN when nothing is lost in all.
     """
-    regions = [region for region, _ in _tree([region for region, _ in _tree(regions, one)], run)]
+    regions = [region for region, _ in region_tree(regions, one, run)]
     table = region_costs(run, regions)
     alone = region_costs(one, regions).set_index("region")
     for suffix in ("", "_incl"):

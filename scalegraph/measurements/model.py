@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 # What a metric counts; "time" is converted to seconds when it is used, by its unit.
@@ -15,6 +16,9 @@ MetricKind: TypeAlias = Literal["time", "count", "bytes", "ratio", "other"]
 Extent: TypeAlias = Literal["inclusive", "exclusive", "unknown"]
 
 VALUE_COLUMNS = ("point", "call_path", "metric", "repetition", "value")
+MOST_REPETITIONS = 1_000_000
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -89,3 +93,64 @@ class MeasurementSet:
             if metric.name == name:
                 return index
         raise KeyError(name)
+
+    def grid(self, metric: int) -> Floats:
+        """Return the values of a metric, shape (call paths, points, repetitions); NaN where there is none."""
+        mine = self.values[self.values["metric"] == metric]
+        repetitions = int(mine["repetition"].max()) + 1 if len(mine) else 1
+        grid = np.full((len(self.call_paths), len(self.points), repetitions), np.nan)
+        grid[mine["call_path"], mine["point"], mine["repetition"]] = mine["value"]
+        return grid
+
+    def with_inside(self, grid: Floats) -> Floats:
+        """Return the sums of *grid* (exclusive values by call path first) with everything below each path.
+
+        A value that is missing counts as 0 beside others; NaN where nothing is known at or below the path.
+        """
+        total = np.nan_to_num(grid)
+        known = ~np.isnan(grid)
+        for index in range(len(self.call_paths) - 1, -1, -1):
+            parent = self.call_paths[index].parent
+            if parent is not None:
+                total[parent] += total[index]
+                known[parent] |= known[index]
+        return np.where(known, total, np.nan)
+
+    def without_inside(self, grid: Floats) -> Floats:
+        """Return *grid* (inclusive values by call path first) less the sums of the paths directly below each path."""
+        own = grid.copy()
+        below = np.nan_to_num(grid)
+        for index, path in enumerate(self.call_paths):
+            if path.parent is not None:
+                own[path.parent] -= below[index]
+        return own
+
+
+def check(measured: MeasurementSet) -> None:
+    """Raise `ValueError` with a sentence where *measured* is not what `MeasurementSet` says."""
+    if tuple(measured.points.columns) != measured.parameters:
+        raise ValueError("its points have other columns than its parameters")
+    for name in measured.parameters:
+        _check_parameter(name, measured.points[name])
+    for index, path in enumerate(measured.call_paths):
+        if path.parent is not None and not 0 <= path.parent < index:
+            raise ValueError(f"its call path {index} stands before its parent")
+    table = measured.values
+    if tuple(table.columns) != VALUE_COLUMNS:
+        raise ValueError(f"its values have other columns than {', '.join(VALUE_COLUMNS)}")
+    limits = (len(measured.points), len(measured.call_paths), len(measured.metrics), MOST_REPETITIONS)
+    for name, limit in zip(VALUE_COLUMNS[:4], limits, strict=True):
+        if not pd.api.types.is_integer_dtype(table[name].dtype):
+            raise ValueError(f"its values have no whole number as {name}")
+        if len(table) and not (table[name].min() >= 0 and table[name].max() < limit):
+            raise ValueError(f"its values name a {name} that is not there")
+    if table["value"].dtype != np.float64:
+        raise ValueError("its values are no numbers")
+
+
+def _check_parameter(name: str, column: pd.Series) -> None:
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        if not np.isfinite(column.to_numpy(dtype=float, na_value=np.nan)).all():
+            raise ValueError(f"its parameter {name} is not known at every point")
+    elif not column.map(lambda cell: isinstance(cell, str)).all():
+        raise ValueError(f"its parameter {name} holds neither numbers nor texts")

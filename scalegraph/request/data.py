@@ -10,6 +10,7 @@ import pandas as pd
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.run import Value
+from scalegraph.measurements.mapping import Mapping
 from scalegraph.request import expression
 from scalegraph.store import Study
 from scalegraph.views import SourceText, StudyData, matrices
@@ -30,6 +31,7 @@ def study_data(study: Study) -> StudyData:
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
     known["searches"] = study.facts("searches") or []
+    measured = study.measurements()
     return StudyData(
         table,
         tuple(records),
@@ -37,6 +39,7 @@ def study_data(study: Study) -> StudyData:
         tuple(SourceText(source.name, source.text, source.instrumented) for source in manifest.sources),
         manifest.regions,
         tuple(study.variants()),
+        None if measured is None else (measured, study.mapping() or Mapping()),
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import scalegraph
 from scalegraph.base.run import Region
 
-FORMAT = 2  # of the study file; raise it together with a step in migrations.py
+FORMAT = 3  # of the study file; raise it together with a step in migrations.py
 
 
 class _Part(BaseModel):

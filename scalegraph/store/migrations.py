@@ -9,7 +9,17 @@ from scalegraph.store.manifest import FORMAT
 
 APPLICATION_ID = 0x53475354  # "SGST": says in the file's header whose it is
 
-SCHEMA = """
+_MEASUREMENTS = """
+CREATE TABLE measurements (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),  -- a study has one set
+    description TEXT NOT NULL,         -- JSON: parameters, metrics, format, files, notes, what was skipped, mapping
+    points      BLOB NOT NULL,         -- Parquet: a column a parameter
+    call_paths  BLOB NOT NULL,         -- Parquet: name, parent (-1: none), file, line
+    vals        BLOB NOT NULL          -- Parquet: point, call_path, metric, repetition, value
+) STRICT
+"""
+
+SCHEMA = f"""
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL            -- JSON
@@ -22,11 +32,13 @@ CREATE TABLE runs (
     record     BLOB NOT NULL,          -- zlib of the RunRecord's JSON, without its output
     output     BLOB NOT NULL           -- zlib of the JSON list [stdout, stderr]
 ) STRICT;
+{_MEASUREMENTS};
 """
 
 # version -> the step from it to the next one
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {
+STEPS: dict[int, Callable[[sqlite3.Connection], object]] = {
     1: lambda _connection: None,  # 2: runs know more (what-if, causes, variables); the tables stay
+    2: lambda connection: connection.execute(_MEASUREMENTS),  # 3: the measurement set that the runs were made of
 }
 
 

@@ -26,6 +26,9 @@ from scalegraph.store.manifest import FORMAT, Manifest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from scalegraph.measurements.mapping import Mapping
+    from scalegraph.measurements.model import MeasurementSet
+
 SUFFIX = ".sgstudy"
 _BUSY_MS = 10_000  # a reader waits this long for a writer's commit, which takes milliseconds
 _MAGIC = b"SQLite format 3\0"
@@ -46,6 +49,7 @@ class Study:
         self._mutex = threading.RLock()
         self._cache: dict[int, RunRecord] = {}
         self._manifest: Manifest | None = None
+        self._set: tuple[MeasurementSet, Mapping | None] | None = None
         self.writable = lock is not None or path is None
 
     @classmethod
@@ -148,6 +152,41 @@ class Study:
         """Store a JSON value under *key* beside the manifest."""
         with self._mutex, self._said():
             self._put(f"fact.{key}", value)
+
+    def measurements(self) -> MeasurementSet | None:
+        """Return the measurement set that the runs were made of; None where they were not made of one."""
+        found = self._measured()
+        return None if found is None else found[0]
+
+    def mapping(self) -> Mapping | None:
+        """Return what the names of the measurement set mean, None where that was never said."""
+        found = self._measured()
+        return None if found is None else found[1]
+
+    def set_measurements(self, measured: MeasurementSet, mapping: Mapping | None = None) -> None:
+        """Keep *measured* and what its names mean in the study, in place of an earlier set."""
+        from scalegraph.store import sets
+
+        packed = sets.pack(measured, mapping)
+        with self._mutex, self._said():
+            self._writable()
+            self._connection.execute("INSERT OR REPLACE INTO measurements VALUES (1, ?, ?, ?, ?)", packed)
+            self._set = (measured, mapping)
+
+    def _measured(self) -> tuple[MeasurementSet, Mapping | None] | None:
+        with self._mutex, self._said():
+            if self._set is None:
+                query = "SELECT description, points, call_paths, vals FROM measurements"
+                row = self._connection.execute(query).fetchone()
+                if row is None:
+                    return None
+                from scalegraph.store import sets
+
+                try:
+                    self._set = sets.unpack(row)
+                except (ValueError, RecursionError) as error:
+                    raise StoreError(f"{self._place}: is damaged: its measurements: {error}") from None
+            return self._set
 
     def add_run(self, record: RunRecord) -> None:
         """Add *record*, in place of an earlier run of the same point; it is on the disk when this returns."""

@@ -10,7 +10,10 @@ from typing import Any
 import pandas as pd
 
 from scalegraph.analyze import metrics
+from scalegraph.analyze.callpaths import measured_runs
 from scalegraph.base.run import Region, RunRecord
+from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.model import MeasurementSet
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class StudyData:
     parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest as
     a dictionary (read: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and
     ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
-    *variants* are the what-if runs, which stand in neither *table* nor *runs*.
+    *variants* are the what-if runs, which stand in neither *table* nor *runs*. *imported* is the measurement set that
+    the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
     """
 
     table: pd.DataFrame
@@ -39,6 +43,7 @@ class StudyData:
     sources: tuple[SourceText, ...] = ()
     regions: tuple[Region, ...] = ()
     variants: tuple[RunRecord, ...] = ()
+    imported: tuple[MeasurementSet, Meaning] | None = None
 
     @classmethod
     def from_runs(
@@ -67,6 +72,20 @@ class StudyData:
     def scaling(self) -> pd.DataFrame:
         """`metrics.scaling` of the table, computed once."""
         return metrics.scaling(self.table)
+
+    @cached_property
+    def _measured(self) -> tuple[MeasurementSet, Meaning] | None:
+        return self.imported or measured_runs(self.runs, self.regions)
+
+    @property
+    def measured(self) -> MeasurementSet | None:
+        """Values by call path of the study: the set it was made of, or that of its runs' regions; None without runs."""
+        return self._measured[0] if self._measured else None
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the names in `measured` mean: which parameter counts processors, which metric is time, .."""
+        return self._measured[1] if self._measured else None
 
     @cached_property
     def by_key(self) -> Mapping[str, RunRecord]:

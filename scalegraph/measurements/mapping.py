@@ -1,0 +1,66 @@
+"""What the parameters and metrics of a measurement set mean, so that runs can be made of its points."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Scaling: TypeAlias = Literal["", "strong", "weak"]
+
+# How many seconds a unit of time is, by the names that tools and people give it.
+SECONDS: dict[str, float] = {
+    "s": 1.0,
+    "sec": 1.0,
+    "secs": 1.0,
+    "second": 1.0,
+    "seconds": 1.0,
+    "ms": 1e-3,
+    "msec": 1e-3,
+    "millisecond": 1e-3,
+    "milliseconds": 1e-3,
+    "us": 1e-6,
+    "usec": 1e-6,
+    "\u00b5s": 1e-6,
+    "\u03bcs": 1e-6,
+    "microsecond": 1e-6,
+    "microseconds": 1e-6,
+    "ns": 1e-9,
+    "nsec": 1e-9,
+    "nanosecond": 1e-9,
+    "nanoseconds": 1e-9,
+    "min": 60.0,
+    "minute": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+    "hour": 3600.0,
+    "hours": 3600.0,
+}
+
+
+class Mapping(BaseModel):
+    """What a set's names mean. It is stored with the set, so that it can be changed later.
+
+    *processors* is the parameter that counts them and *time* the metric that is the elapsed time in *unit* at the call
+    path *total* (a name of `MeasurementSet.paths`), each empty where there is none: models over the parameters work
+    all the same. With *summed* values are sums over the processors, so that elapsed is the value divided by their
+    number. *columns* names the metric for other columns of the run table (``work_flops``, ``references``, ..).
+    *sizes* are the parameters that make the problem larger. *scaling* says whether the problem grows with the
+    processors where no size tells.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    processors: str = ""
+    time: str = ""
+    unit: str = ""
+    total: str = ""
+    summed: bool = False
+    scaling: Scaling = ""
+    sizes: tuple[str, ...] = ()
+    columns: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in one unit of the time metric; 1 where no unit is known."""
+        return SECONDS.get(self.unit.lower(), 1.0)
