@@ -1,0 +1,201 @@
+"""Laws of speedup fitted to one series of times, best first."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scalegraph.analyze.fits import select, spread
+from scalegraph.analyze.fits.curve import Curve
+from scalegraph.analyze.fits.fit import CONFIDENCE, Fit
+from scalegraph.analyze.fits.laws import STRONG, WEAK, Law, Scaling, formula
+from scalegraph.analyze.fits.linear import Solution, left_out_error, solve
+from scalegraph.analyze.fits.noise import Flags, Floats, Sample, condense
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A law fitted: *bounded* obeys its bounds, *solution* does not; *columns* are the coefficients that are not 0."""
+
+    law: Law
+    sample: Sample
+    design: Floats
+    solution: Solution
+    bounded: Solution
+    theta: Floats
+    columns: int
+
+
+def fit_laws(
+    processors: Sequence[float] | Floats,
+    times: Sequence[Sequence[float]] | Floats,
+    *,
+    scaling: Scaling = "strong",
+    confidence: float = CONFIDENCE,
+    seed: int = 1,
+) -> list[Fit]:
+    """Return every law that the points allow, best first.
+
+    *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise
+    counts as relative. Laws are ordered by Akaike's criterion; a further coefficient must be significant at 5 %
+    (`select.FRUGAL`). Fewer than two different processor counts give an empty list.
+    """
+    n = np.asarray(processors, dtype=np.float64)
+    values = np.asarray(times, dtype=np.float64)
+    values = values.reshape(len(n), -1)
+    good = (n >= 1) & np.isfinite(values).any(axis=1)
+    n, values = n[good], np.where(values[good] > 0, values[good], np.nan)
+    kept = np.isfinite(values).any(axis=1)
+    n, values = n[kept], values[kept]
+    if len(np.unique(n)) < 2:
+        return []
+    raw = [
+        _fit(law, n, values)
+        for law in (STRONG if scaling == "strong" else WEAK)
+        if len(law.columns) <= len(np.unique(n))
+    ]
+    return _judged([entry for entry in raw if entry is not None], n, confidence, seed)
+
+
+def _fit(law: Law, n: Floats, values: Floats) -> _Raw | None:
+    sample = condense((n[:, None] / values if law.kind == "rate" else values)[None])
+    design = law.basis(n[:, None])
+    weight = (sample.count * sample.weight)[0]
+    free = solve(design, sample.mean[0], weight)
+    if not bool(free.valid):
+        return None
+    best, used = free, tuple(range(design.shape[1]))
+    if (free.theta < 0).any():
+        best, used = _bounded(design, sample.mean[0], weight)
+    theta = np.zeros(design.shape[1])
+    theta[list(used)] = best.theta
+    return _Raw(law, sample, design, free, best, theta, len(used))
+
+
+def _bounded(design: Floats, y: Floats, weight: Floats) -> tuple[Solution, tuple[int, ...]]:
+    """Return the least squares with no coefficient below 0, and which ones are above."""
+    found: list[tuple[float, tuple[int, ...], Solution]] = []
+    for size in range(1, design.shape[1] + 1):
+        for used in itertools.combinations(range(design.shape[1]), size):
+            part = solve(design[:, list(used)], y, weight)
+            if bool(part.valid) and (part.theta >= 0).all():
+                found.append((float(part.squares), used, part))
+    least = min(found, key=lambda entry: entry[0])
+    return least[2], least[1]
+
+
+def _judged(raw: Sequence[_Raw], n: Floats, confidence: float, seed: int) -> list[Fit]:
+    """Return the fits with criterion, intervals, rivals and doubt, best first."""
+    frugal = min(raw, key=lambda entry: _misfit(entry) / max(len(n) - entry.columns, 0.5))
+    pooled = spread.repeats_explain(frugal.sample, np.array([_misfit(frugal)]), frugal.columns)
+    scores = [_score(entry, pooled) for entry in raw]
+    order = sorted(range(len(raw)), key=lambda i: (scores[i], len(raw[i].law.columns)))
+    shares = select.evidence(np.array(scores))
+    fits = [_made(raw[i], scores[i], float(shares[i]), confidence, seed) for i in order]
+    return [_doubted(fit, fits, float(n.max())) for fit in fits]
+
+
+def _misfit(entry: _Raw) -> float:
+    return float(entry.bounded.squares)
+
+
+def _score(entry: _Raw, pooled: Flags) -> float:
+    columns = len(entry.law.columns)
+    aicc = float(select.criterion(entry.sample, np.array([_misfit(entry)]), columns, pooled)[0])
+    return aicc + select.FRUGAL * columns
+
+
+def _made(entry: _Raw, score: float, weight: float, confidence: float, seed: int) -> Fit:
+    law, sample, columns = entry.law, entry.sample, entry.design.shape[1]
+    found = spread.scale(sample, entry.solution.squares[None], columns)
+    stacked = Solution(*(np.asarray(getattr(entry.solution, name))[None] for name in Solution.__annotations__))
+    drawn = spread.pivots(entry.design[None], sample, stacked, found, seed=seed)
+    curve = Curve(
+        law.basis,
+        entry.theta,
+        entry.solution.theta,
+        entry.solution.inverse,
+        float(found.sigma[0]),
+        float(found.freedom[0]),
+        float(spread.noise(sample, found)[0]),
+        confidence,
+        spread.one_pivots(drawn, 0),
+        law.kind,
+    )
+    numbers = law.coefficients(curve)
+    weights = (sample.count * sample.weight)[0]
+    return Fit(
+        law.name,
+        law.title,
+        formula(law, numbers),
+        numbers,
+        curve,
+        float(left_out_error(entry.bounded, sample.mean[0], weights)),
+        float(select.adjusted_r2(sample, np.array([_misfit(entry)]), entry.columns)[0]),
+        score - select.FRUGAL * columns,
+        sample.mean.shape[1],
+        law.growth(tuple(entry.theta)),
+        weight,
+    )
+
+
+def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
+    """Return *fit* with its plausible rivals, and the sentence about what the points cannot tell."""
+    best = fits[0]
+    if fit is not best:
+        return replace(fit, decided=False, doubt=_against(fit, best))
+    far = select.HORIZON * largest
+    rivals = [other for other in fits[1:] if other.weight > 0 and _close(fit, other)]
+    apart = [
+        other for other in rivals if float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE
+    ]
+    names = tuple(other.law for other in rivals)
+    if not math.isfinite(fit.aicc):
+        return replace(
+            fit, decided=False, rivals=names, doubt=f"{fit.points} points are too few to compare laws; measure more."
+        )
+    if not apart:
+        return replace(fit, rivals=names)
+    return replace(fit, decided=False, rivals=names, doubt=_cannot_tell(fit, apart, largest))
+
+
+def _close(fit: Fit, other: Fit) -> bool:
+    """Return whether the evidence for *fit* over *other* is less than about 20 : 1."""
+    return math.log(max(fit.weight, 1e-300) / other.weight) * 2 < select.PLAUSIBLE
+
+
+def _against(fit: Fit, best: Fit) -> str:
+    if _close(best, fit):
+        return f"As plausible as {best.title}, which has the better criterion."
+    return f"The points speak against it: {best.title} is {select.odds(best.weight, fit.weight)} times as likely."
+
+
+def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
+    far = select.HORIZON * largest
+    other = max(apart, key=lambda rival: rival.weight)
+    share = float(select.differ(fit.predict([far]), other.predict([far]))[0])
+    names = " or ".join(rival.title for rival in apart)
+    return (
+        f"These points cannot tell {fit.title} from {names}: at N = {far:g} they differ by {100 * share:.0f} %; "
+        f"measure at N >= {telling(fit, other, largest):g}."
+    )
+
+
+def telling(fit: Fit, other: Fit, largest: float) -> float:
+    """Return the least N beyond the points, in powers of 2, where one measurement would tell the laws apart.
+
+    There they differ by more than four standard deviations of what *fit* predicts for the mean of three repetitions,
+    and by more than 2 %.
+    """
+    place = largest
+    for _ in range(10):
+        place *= 2
+        at = np.array([[place]])
+        first, second = float(fit.predict(at)[0]), float(other.predict(at)[0])
+        if abs(first - second) > max(4 * fit.curve.noise * abs(first) / math.sqrt(3), 0.02 * abs(first)):
+            return place
+    return place

@@ -1,0 +1,71 @@
+"""Weighted least squares of many small systems at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalegraph.analyze.fits.noise import Flags, Floats
+
+# A design whose columns depend on one another up to this is not solved.
+_DEPENDENT = 1e-7
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Solutions of a stack of systems.
+
+    *theta* (.., columns); *inverse* (.., columns, columns) is (X' W X)^-1; *squares* (..) is the weighted sum of
+    squared residuals; *residual* and *leverage* (.., points); *valid* (..) is false where columns depend on one
+    another or there are fewer points than columns (then *squares* is infinite).
+    """
+
+    theta: Floats
+    inverse: Floats
+    squares: Floats
+    residual: Floats
+    leverage: Floats
+    valid: Flags
+
+
+def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
+    """Return the weighted least-squares solutions.
+
+    *design* (.., points, columns), *y* and *weight* (.., points); leading axes broadcast. Points of weight 0 do not
+    count. Solved by QR with scaled columns, so that p^3 beside a constant keeps its digits.
+    """
+    root = np.sqrt(weight)
+    x = design * root[..., None]
+    length = np.sqrt((x**2).sum(axis=-2))
+    length = np.where(length > 0, length, 1.0)
+    shape = np.broadcast_shapes(x.shape[:-2], y.shape[:-1])
+    x = np.broadcast_to(x / length[..., None, :], shape + x.shape[-2:])
+    q, r = np.linalg.qr(x)
+    diagonal = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    columns = design.shape[-1]
+    valid = np.asarray((diagonal > _DEPENDENT).all(axis=-1) & ((weight > 0).sum(axis=-1) >= columns))
+    safe = np.where(valid[..., None, None], r, np.eye(columns))
+    inverse_r = np.linalg.inv(safe)
+    target = np.broadcast_to(y * root, (*shape, y.shape[-1]))
+    projected = np.einsum("...pc,...p->...c", q, target)
+    theta = np.einsum("...cd,...d->...c", inverse_r, projected) / length
+    inverse = np.einsum("...ce,...de->...cd", inverse_r, inverse_r) / (length[..., :, None] * length[..., None, :])
+    fitted = np.einsum("...pc,...c->...p", design, theta)
+    residual = y - fitted
+    squares = np.where(valid, (weight * residual**2).sum(axis=-1), np.inf)
+    leverage = np.minimum((q**2).sum(axis=-1), 1.0)
+    return Solution(theta, inverse, squares, residual, leverage, valid)
+
+
+def left_out_error(solution: Solution, y: Floats, weight: Floats) -> Floats:
+    """Return the mean relative error of every point as predicted by the others (..), from residuals and leverages.
+
+    Points without which the law cannot be determined (leverage 1) count with an error of 100 %.
+    """
+    rest = 1.0 - solution.leverage
+    alone = rest < 1e-9
+    error = np.abs(solution.residual) / np.where(alone, 1.0, rest)
+    relative = np.where(alone, 1.0, error / np.where(y != 0, np.abs(y), np.inf))
+    counted = weight > 0
+    return np.asarray((relative * counted).sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1))

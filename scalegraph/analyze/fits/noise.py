@@ -1,0 +1,74 @@
+"""Repetitions condensed: means, weights and what repetitions alone say about the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+# A point's own spread over few repetitions is a poor estimate of its noise, so it is mixed with the noise that all
+# points share (relative to their means), as if that were known from this many further repetitions.
+PRIOR_FREEDOM = 12.0
+# Values far below the largest count as if they were this share of it: near zero a relative error means nothing.
+LEAST_SHARE = 1e-3
+# Rounding: what no measurement resolves, relative.
+RESOLUTION = 1e-9
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Repeated values of several series at the same points.
+
+    *mean* and *count* have shape (series, points); a point that a series lacks has count 0 and mean 0. *weight* is
+    that of one repetition: 1/(scale of the noise there)^2, up to a factor that all points of a series share. The
+    noise counts as proportional to the value. *within* is the weighted sum of squares of the repetitions around their
+    means, shape (series,), with *freedom* degrees of freedom. *values* are the repetitions, NaN where there is none.
+    """
+
+    values: Floats
+    mean: Floats
+    count: Floats
+    weight: Floats
+    within: Floats
+    freedom: Floats
+
+    @property
+    def points(self) -> Floats:
+        """Number of points of each series, shape (series,)."""
+        return np.asarray((self.count > 0).sum(axis=1), dtype=np.float64)
+
+    @property
+    def observations(self) -> Floats:
+        """Number of values of each series, shape (series,)."""
+        return np.asarray(self.count.sum(axis=1), dtype=np.float64)
+
+    def only(self, series: Indices | slice) -> Sample:
+        """Return some of the series."""
+        parts = (self.values, self.mean, self.count, self.weight, self.within, self.freedom)
+        return Sample(*(part[series] for part in parts))
+
+
+def condense(values: Floats) -> Sample:
+    """Return means, counts and weights of *values*, shape (series, points, repetitions), NaN for missing ones."""
+    known = np.isfinite(values)
+    count = known.sum(axis=2).astype(np.float64)
+    filled = np.where(known, values, 0.0)
+    mean = filled.sum(axis=2) / np.maximum(count, 1.0)
+    scale = np.maximum(np.abs(mean), LEAST_SHARE * np.abs(mean).max(axis=1, keepdims=True, initial=0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    squares = np.where(known, (filled - mean[:, :, None]) / scale[:, :, None], 0.0) ** 2
+    own = squares.sum(axis=2)
+    own_freedom = np.maximum(count - 1.0, 0.0)
+    freedom = own_freedom.sum(axis=1)
+    shared = own.sum(axis=1) / np.maximum(freedom, 1.0)
+    known_noise = (shared > RESOLUTION**2)[:, None]
+    share = own / np.where(known_noise, shared[:, None], 1.0)
+    moderated = np.where(known_noise, (PRIOR_FREEDOM + share) / (PRIOR_FREEDOM + own_freedom), 1.0)
+    weight = np.where(count > 0, 1.0 / (scale**2 * moderated), 0.0)
+    within = (own / moderated).sum(axis=1)
+    return Sample(np.where(known, values, np.nan), mean, count, weight, within, freedom)
