@@ -1,0 +1,27 @@
+"""Extra-P's JSON lines: ``{"params": {"p": 4}, "callpath": "main", "metric": "time", "value": [1.5, 1.6]}``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from scalegraph.measurements.reader import Reader
+from scalegraph.measurements.readers._files import first_line
+from scalegraph.measurements.readers._lines import LineFormat, read_lines
+
+FORM = LineFormat("extrap-lines", "params", call_path="<root>", metric="value")
+
+
+def _recognises(_path: Path, head: bytes) -> bool:
+    line = first_line(head)
+    return line.startswith("{") and '"params"' in line
+
+
+READER = Reader(
+    "extrap-lines",
+    "Extra-P JSON lines",
+    (".jsonl", ".json"),
+    recognises=_recognises,
+    read=partial(read_lines, FORM),
+    order=25,
+)
