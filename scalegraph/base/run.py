@@ -167,6 +167,7 @@ class RegionCost(_Frozen):
     leaves: dict[str, Count] = Field(default_factory=dict)
     counters: dict[str, Count] = Field(default_factory=dict)
     busy_max: Count = 0  # busy cycles of the processor that was busiest here: load imbalance
+    useful_max: Count = 0  # the same with memory stalls
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected

@@ -64,5 +64,9 @@ def _region(cost: RegionCost, n: int, rest: int) -> RegionCost:
     leaves = {name: cycles for name, cycles in cost.leaves.items() if name not in WAITS}
     if cost.region == 0 and rest:
         leaves["idle_barrier"] = rest
-    busy = sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == "busy")
-    return cost.model_copy(update={"leaves": leaves, "busy_max": -(-busy // n)})
+    sums = {
+        group: sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == group)
+        for group in ("busy", "memory_stall")
+    }
+    most = {"busy_max": -(-sums["busy"] // n), "useful_max": -(-sum(sums.values()) // n)}
+    return cost.model_copy(update={"leaves": leaves, **most})

@@ -28,6 +28,7 @@ from scalegraph.runtime.format import (
 from scalegraph.runtime.results import Result
 
 _BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
+_USEFUL = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] in ("busy", "memory_stall")]
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,19 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
                 region=int(region),
                 leaves={name: int(leaves[i]) for i, name in enumerate(LEAF_NAMES) if leaves[i]},
                 counters={name: int(counters[i]) for i, name in enumerate(COUNTER_NAMES) if counters[i]},
-                busy_max=int(mine["leaves"][:, _BUSY].sum(axis=1, dtype=np.int64).max()),
+                busy_max=_most(mine["leaves"][:, _BUSY]),
+                useful_max=_most(mine["leaves"][:, _USEFUL]),
                 causes=causes.by_cause(parts),
                 widths=causes.widths(spread),
                 classes=causes.named(CLASS_NAMES, parts["classes"].sum(axis=0, dtype=np.int64)),
             )
         )
     return tuple(rows)
+
+
+def _most(leaves: np.ndarray[Any, np.dtype[Any]]) -> int:
+    """Return the greatest sum of the *leaves* of one processor, shape (processors, leaves)."""
+    return int(leaves.sum(axis=1, dtype=np.int64).max())
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:

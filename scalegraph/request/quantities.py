@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from scalegraph.analyze import fixed, metrics, profile, series, whatif
+from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.views import StudyData, matrices
+from scalegraph.views.pop import free_times
 
 Table: TypeAlias = pd.DataFrame
 
@@ -96,6 +97,21 @@ def _one_run(data: StudyData, processors: int | None) -> RunRecord:
     return data.by_key[key]
 
 
+def _pop(data: StudyData, processors: int | None) -> Table:
+    table = pop.efficiencies(data.scaling, data.by_key, free_times(data)).drop(columns="problem")
+    return table if processors is None else table[table["processors"] == processors]
+
+
+def _pop_regions(data: StudyData, processors: int | None) -> Table:
+    run = _one_run(data, processors)
+    same = [other for other in data.runs if other.ok and other.point.parameters == run.point.parameters]
+    reference = min(same, key=lambda other: other.point.processors)
+    table = pop.region_efficiencies(run, reference if reference is not run else None)
+    names = {region.id: region.name for region in data.regions}
+    table.insert(1, "name", [names.get(int(region), "program" if region == 0 else "") for region in table["region"]])
+    return table
+
+
 def _matrix(bound: str) -> Callable[[StudyData, int | None], Table]:
     def compute(data: StudyData, _processors: int | None) -> Table:
         made = matrices.matrix(data, bound)  # type: ignore[arg-type]
@@ -144,6 +160,8 @@ _ALL = (
     Quantity("profile", "costs by region of one run", _profile),
     Quantity("lines", "costs by source line of one run", _lines),
     Quantity("processors", "costs by processor of one run", _processors),
+    Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
+    Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
     Quantity("matrix", "scalability with the efficiency held", _matrix("efficiency")),
     Quantity("matrix-time", "scalability with the time held", _matrix("time")),
     Quantity("matrix-memory", "scalability with the memory per processor held", _matrix("memory")),

@@ -190,12 +190,17 @@ def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]
             sum(leaves[name][p] for name in names if LEAF_GROUPS[name] == "busy")
             for p in range(len(leaves["busy_int"]))
         ]
+        useful = [
+            sum(leaves[name][p] for name in names if LEAF_GROUPS[name] in ("busy", "memory_stall"))
+            for p in range(len(leaves["busy_int"]))
+        ]
         costs.append(
             RegionCost(
                 region=region,
                 leaves={name: sum(leaves[name]) for name in names if sum(leaves[name])},
                 counters={"visits": steps},
                 busy_max=max(busy),
+                useful_max=max(useful),
                 classes={"cold": steps, "true_sharing": 2 * steps} if region == 3 else {},
             )
         )

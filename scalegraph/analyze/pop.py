@@ -1,0 +1,223 @@
+"""The POP efficiency tree: which factor of the efficiency is lost, for runs and for regions.
+
+The tree of the POP centre of excellence (standard metrics for performance analysis), for processors in place of
+processes. *Useful* is time in the program's own code, memory stalls included; waiting and parallel primitives are not.
+
+    global        = parallel x computation
+    parallel      = load balance x communication          mean useful time / T_para
+    load balance  = mean useful time / greatest useful time
+    communication = serialisation x transfer              greatest useful time / T_para
+    transfer      = T_para with free primitives / T_para
+    computation   = instructions x ipc x frequency        useful time of the reference / useful time, sums
+
+The reference is the run of the same problem on the fewest processors, so strong scaling and sizes that grow with N are
+treated alike. Every product above holds exactly by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.table import Floats, numbers
+from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.runtime.format import LEAF_GROUPS
+
+USEFUL = ("busy", "memory_stall")
+USEFUL_LEAVES = tuple(name for name, group in LEAF_GROUPS.items() if group in USEFUL)
+_PRIMITIVE_LEAVES = tuple(name for name, group in LEAF_GROUPS.items() if group == "primitive")
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A node of the tree: column *name*, *title* for people, *depth*, and what a low value says."""
+
+    name: str
+    title: str
+    depth: int
+    low: str
+
+
+FACTORS: tuple[Factor, ...] = (
+    Factor("global", "global efficiency", 0, "processors do not do useful work, or need more time for it"),
+    Factor("parallel", "parallel efficiency", 1, "processors wait or execute primitives"),
+    Factor("load_balance", "load balance", 2, "some processors have more to do than others"),
+    Factor("communication", "communication efficiency", 2, "even the busiest processor waits or synchronises"),
+    Factor("serialisation", "serialisation", 3, "processors wait for each other in turn, though their shares are even"),
+    Factor("transfer", "transfer", 3, "barriers, locks, scheduling and tasks themselves take time"),
+    Factor("computation", "computation scaling", 1, "the same work takes more processor time than on the reference"),
+    Factor("instructions", "instruction scaling", 2, "more operations are executed than on the reference"),
+    Factor("ipc", "IPC scaling", 2, "operations take more cycles: caches, memory, network"),
+    Factor("frequency", "frequency scaling", 2, "processors run at a lower clock"),
+)
+NAMES = tuple(factor.name for factor in FACTORS)
+
+
+def tree(
+    elapsed: Floats,
+    useful_mean: Floats,
+    useful_max: Floats,
+    elapsed_free: Floats,
+    *,
+    useful_ratio: Floats,
+    instructions_ratio: Floats,
+    frequency_ratio: Floats,
+) -> pd.DataFrame:
+    """Return every factor (dimensionless), shape (runs, factors), columns `NAMES`; NaN where an input is missing.
+
+    *elapsed* T_para, *useful_mean* and *useful_max* over processors, *elapsed_free* T_para with free primitives, all in
+    one unit of time; *useful_ratio* useful time of the reference over that of the run (sums over processors),
+    *instructions_ratio* the same of instructions, *frequency_ratio* clock of the run over that of the reference. The
+    scaling of instructions per cycle is what the three leave.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parallel = useful_mean / elapsed
+        found = {
+            "global": parallel * useful_ratio,
+            "parallel": parallel,
+            "load_balance": useful_mean / useful_max,
+            "communication": useful_max / elapsed,
+            "serialisation": useful_max / elapsed_free,
+            "transfer": elapsed_free / elapsed,
+            "computation": useful_ratio,
+            "instructions": instructions_ratio,
+            "ipc": useful_ratio / (instructions_ratio * frequency_ratio),
+            "frequency": frequency_ratio,
+        }
+    return pd.DataFrame({name: np.asarray(values, dtype=np.float64) for name, values in found.items()})
+
+
+def efficiencies(
+    scaling: pd.DataFrame, records: Mapping[str, RunRecord], free: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Return the tree of every row of *scaling* (`metrics.scaling`), beside ``problem``, ``label``, ``processors``.
+
+    *records* by run key give the accounts of each processor; without them what needs the busiest processor is NaN.
+    *free*: T_para (s) with free synchronisation by run key, from what-if runs; else the primitives of the busiest
+    processor are taken off its time, which is exact for that processor. ``transfer_by`` says which: ``what-if`` or
+    ``accounts``; ``reference`` is the N compared with.
+    """
+    keys = [str(keys).split(",")[0] for keys in scaling["keys"]] if len(scaling) else []
+    elapsed, count = numbers(scaling, "time_s"), numbers(scaling, "processors")
+    useful = numbers(scaling, "busy_s") + numbers(scaling, "memory_stall_s")
+    most, primitive = _busiest([records.get(key) for key in keys])
+    told = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
+    elapsed_free = np.where(np.isfinite(told), told, elapsed - primitive)
+    reference = _reference(scaling)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = tree(
+            elapsed,
+            useful / count,
+            most,
+            elapsed_free,
+            useful_ratio=useful[reference] / useful,
+            instructions_ratio=_ratio(numbers(scaling, "work_ops"), reference),
+            frequency_ratio=1 / _ratio(numbers(scaling, "clock_hz"), reference),
+        )
+    made.insert(0, "problem", scaling["problem"].to_numpy())
+    made.insert(1, "label", scaling["label"].to_numpy())
+    made.insert(2, "processors", scaling["processors"].to_numpy())
+    made["reference"] = count[reference] if len(scaling) else count
+    made["transfer_by"] = np.where(np.isfinite(told), "what-if", np.where(np.isfinite(elapsed_free), "accounts", ""))
+    return made
+
+
+def _ratio(values: Floats, reference: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:
+    """Return the reference's value over that of each run."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(values[reference] / values, dtype=np.float64)
+
+
+def _reference(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Return for every row the position of the row of its problem with the fewest processors."""
+    positions = pd.Series(range(len(scaling)), index=scaling.index, dtype="int64")
+    if scaling.empty:
+        return np.zeros(0, dtype=np.intp)
+    least = scaling.assign(position=positions).sort_values(["problem", "processors"]).groupby("problem")["position"]
+    first = least.transform("first").reindex(scaling.index)
+    return np.array([int(position) for position in first], dtype=np.intp)
+
+
+def _busiest(records: Sequence[RunRecord | None]) -> tuple[Floats, Floats]:
+    """Return useful and primitive seconds of each run's busiest processor, NaN where accounts are missing."""
+    found = np.full((2, len(records)), np.nan)
+    for index, record in enumerate(records):
+        if record is None or not record.processor_leaves or not record.clock_hz:
+            continue
+        useful = _by_processor(record, USEFUL_LEAVES)
+        at = int(np.argmax(useful))
+        found[:, index] = useful[at] / record.clock_hz, _by_processor(record, _PRIMITIVE_LEAVES)[at] / record.clock_hz
+    return found[0], found[1]
+
+
+def _by_processor(record: RunRecord, leaves: Sequence[str]) -> Floats:
+    total = np.zeros(record.point.processors)
+    for name in leaves:
+        total += np.asarray(record.processor_leaves.get(name, 0), dtype=np.float64)
+    return total
+
+
+def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
+    """Return the tree of every region that costs anything, exclusive: columns ``region``, ``share`` and `NAMES`.
+
+    *share* of the run's processor time (0 to 1). T_para of a region is the processor time spent in it over N, the mean
+    over processors; since they are in it at different times, its communication, serialisation and transfer are NaN.
+    *reference*: the run of the same problem on the fewest processors; without it computation is NaN.
+    Rows are sorted by ``lost``, processor-seconds beyond those of an efficiency of 1: N T (1 - global).
+    """
+    count, clock = run.point.processors, run.clock_hz or float("nan")
+    costs = [cost for cost in run.regions if cost.leaves]
+    before = {cost.region: cost for cost in reference.regions} if reference is not None else {}
+    total = np.array([float(sum(cost.leaves.values())) for cost in costs])
+    useful = np.array([_sum(cost, USEFUL_LEAVES) for cost in costs])
+    most = np.array([cost.useful_max or np.nan for cost in costs], dtype=np.float64)
+    earlier = np.array([_sum(before.get(cost.region), USEFUL_LEAVES) for cost in costs])
+    instructions = np.array([_counted(cost) for cost in costs])
+    instructions_before = np.array([_counted(before.get(cost.region)) for cost in costs])
+    clock_before = (reference.clock_hz if reference is not None else None) or float("nan")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = tree(
+            total / count,
+            useful / count,
+            most,
+            np.full(len(costs), np.nan),
+            useful_ratio=earlier / useful,
+            instructions_ratio=instructions_before / instructions,
+            frequency_ratio=np.full(len(costs), clock / clock_before),
+        )
+    made["communication"] = np.nan
+    made.insert(0, "region", [cost.region for cost in costs])
+    made.insert(1, "share", total / total.sum() if total.sum() else np.nan)
+    made["lost"] = total / clock * (1 - made["global"].fillna(made["parallel"]))
+    return made.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _sum(cost: RegionCost | None, leaves: Sequence[str]) -> float:
+    return float("nan") if cost is None else float(sum(cost.leaves.get(name, 0) for name in leaves))
+
+
+def _counted(cost: RegionCost | None) -> float:
+    return float("nan") if cost is None else float(cost.counters.get("ops", 0)) or float("nan")
+
+
+def dominant(row: Mapping[str, float]) -> Factor | None:
+    """Return the innermost factor that is lowest, ``None`` where nothing is known or nothing is below 1.
+
+    At every level the lower branch is followed, so that a low parent is explained by its lower child.
+    """
+    name, found = "global", None
+    children = {
+        "global": ("parallel", "computation"),
+        "parallel": ("load_balance", "communication"),
+        "communication": ("serialisation", "transfer"),
+        "computation": ("instructions", "ipc", "frequency"),
+    }
+    while True:
+        below = [child for child in children.get(name, ()) if np.isfinite(row[child]) and row[child] < 1]
+        if not below:
+            return found
+        name = min(below, key=lambda child: row[child])
+        found = next(factor for factor in FACTORS if factor.name == name)

@@ -1,0 +1,153 @@
+"""The POP efficiency tree of a fixed size over N: which factor is lost, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import pop, verdict
+from scalegraph.analyze.table import numbers
+from scalegraph.base.run import RunRecord
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Column, Figure, Plot, Row, Table
+from scalegraph.views.view import View
+
+_TITLE = "POP efficiencies"
+_ROLES = {
+    "global": "ink",
+    "load_balance": "busy",
+    "serialisation": "idle",
+    "transfer": "primitive",
+    "instructions": "busy:2",
+    "ipc": "memory_stall",
+}
+_REGIONS = 40
+_COLUMNS = {
+    "global": "global",
+    "parallel": "parallel",
+    "load_balance": "balance",
+    "computation": "computation",
+    "instructions": "instructions",
+    "ipc": "IPC",
+}
+
+
+def free_times(data: StudyData) -> dict[str, float]:
+    """Return T_para (s) with free synchronisation by the key of the actual run, where a what-if run gives it."""
+    return {
+        run.point.actual().key: run.time_s
+        for run in data.variants
+        if run.ok and run.time_s is not None and run.point.variant.ideal == ("sync",)
+        if not run.point.variant.speedup and not run.point.variant.machine
+    }
+
+
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    rows = series.rows if series is not None else data.scaling.iloc[:0]
+    found = pop.efficiencies(rows, data.by_key, free_times(data))
+    if series is None or not np.isfinite(numbers(found, "parallel")).any():
+        need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
+        return common.empty("pop", _TITLE, data, need)
+    run = common.chosen_run(data, size, processors)
+    panels: list[Plot | Table] = [_tree(found), _curves(series.processors, rows, found)]
+    if run is not None and run.regions:
+        panels.append(_regions(data, run, _reference(data, rows)))
+    measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
+    how = (
+        "Transfer: T_para with free synchronisation, run again, over T_para."
+        if measured
+        else "Transfer: the busiest processor without its primitives. Runs with free synchronisation (--what-if sync)"
+        " would measure it."
+    )
+    return Figure(
+        "pop",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(found.iloc[-1], series.processors[-1]),
+        tuple(panels),
+        notes=(
+            f"Reference: N = {int(found['reference'].iloc[0])}. Useful: busy and memory stall.",
+            "A parent is the product of its children.",
+            how,
+            *common.failure_notes(data),
+        ),
+    )
+
+
+def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:
+    return data.by_key.get(str(rows["keys"].iloc[0]).split(",")[0])
+
+
+def _sentence(last: pd.Series, processors: int) -> str:
+    worst = pop.dominant({name: float(last[name]) for name in pop.NAMES})
+    text = f"On {processors} processors the global efficiency is {verdict.percent(float(last['global']))}"
+    if worst is None:
+        return f"{text}: nothing is lost."
+    return f"{text}; most is lost to {worst.title} ({verdict.percent(float(last[worst.name]))}): {worst.low}."
+
+
+def _tree(found: pd.DataFrame) -> Table:
+    counts = [int(n) for n in found["processors"]]
+    rows = []
+    for factor in pop.FACTORS:
+        values = [float(value) for value in found[factor.name]]
+        if not np.isfinite(values).any():
+            continue
+        cells = tuple(100 * value if np.isfinite(value) else None for value in values)
+        rows.append(Row((factor.title, *cells), factor.depth, factor.name, f"{factor.title}\nlow: {factor.low}"))
+    return Table((Column("efficiency"), *(Column(f"N = {n}", "%") for n in counts)), tuple(rows))
+
+
+def _curves(counts: tuple[int, ...], rows: pd.DataFrame, found: pd.DataFrame) -> Plot:
+    joined = rows.assign(**{f"pop.{name}": found[name].to_numpy() for name in _ROLES})
+    titles = {factor.name: factor.title for factor in pop.FACTORS}
+    lines = tuple(
+        common.curve(joined, f"pop.{name}", titles[name], role, unit="%", scale=100)
+        for name, role in _ROLES.items()
+        if np.isfinite(numbers(joined, f"pop.{name}")).any()
+    )
+    most = max((value for line in lines for value in line.y if np.isfinite(value)), default=100.0)
+    return Plot(common.processors_axis(counts), Axis("factor", "%", limits=(0.0, max(105.0, 1.05 * most))), lines)
+
+
+def _regions(data: StudyData, run: RunRecord, reference: RunRecord | None) -> Table:
+    table = pop.region_efficiencies(run, reference if reference is not run else None)
+    places = {region.id: region for region in data.regions}
+    rows = []
+    for row in table.head(_REGIONS).to_dict("records"):
+        region = places.get(int(row["region"]))
+        name = common.region_name(_named(region, int(row["region"])))
+        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        place = f"{region.file}:{region.line}" if region is not None and region.file else ""
+        tip = f"{name} {place}".rstrip()
+        rows.append(Row((name, _known(row["lost"]), *values), 0, str(int(row["region"])), tip))
+    first = (Column(f"region, N = {run.point.processors}"), Column("lost", "s", "mark"), Column("share", "%", "muted"))
+    return Table((*first, *(Column(name, "%") for name in _COLUMNS.values())), tuple(rows))
+
+
+def _named(region: Any, number: int) -> dict[str, Any]:
+    if region is None:
+        return {"name": "program" if number == 0 else f"region {number}", "kind": "region", "file": "", "line": 0}
+    return {"name": region.name, "kind": region.kind, "file": region.file, "line": region.line}
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _percent(value: float) -> float | None:
+    return 100 * float(value) if np.isfinite(value) else None
+
+
+VIEW = View(
+    "pop",
+    _TITLE,
+    "Where it is lost",
+    "Load balance, serialisation, transfer and computation scaling, over N and by region (POP metrics).",
+    _make,
+    (common.SIZE, common.PROCESSORS),
+    order=75,
+)
