@@ -15,6 +15,7 @@ from pathlib import Path
 
 from conftest import Simulator
 from openmp_programs import source
+from sanitizing import ENVIRONMENT, complaints, sanitized
 
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library
@@ -74,7 +75,7 @@ def unit_of(simulator: Simulator, seed: int) -> str:
 def fault(simulator: Simulator, this: Case) -> str:
     """Return what is wrong with the simulated run, or nothing."""
     name, args = unit_of(simulator, this.seed), [str(this.seed)]
-    env = {**this.env, "OMP_NUM_THREADS": str(this.threads)}
+    env = {**this.env, **ENVIRONMENT, "OMP_NUM_THREADS": str(this.threads)}
     settings = {**this.settings, "run.stack_bytes": str(2**20)}
     try:
         expected = simulator.native(name, this.threads, args=args, env=env)
@@ -83,6 +84,8 @@ def fault(simulator: Simulator, this: Case) -> str:
         return f"{this}: no end"
     if outcome.status != "ok" or outcome.returncode != 0:
         return f"{this}: {outcome.status}, {outcome.result.meta['message']}, {outcome.stderr}"
+    if said := complaints(outcome.stderr):
+        return f"{this}: {said[0]}"
     if outcome.stdout != expected:
         return f"{this}: other results than the native program's"
     if outcome.processor_sums() != [outcome.time] * this.processors:
@@ -94,10 +97,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--sanitize", action="store_true", help="run with the sanitizers in the runtime (gcc's)")
     options = parser.parse_args()
     faults = 0
-    with tempfile.TemporaryDirectory() as directory:
-        simulator = Simulator(Path(directory), library(find_compiler()))
+    with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as beside:
+        runtime = sanitized(Path(beside)) if options.sanitize else library(find_compiler())
+        if runtime is None:
+            parser.error("the compiler has no sanitizers")
+        simulator = Simulator(Path(directory), runtime)
         for seed in range(options.first, options.first + options.count):
             if wrong := fault(simulator, case(seed)):
                 faults += 1

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "sg_runtime.h"
+#include "sg_fence.h"
 #include "sg_variable.h"
 
 #define CLASSES     52
@@ -62,13 +62,14 @@ static void *map(void *at, size_t size)
     return got == MAP_FAILED || (at && got != at) ? NULL : got;
 }
 
-void *sg_new(size_t size)
+void *sg_new(size_t wanted)
 {
-    size = (size + 63) & ~(size_t)63;
+    size_t size = ((wanted + 63) & ~(size_t)63) + SG_FENCE_BYTES;
     if (size > (1u << 18)) {
         void *large = map(NULL, size);
         if (large == NULL)
             sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
+        sg_fence_shut((char *)large + wanted, size - wanted);
         return large;
     }
     if ((size_t)(memory.new_end - memory.new_next) < size) {
@@ -77,9 +78,16 @@ void *sg_new(size_t size)
             sg_stop(SG_STATUS_INTERNAL, "no memory for the simulation itself");
         memory.new_end = memory.new_next + (1u << 20);
     }
-    void *block = memory.new_next;
+    char *block = memory.new_next;
     memory.new_next += size;
+    sg_fence_shut(block + wanted, size - wanted);
     return block;
+}
+
+void *sg_larger(const void *old, size_t used, size_t size)
+{
+    void *fresh = sg_new(size);
+    return used == 0 ? fresh : memcpy(fresh, old, used);
 }
 
 void sg_alloc_own(bool own)
@@ -210,8 +218,11 @@ static void *allocate(uint64_t size, bool *zeroed, const void *caller)
         return errno = ENOMEM, NULL;
     void *block = size <= SMALL_LIMIT ? allocate_small(h, size) : allocate_large(h, size, zeroed);
     if (block == NULL)
-        errno = ENOMEM;
-    else if (!memory.own_mode && caller != NULL)
+        return errno = ENOMEM, NULL;
+    sg_fence_shut((char *)block - sizeof(header), sizeof(header));
+    sg_fence_open(block, size);
+    sg_fence_shut((char *)block + size, ((header *)block - 1)->capacity - size);
+    if (!memory.own_mode && caller != NULL && sg != NULL)
         sg_variable_born(block, size, caller, size > SMALL_LIMIT);
     return block;
 }
@@ -250,11 +261,12 @@ SG_API void free(void *pointer)
     heap *h = at >= memory.own.base && at < memory.own.top ? &memory.own : &memory.program;
     if (at < h->base || at >= h->top)
         return;
-    if (h == &memory.program)
+    if (h == &memory.program && sg != NULL)
         sg_variable_gone(pointer);
     header *head = header_of(pointer);
     char *start = (char *)pointer - head->offset;
     head = (header *)start;
+    sg_fence_shut(head + 1, head->capacity);
     if (head->size_class == CLASSES) {
         release_large(h, start, head->capacity + sizeof(header));
         return;
@@ -309,11 +321,15 @@ static void *reallocate(void *pointer, size_t size, const void *caller)
     if (size == 0)
         return free(pointer), NULL;
     size_t old = usable(pointer);
-    if (size <= old && (old <= SMALL_LIMIT || size > old / 2))
+    if (size <= old && (old <= SMALL_LIMIT || size > old / 2)) {
+        sg_fence_open(pointer, size);
+        sg_fence_shut((char *)pointer + size, old - size);
         return pointer;
+    }
     void *block = allocate(size, &zeroed, caller);
     if (block == NULL)
         return NULL;
+    sg_fence_open(pointer, old);
     memcpy(block, pointer, old < size ? old : size);
     free(pointer);
     return block;

@@ -16,9 +16,17 @@ void **sg_keys_of_main(void)
     return keys.main_value;
 }
 
-static void **values(void)
+#ifdef SG_FENCES
+static __thread void *of_sanitizer; /* value of the first key, which is the sanitizer's: by host thread */
+#endif
+
+static void **value_of(pthread_key_t key)
 {
-    return sg_self() != NULL ? sg_posix_of(sg_self())->values : keys.main_value;
+#ifdef SG_FENCES
+    if (key == 0)
+        return &of_sanitizer;
+#endif
+    return &(sg_self() != NULL ? sg_posix_of(sg_self())->values : keys.main_value)[key];
 }
 
 SG_API int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
@@ -47,14 +55,14 @@ SG_API int pthread_key_delete(pthread_key_t key)
 
 SG_API void *pthread_getspecific(pthread_key_t key)
 {
-    return key < SG_KEYS ? values()[key] : NULL;
+    return key < SG_KEYS ? *value_of(key) : NULL;
 }
 
 SG_API int pthread_setspecific(pthread_key_t key, const void *value)
 {
     if (key >= SG_KEYS || !keys.used[key])
         return EINVAL;
-    values()[key] = (void *)value;
+    *value_of(key) = (void *)value;
     return 0;
 }
 

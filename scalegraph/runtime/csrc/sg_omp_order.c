@@ -76,7 +76,8 @@ static struct sg_doacross *prepare(sg_work *work, uint32_t loops, const uint64_t
     if (d->extent == NULL || (d->posted == NULL && d->capacity > 0))
         sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for a loop with dependences of %llu iterations",
                 (unsigned long long)counts[0]);
-    memset(d->posted, 0, counts[0] * sizeof *d->posted);
+    if (counts[0] > 0)
+        memset(d->posted, 0, counts[0] * sizeof *d->posted);
     memcpy(d->extent, counts, loops * sizeof *counts);
     d->loops = loops;
     d->count = counts[0];

@@ -37,9 +37,8 @@ static void add_place(const uint64_t *set, int64_t shift)
         return;
     if (omp->places_count == omp->places_room) {
         uint32_t room = omp->places_room ? 2 * omp->places_room : 16;
-        sg_place *places = sg_new(room * sizeof *places);
-        memcpy(places, omp->places, omp->places_count * sizeof *places);
-        omp->places = places;
+        size_t known = omp->places_count * sizeof(sg_place);
+        omp->places = sg_larger(omp->places, known, room * sizeof(sg_place));
         omp->places_room = room;
     }
     omp->places[omp->places_count++] = (sg_place){set_count(moved), moved};

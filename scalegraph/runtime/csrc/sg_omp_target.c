@@ -73,7 +73,7 @@ static size_t firstprivate(size_t count, void **addresses, const size_t *sizes, 
             continue;
         size_t alignment = (size_t)1 << (kinds[i] >> MAP_ALIGNMENT_SHIFT);
         used = (used + alignment - 1) & ~(alignment - 1);
-        if (block != NULL) {
+        if (block != NULL && sizes[i] > 0) {
             memcpy(block + used, addresses[i], sizes[i]);
             addresses[i] = block + used;
         }

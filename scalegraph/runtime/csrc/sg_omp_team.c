@@ -207,9 +207,8 @@ static void dock(sg_thread *t)
     sg_omp *omp = sg->omp;
     if (omp->docked_count == omp->docked_room) {
         uint32_t room = omp->docked_room ? 2 * omp->docked_room : 64;
-        sg_thread **docked = sg_new(room * sizeof *docked);
-        memcpy(docked, omp->docked, omp->docked_count * sizeof *docked);
-        omp->docked = docked;
+        size_t known = omp->docked_count * sizeof(sg_thread *);
+        omp->docked = sg_larger(omp->docked, known, room * sizeof(sg_thread *));
         omp->docked_room = room;
     }
     omp->docked[omp->docked_count++] = t;
@@ -278,9 +277,8 @@ static void prepare_workers(sg_team *team)
         missing = size - 1 > docked ? size - 1 - docked : 0;
     } else {
         if (root->workers_count < size) {
-            sg_thread **workers = sg_new(size * sizeof *workers);
-            memcpy(workers, root->workers, root->workers_count * sizeof *workers);
-            root->workers = workers;
+            size_t known = root->workers_count * sizeof(sg_thread *);
+            root->workers = sg_larger(root->workers, known, size * sizeof(sg_thread *));
             root->workers_count = size;
         }
         for (uint32_t i = 1; i < size; i++)

@@ -66,7 +66,7 @@ void sg_work_memory(sg_work *work, bool first, void **memory)
             work->memory_size = size;
             if (work->memory == NULL)
                 sg_stop(SG_STATUS_OUT_OF_MEMORY, "no memory for a worksharing construct");
-        } else {
+        } else if (size > 0) {
             memset(work->memory, 0, size);
         }
     }

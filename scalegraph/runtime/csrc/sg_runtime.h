@@ -24,10 +24,13 @@
 
 /* Where things lie, the same in every run: the program's heap, the stacks of the simulated
  * threads, and the addresses (never dereferenced) of the simulated runtime's own variables. */
-#define SG_HEAP_BASE      0x1000000000ull
-#define SG_STACK_BASE     0x8000000000ull
-#define SG_OWN_HEAP_BASE  0xa000000000ull
-#define SG_VARIABLE_BASE  0xc000000000ull
+#ifndef SG_BASE
+#define SG_BASE 0ull /* else as a checker wants it that keeps low addresses for itself, see sg_fence.h */
+#endif
+#define SG_HEAP_BASE      (SG_BASE + 0x1000000000ull)
+#define SG_STACK_BASE     (SG_BASE + 0x8000000000ull)
+#define SG_OWN_HEAP_BASE  (SG_BASE + 0xa000000000ull)
+#define SG_VARIABLE_BASE  (SG_BASE + 0xc000000000ull)
 #define SG_MAX_PROCESSORS 4096u
 #define SG_MAX_THREADS    4096u /* at a time */
 #define SG_REGION_DEPTH   256u
@@ -515,6 +518,9 @@ static inline uint64_t sg_variables(uint64_t lines)
 
 /* Zeroed memory of the runtime itself, never given back. */
 void *sg_new(size_t size);
+
+/* Such memory that begins with `used` bytes of `old`, which may be NULL if there are none. */
+void *sg_larger(const void *old, size_t used, size_t size);
 /* Between these two, malloc serves the runtime (threads, directories), not the program's heap. */
 void sg_alloc_own(bool own);
 void sg_alloc_limit(uint64_t bytes);

@@ -252,10 +252,7 @@ void sg_variable_own(uint64_t address, uint64_t bytes, enum sg_own own)
         uint64_t size = v->own_lines ? v->own_lines : 4096;
         while (size < end)
             size *= 2;
-        uint8_t *fresh = sg_new(size);
-        if (v->own_lines != 0)
-            memcpy(fresh, v->own_of_line, v->own_lines);
-        v->own_of_line = fresh;
+        v->own_of_line = sg_larger(v->own_of_line, v->own_lines, size);
         v->own_lines = size;
     }
     memset(v->own_of_line + first, own, end - first);

@@ -1,0 +1,38 @@
+/* Tells AddressSanitizer which memory of our heaps nobody may touch, when the runtime is built with
+ * -DSG_FENCES for its own tests (tests/runtime/test_sanitizers.py). Else nothing of it exists. */
+#ifndef SG_FENCE_H
+#define SG_FENCE_H
+
+#include "sg_runtime.h"
+
+#ifdef SG_FENCES
+#define SG_FENCE_BYTES 64u
+void __asan_poison_memory_region(const volatile void *start, size_t size);
+void __asan_unpoison_memory_region(const volatile void *start, size_t size);
+
+/* Before the runtime's context exists the sanitizer may not have begun. */
+static inline void sg_fence_shut(const void *start, uint64_t size)
+{
+    if (sg != NULL)
+        __asan_poison_memory_region(start, size);
+}
+
+static inline void sg_fence_open(const void *start, uint64_t size)
+{
+    if (sg != NULL)
+        __asan_unpoison_memory_region(start, size);
+}
+#else
+#define SG_FENCE_BYTES 0u
+static inline void sg_fence_shut(const void *start, uint64_t size)
+{
+    (void)start, (void)size;
+}
+
+static inline void sg_fence_open(const void *start, uint64_t size)
+{
+    (void)start, (void)size;
+}
+#endif
+
+#endif
