@@ -7,6 +7,7 @@ directory that holds them, else ``../shared/data`` is looked for beside the chec
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,13 @@ FAULTY = {
     "talpas/talpas_10_neg.txt": "metric 'flops' of 'compute': measured at 3 of 5 points",
 }
 
+# Extra-P sums over the locations for strong scaling; only metrics that the file itself has
+CUBES = {
+    "multi_parameter": (3, 27, 4, 7, 756, 117063.00234964001),
+    "single_parameter": (3, 9, 4, 7, 252, 18348.000830155),  # Extra-P leaves two constant parameters out
+    "simple_threaded": (1, 5, 5, 2, 45, 1183.0),
+}
+
 
 @pytest.fixture(scope="session")
 def samples(root: Path) -> Path:
@@ -152,6 +160,36 @@ def test_faulty_files_are_refused_with_their_reason(samples: Path, name: str) ->
     with pytest.raises(InputError) as refusal:
         load(path)
     assert str(refusal.value).startswith(f"{path}: {FAULTY[name]}")
+
+
+def test_cube_directories_load_as_in_extra_p(samples: Path) -> None:
+    for name, known in CUBES.items():
+        found = load(samples / "cube" / name)
+        own = [not metric.name.endswith(("_max", "_mean", "elapsed", "locations")) for metric in found.metrics]
+        values = found.values[[own[metric] for metric in found.values["metric"]]]
+        assert numbers(replace(found, values=values)) == known[:5], name
+        assert values["value"].sum() == pytest.approx(known[5], rel=1e-12), name
+        assert {each.what for each in found.skipped} <= {"metric bytes_put", "metric bytes_get"}
+
+
+def test_cube_directories_of_other_parameters_are_refused(samples: Path) -> None:
+    with pytest.raises(InputError, match=r"x10y1z1: its name holds the parameters x, y, z; expected x, y, wrong"):
+        load(samples / "cube" / "negative_example")
+
+
+def test_cube_values_of_threads_give_their_largest_and_average(samples: Path) -> None:
+    found = load(samples / "cube" / "simple_threaded")
+    foo = found.paths.index("main->foo")
+    assert (found.call_paths[foo].file, found.call_paths[foo].line) == ("example.c", 1)
+    names = ("time", "time_max", "time_mean", "elapsed")
+    assert [found.grid(found.metric(name))[foo, 1, 0] for name in names] == pytest.approx([19.8, 10.0, 4.95, 10.0])
+    assert list(found.grid(found.metric("locations"))[0, :, 0]) == [4] * 5
+
+
+def test_one_cube_profile_is_one_point(samples: Path) -> None:
+    found = load(samples / "cube" / "single_parameter" / "mm.x25y1z1.r1" / "profile.cubex")
+    assert found.points.to_dict("records") == [{"x": 25, "y": 1, "z": 1}]
+    assert numbers(found)[2:] == (4, 7, 28)
 
 
 def test_no_sample_is_left_out(samples: Path) -> None:
