@@ -13,7 +13,7 @@ import pandas as pd
 from scalegraph.analyze import bounds
 from scalegraph.analyze.bounds import Anchor, Bound
 
-Metric: TypeAlias = Literal["latency", "isospeed"]
+Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
 
 _TITLES: dict[Bound, str] = {

@@ -1,0 +1,150 @@
+"""Where a matrix contradicts itself or the times it is said to rest on, to the digits that were printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix
+
+from scalegraph.analyze.matrix import Matrix, Pair
+
+_Entry: TypeAlias = tuple[Pair, float, tuple[float, float]]  # what is printed, and the logarithms it may stand for
+_REST = 1e-7  # of a logarithm: what the solver leaves open
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """An entry that no potential fits: *printed* is there, *fits* would agree with all others.
+
+    *n* and *n2* are equal where the time of N = *n* is meant (s), else the cell from N to N'.
+    """
+
+    n: int
+    n2: int
+    printed: float
+    fits: float
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time and not a cell."""
+        return self.n == self.n2
+
+
+def digit(values: Sequence[float]) -> float:
+    """Return the last printed digit of *values*: 0.001 for 0.441 and 0.67."""
+    places = 0
+    for value in values:
+        text = f"{value:.12f}".rstrip("0")
+        places = max(places, len(text.partition(".")[2]))
+    return 10.0**-places
+
+
+def contradictions(
+    matrix: Matrix, *, tolerance: float | None = None, times: Mapping[int, float] | None = None
+) -> list[Contradiction]:
+    """Return the entries of *matrix* that contradict the others, the furthest first; none if all agree.
+
+    value(N, N') = value(N, N'') value(N'', N') (isospeed.txt IV.B) means that value(N, N') = T(N)/T(N') for some T. A
+    linear program looks for the T that fits every value within half of its last printed digit, or within the relative
+    *tolerance*, with the least sum of departures (in logarithms); the entry furthest out is set aside, until the rest
+    agree. *times* (s,
+    by N) are the T that were published with it, to their printed digits: then a time can be what contradicts.
+    """
+    cells = [(pair, value) for pair, value in matrix.values.items() if pair[0] < pair[1] and value > 0]
+    known = {n: time for n, time in (times or {}).items() if n in matrix.processors}
+    if len(cells) + len(known) < 2:
+        return []
+    cell_digit = digit([value for _, value in cells]) if cells else 1.0
+    entries = [(pair, value, _room(value, cell_digit, tolerance)) for pair, value in cells]
+    # a printed time has its own number of digits
+    entries += [((n, n), time, _room(time, digit([time]), tolerance)) for n, time in known.items()]
+    found = []
+    while True:
+        logs = _potentials(matrix.processors, entries)
+        outside = [(_beyond(logs, entry), entry) for entry in entries]
+        worst = max(outside, key=lambda item: item[0], default=None)
+        if worst is None or worst[0] <= _REST:
+            break
+        entries.remove(worst[1])  # one at a time: what departs with it may depart because of it
+        found.append(worst[1])
+    made = [Contradiction(*pair, value, math.exp(_fit(logs, pair))) for pair, value, _ in found]
+    return sorted(made, key=lambda entry: (-abs(math.log(entry.fits / entry.printed)), entry.n, entry.n2))
+
+
+def _fit(logs: Mapping[int, float], pair: Pair) -> float:
+    n, n2 = pair
+    return logs[n] if n == n2 else logs[n] - logs[n2]
+
+
+def _beyond(logs: Mapping[int, float], entry: _Entry) -> float:
+    pair, _, (low, high) = entry
+    fits = _fit(logs, pair)
+    return max(low - fits, fits - high)
+
+
+def _room(value: float, last: float, tolerance: float | None) -> tuple[float, float]:
+    """Return the logarithms between which the true value lies."""
+    if tolerance is not None:
+        return math.log(value) - tolerance, math.log(value) + tolerance
+    half = min(last / 2, 0.999 * value)
+    return math.log(value - half), math.log(value + half)
+
+
+def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[int, float]:
+    """Return log T by N with the least sum of departures beyond the room of each entry, and then nearest to all.
+
+    Unknowns: log T(N), and for each entry its departure beyond its room and, at a price so small that it decides only
+    among equals, its distance from the middle of the room.
+    """
+    at = {n: i for i, n in enumerate(processors)}
+    count, size = len(entries), len(processors)
+    rows, columns, data, limits = [], [], [], []
+    row = 0
+    for index, ((n, n2), value, (low, high)) in enumerate(entries):
+        middle = math.log(value)
+        departure, distance = size + index, size + count + index
+        for sign, end, slack in (
+            (1.0, high, departure),
+            (-1.0, -low, departure),
+            (1.0, middle, distance),
+            (-1.0, -middle, distance),
+        ):
+            parts = [(at[n], sign)] if n == n2 else [(at[n], sign), (at[n2], -sign)]
+            for column, factor in [*parts, (slack, -1.0)]:
+                rows.append(row)
+                columns.append(column)
+                data.append(factor)
+            limits.append(end)
+            row += 1
+    cost = np.concatenate([np.zeros(size), np.ones(count), np.full(count, 1e-6)])
+    free: list[tuple[float | None, float | None]] = [(None, None)] * size
+    if not any(n == n2 for (n, n2), _, _ in entries):
+        free[0] = (0.0, 0.0)  # only ratios are known
+    made = linprog(
+        cost,
+        A_ub=coo_matrix((data, (rows, columns)), shape=(row, size + 2 * count)).tocsr(),
+        b_ub=np.array(limits),
+        bounds=[*free, *[(0.0, None)] * (2 * count)],
+        method="highs",
+    )
+    return {n: float(made.x[i]) for n, i in at.items()}
+
+
+def sentence(found: Sequence[Contradiction], least: int = 3) -> str:
+    """Return what contradicts for people; empty without contradictions. *least* digits of what would fit."""
+    parts = []
+    for entry in found:
+        printed, fits = f"{entry.printed:.12g}", f"{entry.fits:.{max(least, _digits(entry.printed))}g}"
+        name = f"the time at N = {entry.n}" if entry.is_time else f"the entry ({entry.n}, {entry.n2})"
+        parts.append(f"{name} = {printed} contradicts the others, {fits} would fit")
+    text = "; ".join(parts[:4]) + (f"; and {len(parts) - 4} more" if len(parts) > 4 else "")
+    return text[0].upper() + text[1:] + "." if text else ""
+
+
+def _digits(value: float) -> int:
+    return len(f"{value:.12g}".replace(".", "").lstrip("0"))
