@@ -34,7 +34,7 @@ def matrix_of(measured: MeasurementSet) -> Matrix | None:
     processors = tuple(sorted({n for pair in values for n in pair}))
     made = Matrix(
         cast("Metric", metric.name),
-        cast("Bound", bound),
+        bound,
         float(held),
         processors,
         values,
