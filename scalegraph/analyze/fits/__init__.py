@@ -5,5 +5,7 @@ Everything works on arrays of points and repeated values; nothing knows of studi
 
 from scalegraph.analyze.fits.fit import CONFIDENCE, Coefficient, Fit
 from scalegraph.analyze.fits.lawfit import fit_laws
+from scalegraph.analyze.fits.models import fit_models
+from scalegraph.analyze.fits.modelset import Models
 
-__all__ = ["CONFIDENCE", "Coefficient", "Fit", "fit_laws"]
+__all__ = ["CONFIDENCE", "Coefficient", "Fit", "Models", "fit_laws", "fit_models"]

@@ -40,7 +40,7 @@ class Fit:
     title: str
     formula: str
     coefficients: tuple[Coefficient, ...]
-    curve: Curve
+    curve: Curve = field(repr=False)
     cv_error: float
     adjusted_r2: float
     aicc: float

@@ -22,13 +22,13 @@ def criterion(sample: Sample, squares: Floats, columns: int | Floats, pooled: Fl
     """Return Akaike's criterion with small-sample correction, shape of *squares* (series, ..).
 
     Where repetitions explain the residuals (*pooled*, (series,)) every repetition is an observation, else every point.
-    Infinite where there are too few for so many coefficients.
+    Infinite where there are not more of them than coefficients; the correction stays finite where there is one more.
     """
     extra = (slice(None),) + (None,) * (squares.ndim - 1)
     count = np.where(pooled, sample.observations, sample.points)[extra]
     total = np.where(pooled[extra], sample.within[extra] + squares, squares)
     parameters = columns + 1.0
-    room = count - parameters - 1.0
+    room = np.where(count > columns, np.maximum(count - parameters - 1.0, 0.5), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         fit = count * np.log(total / np.maximum(count, 1.0) + RESOLUTION**2)
         correction = 2.0 * parameters * (parameters + 1.0) / np.where(room > 0, room, np.nan)

@@ -1,0 +1,287 @@
+"""The models of many series: arrays over series, and each as a `Fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from scalegraph.analyze.fits import select, spread, terms
+from scalegraph.analyze.fits.curve import Curve
+from scalegraph.analyze.fits.fit import Coefficient, Fit
+from scalegraph.analyze.fits.linear import Solution
+from scalegraph.analyze.fits.mixture import mixture_band
+from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Indices, Sample
+from scalegraph.analyze.fits.terms import Hypothesis
+
+RIVALS = 8  # hypotheses kept for each series, the chosen one first
+_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models of *series*; arrays have the series first, then the rivals (the chosen one first), then columns.
+
+    *space* are the hypotheses that occur, *which* their positions (-1: none). *theta*, *inverse* ((X'WX)^-1), *sigma*
+    and *freedom* as in `Curve`; *low* and *high* are intervals of the chosen model's coefficients (series, columns),
+    *weight* the share of the evidence among the rivals. *cv_error* is relative, *adjusted_r2* of the weighted fit.
+    """
+
+    parameters: tuple[str, ...]
+    points: Floats
+    sample: Sample
+    space: list[Hypothesis]
+    which: Indices
+    scores: Floats
+    pooled: Flags
+    weight: Floats
+    theta: Floats
+    inverse: Floats
+    sigma: Floats
+    freedom: Floats
+    noise: Floats
+    low: Floats
+    high: Floats
+    cv_error: Floats
+    adjusted_r2: Floats
+    pivots: dict[int, Floats]
+    confidence: float
+
+    @classmethod
+    def empty(
+        cls,
+        parameters: tuple[str, ...],
+        points: Floats,
+        sample: Sample,
+        space: list[Hypothesis],
+        which: Indices,
+        scores: Floats,
+        pooled: Flags,
+        confidence: float,
+    ) -> Models:
+        """Return models whose numbers are still to be taken."""
+        series, kept = which.shape
+
+        def blank(*shape: int) -> Floats:
+            return np.zeros((series, *shape))
+
+        finite = np.where(which >= 0, scores, np.inf)
+        return cls(
+            parameters, points, sample, space, which, finite, pooled, select.evidence(finite),
+            blank(kept, _COLUMNS), blank(kept, _COLUMNS, _COLUMNS), blank(kept), blank(kept), blank(kept),
+            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), {}, confidence,
+        )  # fmt: skip
+
+    def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
+        """Take solutions of one hypothesis for *ranks* of *rows*."""
+        size = found.theta.shape[-1]
+        self.theta[rows, ranks, :size] = found.theta
+        self.inverse[rows, ranks, :size, :size] = found.inverse
+        self.sigma[rows, ranks] = scale.sigma
+        self.freedom[rows, ranks] = scale.freedom
+        self.noise[rows, ranks] = spread.noise(part, scale)
+
+    def judge(self, rows: Indices, found: Solution, cv_error: Floats, part: Sample) -> None:
+        """Take error and intervals by Student's t of the chosen models of *rows*."""
+        size = found.theta.shape[-1]
+        self.cv_error[rows] = cv_error
+        self.adjusted_r2[rows] = select.adjusted_r2(part, found.squares, size) if size > 1 else 0.0
+        freedom = self.freedom[rows, 0]
+        tail = 1 - (1 - self.confidence) / 2
+        reach = np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1.0), tail), np.inf)
+        error = self.sigma[rows, 0, None] * np.sqrt(np.diagonal(found.inverse, axis1=1, axis2=2))
+        edge = np.maximum(reach[:, None] * error, RESOLUTION * np.abs(found.theta))
+        self.low[rows, :size] = found.theta - edge
+        self.high[rows, :size] = found.theta + edge
+
+    def draw(self, rows: Indices, design: Floats, found: Solution, part: Sample, seed: int) -> None:
+        """Take bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies."""
+        size = found.theta.shape[-1]
+        scale = spread.scale(part, found.squares, size)
+        drawn = spread.pivots(design, part, found, scale, seed=seed)
+        if drawn is None:
+            return
+        good = np.flatnonzero(np.isfinite(drawn[:, 0, 0]))
+        tail = (1 - self.confidence) / 2
+        reach = np.quantile(drawn[good], (tail, 1 - tail), axis=1) * scale.sigma[good, None]
+        exact = RESOLUTION * np.abs(found.theta[good])
+        self.low[rows[good], :size] = found.theta[good] - np.maximum(reach[1], exact)
+        self.high[rows[good], :size] = found.theta[good] - np.minimum(reach[0], -exact)
+        for index in good:
+            self.pivots[int(rows[index])] = drawn[index]
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def __iter__(self) -> Iterator[Fit]:
+        return (self[index] for index in range(len(self)))
+
+    def predict(self, x: Sequence[float] | Floats) -> Floats:
+        """Return the chosen models at *x* (points,) or (points, parameters), shape (series, points)."""
+        rows = _rows(x, len(self.parameters))
+        result = np.empty((len(self), len(rows)))
+        for number in np.unique(self.which[:, 0]):
+            part = np.flatnonzero(self.which[:, 0] == number)
+            columns = terms.columns_at(self.space[number], rows)
+            result[part] = self.theta[part, 0, : columns.shape[1]] @ columns.T
+        return result
+
+    def band(self, x: Sequence[float] | Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
+        """Return intervals of the models at *x*, each (series, points), as `Fit.band` of each series.
+
+        They hold the doubt about the exponents: every plausible rival counts with its share of the evidence. With
+        *repetitions* they are for the mean of so many new measurements.
+        """
+        rows = _rows(x, len(self.parameters))
+        middle, error = self._all(rows, repetitions)
+        return mixture_band(middle, error, self.freedom, self.plausible, self.confidence)
+
+    @property
+    def plausible(self) -> Floats:
+        """Share of the evidence of each rival, 0 for those that the points speak against, (series, rivals)."""
+        near = (self.scores - self.scores[:, :1] < select.PLAUSIBLE) & (self.which >= 0)
+        near[:, 0] = True
+        share = np.where(near, np.maximum(self.weight, 1e-12), 0.0)
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+    def _all(self, rows: Floats, repetitions: float | None) -> tuple[Floats, Floats]:
+        """Return value and standard error of every rival at *rows*, (series, rivals, points)."""
+        middle = np.zeros((*self.which.shape, len(rows)))
+        error = np.zeros_like(middle)
+        for number in np.unique(self.which[self.which >= 0]):
+            one, rank = np.nonzero(self.which == number)
+            columns = terms.columns_at(self.space[number], rows)
+            size = columns.shape[1]
+            middle[one, rank] = self.theta[one, rank, :size] @ columns.T
+            square = np.einsum("pc,scd,pd->sp", columns, self.inverse[one, rank][:, :size, :size], columns)
+            error[one, rank] = self.sigma[one, rank, None] * np.sqrt(np.maximum(square, 0.0))
+        if repetitions is not None:
+            error = np.hypot(error, self.noise[:, :, None] * np.abs(middle) / np.sqrt(repetitions))
+        return middle, np.maximum(error, RESOLUTION * np.abs(middle))
+
+    @property
+    def far(self) -> Floats:
+        """The point up to which rivals are compared: four times the largest value of every parameter."""
+        return np.asarray(select.HORIZON * self.points.max(axis=0))
+
+    def apart(self) -> Floats:
+        """Return how far each plausible rival is from the chosen model at `far`, relative, (series, rivals).
+
+        0 for the chosen one and for those that are not plausible.
+        """
+        middle, _ = self._all(self.far[None], None)
+        found = select.differ(middle[:, :1, 0], middle[:, :, 0])
+        return np.asarray(np.where(self.plausible > 0, found, 0.0))
+
+    @property
+    def decided(self) -> Flags:
+        """Which models the points tell from their rivals up to `far`, (series,)."""
+        return np.asarray((self.apart() <= select.ALIKE).all(axis=1) & np.isfinite(self.scores[:, 0]))
+
+    def growth(self, series: int) -> str:
+        """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant."""
+        return terms.growth(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters, self.far)
+
+    def formula(self, series: int) -> str:
+        """Return a model with its numbers: ``0.1 + 2.3 N log2(N)``."""
+        return terms.formula(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters)
+
+    def _hypothesis(self, series: int, rank: int = 0) -> Hypothesis:
+        return self.space[int(self.which[series, rank])]
+
+    def term_text(self, series: int, rank: int = 0) -> str:
+        """Return what a hypothesis grows with, without numbers: ``N log2(N)``; ``constant``."""
+        hypothesis = self._hypothesis(series, rank)
+        return " + ".join(terms.product_text(product, self.parameters) for product in hypothesis) or "constant"
+
+    def __getitem__(self, series: int) -> Fit:
+        """Return the model of one series."""
+        hypothesis = self._hypothesis(series)
+        size = len(hypothesis) + 1
+        apart = self.apart_of(series)
+        doubt = self.doubt(series, apart)
+        names = ["c0", *(f"c{i}" for i in range(1, size))]
+        meanings = ["constant", *(f"of {terms.product_text(product, self.parameters)}" for product in hypothesis)]
+        coefficients = tuple(
+            Coefficient(*entry)
+            for entry in zip(
+                names,
+                self.theta[series, 0, :size].tolist(),
+                self.low[series, :size].tolist(),
+                self.high[series, :size].tolist(),
+                meanings,
+                strict=True,
+            )
+        )
+        rivals = tuple(self.term_text(series, int(rank)) for rank in np.flatnonzero(self.plausible[series]) if rank)
+        return Fit(
+            "pmnf", self.term_text(series), self.formula(series), coefficients, self.curve(series),
+            float(self.cv_error[series]), float(self.adjusted_r2[series]), float(self.scores[series, 0]),
+            int(self.sample.points[series]), self.growth(series), float(self.weight[series, 0]), not doubt, doubt,
+            rivals,
+        )  # fmt: skip
+
+    def apart_of(self, series: int) -> Floats:
+        """Return a row of `apart`."""
+        return np.asarray(self.one(series).apart()[0])
+
+    def one(self, series: int) -> Models:
+        """Return the models of one series alone."""
+        row = slice(series, series + 1)
+        arrays = (
+            "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
+            "cv_error", "adjusted_r2",
+        )  # fmt: skip
+        kept = {0: self.pivots[series]} if series in self.pivots else {}
+        return Models(
+            parameters=self.parameters, points=self.points, sample=self.sample.only(row), space=self.space,
+            pivots=kept, confidence=self.confidence, **{name: getattr(self, name)[row] for name in arrays},
+        )  # fmt: skip
+
+    def curve(self, series: int) -> Curve:
+        """Return the chosen model of one series as a curve whose band holds its rivals."""
+        hypothesis = self._hypothesis(series)
+        size = len(hypothesis) + 1
+        theta = self.theta[series, 0, :size]
+        return ModelCurve(
+            lambda x: terms.columns_at(hypothesis, x), theta, theta, self.inverse[series, 0, :size, :size],
+            float(self.sigma[series, 0]), float(self.freedom[series, 0]), float(self.noise[series, 0]),
+            self.confidence, self.pivots.get(series), models=self.one(series),
+        )  # fmt: skip
+
+    def doubt(self, series: int, apart: Floats | None = None) -> str:
+        """Return what the points cannot tell about a series, empty when they can."""
+        apart = self.apart_of(series) if apart is None else apart
+        if not np.isfinite(self.scores[series, 0]):
+            return f"{int(self.sample.points[series])} points are too few for a model; measure more."
+        others = np.flatnonzero(apart > select.ALIKE)
+        if not len(others):
+            return ""
+        names = list(dict.fromkeys(self.term_text(series, int(rank)) for rank in others))
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        place = ", ".join(f"{name} = {value:g}" for name, value in zip(self.parameters, self.far, strict=True))
+        return (
+            f"These points cannot tell {self.term_text(series)} from {listed}: "
+            f"at {place} they differ by up to {100 * apart.max():.0f} %."
+        )
+
+
+@dataclass(frozen=True)
+class ModelCurve(Curve):
+    """A chosen model; its band holds those of its plausible rivals too."""
+
+    models: Models | None = None
+
+    def band(self, x: Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
+        """Return the interval at *x*; see `Models.band`."""
+        if self.models is None:
+            return super().band(x, repetitions)
+        low, high = self.models.band(x, repetitions)
+        return low[0], high[0]
+
+
+def _rows(x: Sequence[float] | Floats, parameters: int) -> Floats:
+    array = np.asarray(x, dtype=np.float64)
+    return array.reshape(-1, parameters) if array.ndim < 2 else array

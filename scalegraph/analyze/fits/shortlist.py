@@ -1,0 +1,92 @@
+"""The few factors of each parameter that are worth combining, for many series at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scalegraph.analyze.fits import select
+from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Indices, Sample
+from scalegraph.analyze.fits.terms import Factor, is_falling
+
+_FAR = select.HORIZON
+
+
+def lines(points: Floats, parameter: int) -> list[Indices]:
+    """Return the points that differ in *parameter* alone, in sets of three or more different values."""
+    others = np.delete(points, parameter, axis=1)
+    _, label = np.unique(others, axis=0, return_inverse=True)
+    found = [np.flatnonzero(label.ravel() == one) for one in range(int(label.max()) + 1)]
+    return [part for part in found if len(np.unique(points[part, parameter])) >= 3]
+
+
+def falls(points: Floats, sample: Sample, parameter: int, along: Sequence[Indices]) -> Flags:
+    """Return which series fall along *parameter*: some later mean is clearly below the first, (series,)."""
+    if not along:
+        return np.ones(len(sample.mean), dtype=bool)
+    drops = np.zeros((len(sample.mean), len(along)))
+    for index, line in enumerate(along):
+        order = line[np.argsort(points[line, parameter])]
+        mean = np.where(sample.count[:, order] > 0, sample.mean[:, order], np.nan)
+        known = np.isfinite(mean)
+        first = np.take_along_axis(mean, known.argmax(axis=1)[:, None], axis=1)[:, 0]
+        least = np.where(known, mean, np.inf).min(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drops[:, index] = np.nan_to_num((first - least) / np.abs(first))
+    freedom = np.maximum(sample.freedom, 1.0)
+    noise = np.sqrt(sample.within / freedom / np.maximum(sample.observations / np.maximum(sample.points, 1), 1.0))
+    return np.asarray(np.median(drops, axis=1) > np.maximum(0.05, 3.0 * noise))
+
+
+def ranked(
+    points: Floats, sample: Sample, parameter: int, factors: Sequence[Factor], allowed: Flags, keep: int
+) -> Indices:
+    """Return for each series the *keep* best factors of *parameter*, (series, keep), as positions in *factors*.
+
+    On every line of points that differ in this parameter alone, a constant and the factor are fitted; the squares that
+    all lines leave are added up. So sums and products with what the other parameters do are ranked alike. *allowed*
+    (series, factors). Without such lines the usual exponents come first.
+    """
+    keep = min(keep, len(factors))
+    odd = np.array([factor.oddness for factor in factors])
+    along = lines(points, parameter)
+    if not along:
+        score = np.where(allowed, odd[None], np.inf)
+        return np.argsort(score, axis=1, kind="stable")[:, :keep]
+    squares = np.zeros((len(sample.mean), len(factors)))
+    for line in along:
+        squares += _one_line(points[line, parameter], sample, line, factors)
+    count = sample.observations[:, None]
+    with np.errstate(divide="ignore"):
+        score = count * np.log((sample.within[:, None] + squares) / count + RESOLUTION**2) + odd[None]
+    score = np.where(allowed, score, np.inf)
+    return np.argsort(score, axis=1, kind="stable")[:, :keep]
+
+
+def _one_line(x: Floats, sample: Sample, line: Indices, factors: Sequence[Factor]) -> Floats:
+    """Return the squares that a constant and each factor leave on one line, (series, factors)."""
+    design = np.stack([factor.at(x) for factor in factors])
+    far = np.array([factor.at(np.array([_FAR * x.max()]))[0] for factor in factors])
+    largest = np.abs(design).max(axis=1)
+    design, far = design / largest[:, None], far / largest
+    y, weight = sample.mean[:, line], (sample.count * sample.weight)[:, line]
+    total = np.maximum(weight.sum(axis=1), 1e-300)
+    middle_y = (weight * y).sum(axis=1) / total
+    middle_t = weight @ design.T / total[:, None]
+    result = np.empty((len(y), len(factors)))
+    for index in range(len(factors)):
+        off = design[index][None] - middle_t[:, index, None]
+        right = y - middle_y[:, None]
+        spread = (weight * off**2).sum(axis=1)
+        slope = (weight * off * right).sum(axis=1) / np.where(spread > 0, spread, 1.0)
+        left = (weight * (right - slope[:, None] * off) ** 2).sum(axis=1)
+        below = middle_y + slope * (far[index] - middle_t[:, index]) < 0
+        impossible = below & (y >= 0).all(axis=1)
+        result[:, index] = np.where(impossible | (spread <= 0), np.inf, left)
+    return result
+
+
+def allowed(factors: Sequence[Factor], fall: Flags) -> Flags:
+    """Return which factors each series may take, (series, factors): falling ones only where it falls."""
+    return np.asarray(~is_falling(factors)[None] | fall[:, None])
