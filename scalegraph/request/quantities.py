@@ -11,7 +11,7 @@ import pandas as pd
 from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
-from scalegraph.views import StudyData, matrices
+from scalegraph.views import StudyData, matrices, verdicts
 from scalegraph.views.pop import free_times
 
 Table: TypeAlias = pd.DataFrame
@@ -112,6 +112,16 @@ def _pop_regions(data: StudyData, processors: int | None) -> Table:
     return table
 
 
+def _verdicts(data: StudyData, _processors: int | None) -> Table:
+    return pd.DataFrame([asdict(item) for item in verdicts.said(data)])
+
+
+def _loss(data: StudyData, processors: int | None) -> Table:
+    main = series.main_series(data.scaling)
+    found = verdicts.parts(data, main, processors) if main is not None else None
+    return pd.DataFrame() if found is None else found
+
+
 def _matrix(bound: str) -> Callable[[StudyData, int | None], Table]:
     def compute(data: StudyData, _processors: int | None) -> Table:
         made = matrices.matrix(data, bound)  # type: ignore[arg-type]
@@ -160,6 +170,8 @@ _ALL = (
     Quantity("profile", "costs by region of one run", _profile),
     Quantity("lines", "costs by source line of one run", _lines),
     Quantity("processors", "costs by processor of one run", _processors),
+    Quantity("verdicts", "strong and weak scaling in words, and where the loss lies", _verdicts),
+    Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
     Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
     Quantity("matrix", "scalability with the efficiency held", _matrix("efficiency")),

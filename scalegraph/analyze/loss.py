@@ -1,0 +1,114 @@
+"""Where the loss of a parallel run lies: by place of the program and by cause, adding up to all that is lost.
+
+What N processors lose against one is N T_para - T_seq processor-seconds, N times the average latency by method 1
+(latency-metric.txt 6.1). Every part is what N processors spend on it beyond what one processor spends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingABC
+from collections.abc import Sequence
+from pathlib import PurePath
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE
+from scalegraph.analyze.profile import region_tree
+from scalegraph.base.run import Region, RegionCost, RunRecord
+from scalegraph.measurements.mapping import Mapping
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.runtime.format import LEAF_GROUPS
+
+COLUMNS = ("place", "name", "kind", "file", "line", "cause", "words", "loss_s", "share")
+# (name, words, leaves): the causes of latency, and work that the one-processor run does not do
+_PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    *((name, words, leaves) for name, words, leaves, _ in CAUSES),
+    (*STALL_CAUSE[:2], tuple(leaf for leaf, group in LEAF_GROUPS.items() if group == "memory_stall")),
+    ("busy_s", "extra operations", tuple(leaf for leaf, group in LEAF_GROUPS.items() if group == "busy")),
+)
+
+
+def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
+    """Return what *run* loses against the one-processor run *one* of the same problem, the dearest part first.
+
+    Columns `COLUMNS`: ``place`` the region's id, ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s``
+    for extra operations), ``loss_s`` processor-seconds, negative where N processors spend less, and ``share`` of the
+    whole. ``loss_s`` adds up to N T_para - T_seq. Empty when a run has no costs by region or no clock.
+    """
+    if not (run.regions and one.regions and run.clock_hz and one.clock_hz):
+        return pd.DataFrame(columns=pd.Index(COLUMNS))
+    after = {cost.region: cost for cost in run.regions}
+    before = {cost.region: cost for cost in one.regions}
+    rows = []
+    for region, _ in region_tree(regions, run, one):
+        for cause, words, leaves in _PARTS:
+            spent = _cycles(after.get(region.id), leaves) / run.clock_hz
+            lost = spent - _cycles(before.get(region.id), leaves) / one.clock_hz
+            if lost:
+                rows.append((region.id, region.name, region.kind, region.file, region.line, cause, words, lost))
+    return _ranked(rows)
+
+
+def _cycles(cost: RegionCost | None, leaves: Sequence[str]) -> int:
+    return 0 if cost is None else sum(cost.leaves.get(leaf, 0) for leaf in leaves)
+
+
+def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: int) -> pd.DataFrame:
+    """Return what the set's point *point* loses against *reference*, by call path: columns `COLUMNS`.
+
+    From the time metric of *meaning*, exclusive where it is inclusive in the set; repetitions by their median.
+    ``cause`` is ``time``, ``place`` the position of the call path. Values that are times of each processor are
+    multiplied by their number. Empty without a processor count or a time.
+    """
+    if not meaning.time or meaning.processors not in measured.points:
+        return pd.DataFrame(columns=pd.Index(COLUMNS))
+    metric = measured.metric(meaning.time)
+    grid = measured.grid(metric)[:, [point, reference], :]
+    known = np.isfinite(grid).any(axis=2)
+    times = np.full(known.shape, np.nan)
+    times[known] = np.nanmedian(grid[known], axis=1)
+    if measured.metrics[metric].extent == "inclusive":
+        times = measured.without_inside(times)
+    spent = np.nan_to_num(times) * meaning.seconds
+    if not meaning.summed:
+        spent *= measured.points[meaning.processors].iloc[[point, reference]].to_numpy(dtype=np.float64)
+    rows = [
+        (index, path.name, "call path", path.file, path.line, "time", "time", float(lost))
+        for index, (path, lost) in enumerate(zip(measured.call_paths, spent[:, 0] - spent[:, 1], strict=True))
+        if lost
+    ]
+    return _ranked(rows)
+
+
+def point_of(
+    measured: MeasurementSet, meaning: Mapping, processors: int, parameters: MappingABC[str, object]
+) -> int | None:
+    """Return the position of the set's point on *processors* with these *parameters*, ``None`` without one."""
+    if meaning.processors not in measured.points:
+        return None
+    fits = measured.points[meaning.processors] == processors
+    for name, value in parameters.items():
+        if name in measured.points:
+            fits &= measured.points[name] == value
+    found = np.flatnonzero(fits)
+    return int(found[0]) if len(found) else None
+
+
+def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=pd.Index(COLUMNS[:-1]))
+    whole = float(table["loss_s"].sum()) if rows else 0.0
+    table["share"] = table["loss_s"] / whole if whole > 0 else np.nan
+    return table.sort_values("loss_s", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def place_words(row: pd.Series) -> str:
+    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``."""
+    kind = str(row["kind"])
+    if kind == "program":
+        return "the program outside its regions"
+    where = f"{PurePath(str(row['file'])).name}:{row['line']}" if row["file"] and row["line"] else ""
+    name = str(row["name"]).removesuffix(f":{row['line']}").removeprefix(f"{kind} ")
+    if kind not in ("function", "phase", "call path"):
+        name = kind if name in ("", kind) else f"{kind} {name}"
+    return f"{name} {where}" if name == kind and where else f"{name} ({where})" if where else name
