@@ -1,0 +1,125 @@
+"""Isoefficiency order: how fast the problem must grow with N to keep an efficiency."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalegraph.analyze.fits import select
+from scalegraph.analyze.fits.curve import student
+from scalegraph.analyze.fits.fit import CONFIDENCE
+from scalegraph.analyze.fits.noise import RESOLUTION, Floats
+from scalegraph.base.units import significant
+
+# Orders of W as powers of N and of log2 N.
+ORDERS: dict[str, tuple[float, int]] = {
+    "1": (0.0, 0),
+    "N": (1.0, 0),
+    "N log N": (1.0, 1),
+    "N log^2 N": (1.0, 2),
+    "N^1.5": (1.5, 0),
+    "N^2": (2.0, 0),
+    "N^2 log N": (2.0, 1),
+    "N^3": (3.0, 0),
+}
+# W interpolated between runs is no better than this, relative; orders that fit within it all fit.
+_ACCURACY = 0.02
+
+
+@dataclass(frozen=True)
+class Order:
+    """One order fitted to W(N): W = *factor* g(N). *error* is the standard deviation of ln W around it."""
+
+    order: str
+    factor: float
+    error: float
+    weight: float
+    plausible: bool
+
+    def predict(self, processors: Sequence[float] | Floats) -> Floats:
+        """Return W at *processors*."""
+        power, log = ORDERS[self.order]
+        n = np.asarray(processors, dtype=np.float64)
+        return np.asarray(self.factor * n**power * np.log2(n) ** log)
+
+
+@dataclass(frozen=True)
+class Isoefficiency:
+    """Orders side by side, best first, and the power law W ~ N^*exponent* with its interval."""
+
+    orders: tuple[Order, ...]
+    exponent: float
+    low: float
+    high: float
+    decided: bool
+    sentence: str
+
+
+def isoefficiency_order(
+    processors: Sequence[float] | Floats, work: Sequence[float] | Floats, *, confidence: float = CONFIDENCE
+) -> Isoefficiency | None:
+    """Return the order of growth of *work* (operations) that keeps an efficiency, at *processors* > 1.
+
+    Fitted in logarithms, so every point weighs alike. Errors below 2 % count as 2 %, as W comes from
+    interpolation. None with fewer than two counts above 1.
+    """
+    n, w = np.asarray(processors, dtype=np.float64), np.asarray(work, dtype=np.float64)
+    good = (n > 1) & np.isfinite(w) & (w > 0)
+    n, w = n[good], w[good]
+    if len(np.unique(n)) < 2:
+        return None
+    log_n, log_w = np.log(n), np.log(w)
+    fits = []
+    for order, (power, log) in ORDERS.items():
+        right = log_w - power * log_n - log * np.log(np.log2(n))
+        factor = float(right.mean())
+        fits.append((order, math.exp(factor), float(((right - factor) ** 2).sum())))
+    exponent, low, high = _power(log_n, log_w, confidence)
+    return _judged(fits, len(n), (exponent, low, high))
+
+
+def _power(log_n: Floats, log_w: Floats, confidence: float) -> tuple[float, float, float]:
+    off = log_n - log_n.mean()
+    slope = float((off * log_w).sum() / (off**2).sum())
+    left = log_w - log_w.mean() - slope * off
+    freedom = len(log_n) - 2
+    variance = max(float((left**2).sum()) / max(freedom, 1), _ACCURACY**2)
+    reach = student(1 - (1 - confidence) / 2, freedom) * math.sqrt(variance / float((off**2).sum()))
+    return slope, slope - reach, slope + reach
+
+
+def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[float, float, float]) -> Isoefficiency:
+    least = min(squares for _, _, squares in fits)
+    # the noise that the best order leaves serves all: evidence is the likelihood at that noise
+    variance = max(least / max(count - 1, 1), _ACCURACY**2, RESOLUTION**2)
+    scores = np.array([squares / variance for _, _, squares in fits])
+    shares = select.evidence(scores)
+    near = scores - scores.min() < select.PLAUSIBLE
+    order = np.argsort(scores, kind="stable")
+    orders = tuple(
+        Order(fits[i][0], fits[i][1], math.sqrt(fits[i][2] / max(count - 1, 1)), float(shares[i]), bool(near[i]))
+        for i in order
+    )
+    rivals = [entry.order for entry in orders if entry.plausible]
+    decided = len(rivals) == 1 and count >= 3
+    best = orders[0].order
+    exponent, low, high = power
+    interval = f" ({significant(low, 2)} to {significant(high, 2)})" if math.isfinite(low) else ""
+    words = (
+        f"W must grow as {best}"
+        if decided
+        else f"These points cannot tell whether W must grow as {' or '.join(rivals)}"
+    )
+    if not decided and len(rivals) == 1:
+        words = f"W seems to grow as {best}, but {count} counts are too few to be sure"
+    return Isoefficiency(
+        orders,
+        exponent,
+        low,
+        high,
+        decided,
+        f"{words}; as a power of N the exponent is {significant(exponent, 3)}{interval}.",
+    )
