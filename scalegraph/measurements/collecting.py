@@ -17,6 +17,7 @@ from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Metr
 
 Coordinate: TypeAlias = float | int | str
 INTEGERS_EXACT_BELOW = 2.0**53
+ROOT, METRIC = "<root>", "value"  # names of a call path and of a metric that have none
 
 _TIME_UNITS = {"s", "sec", "secs", "second", "seconds", "ms", "msec", "us", "µs", "usec", "ns", "nsec", "min", "h"}
 _BYTES_UNITS = {"b", "byte", "bytes", "kb", "mb", "gb", "kib", "mib", "gib"}
@@ -49,7 +50,8 @@ class Collector:
         self._values = array("d")
 
     def call_path(self, name: str) -> int:
-        """Return the position of ``main->solve``, making what lies above it."""
+        """Return the position of ``main->solve``, making what lies above it. Without a name it is `ROOT`."""
+        name = name if name.strip() else ROOT
         known = self._by_name.get(name)
         if known is None:
             position: int | None = None
@@ -68,6 +70,7 @@ class Collector:
 
     def metric(self, name: str, unit: str = "", **more: str) -> int:
         """Return the position of metric *name*; unit and *more* fields of `Metric` are those of its first sight."""
+        name = name if name.strip() else METRIC
         known = self._by_metric.get(name)
         if known is None:
             known = self._by_metric[name] = len(self.metrics)

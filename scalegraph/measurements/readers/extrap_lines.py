@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from scalegraph.measurements.collecting import METRIC, ROOT
 from scalegraph.measurements.reader import Reader
 from scalegraph.measurements.readers._files import first_line
 from scalegraph.measurements.readers._lines import LineFormat, read_lines
 
-FORM = LineFormat("extrap-lines", "params", call_path="<root>", metric="value")
+FORM = LineFormat("extrap-lines", "params", call_path=ROOT, metric=METRIC)
 
 
 def _recognises(_path: Path, head: bytes) -> bool:

@@ -9,13 +9,12 @@ import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.collecting import Collector, as_number
+from scalegraph.measurements.collecting import METRIC, Collector, as_number
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._files import first_line, read_text
 
 FIELDS = ("PARAMETER", "POINTS", "REGION", "METRIC", "DATA")
-NO_METRIC = "value"  # name of the metric where a file names none
 LINES_A_STEP = 2000
 
 
@@ -34,7 +33,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
             scan.take(number, line)
     scan.end(len(lines))
     assert scan.found is not None
-    notes = () if scan.named_metric else (f"The file names no metric; its values are called '{NO_METRIC}'.",)
+    notes = () if scan.named_metric else (f"The file names no metric; its values are called '{METRIC}'.",)
     return scan.found.finish("extrap-text", path.stem, notes=notes, complete=True)
 
 
@@ -140,7 +139,7 @@ class _Scan:
             raise self.refuse("DATA without POINTS before it; expected PARAMETER and POINTS first")
         if self.region is None:
             raise self.refuse("DATA without a REGION before it; expected the region first")
-        metric = self.metric if self.metric is not None else NO_METRIC
+        metric = self.metric if self.metric is not None else METRIC
         if self.next_point == 0:
             first = self.series.setdefault((self.region, metric), self.line)
             if first != self.line:
