@@ -42,6 +42,24 @@ def test_threads_spread_over_the_processors_there_are(run: Runner, processors: i
     assert outcome.stdout == f"{processors} {processors} {processors} 0\n{used} 12\n12\n"
 
 
+def test_files_of_the_system_tell_the_processors_of_the_run(run: Runner) -> None:
+    outcome = run("system_files", 35, on="server-2x32")
+    cpu = "/sys/devices/system/cpu"
+    assert (outcome.status, outcome.returncode) == ("ok", 0)
+    assert outcome.stdout.splitlines() == [
+        "35 36",
+        "35 35",
+        f"{cpu}/online: 0-34",
+        "sys/devices/system/cpu/possible: 0-34",
+        f"{cpu}/cpu1/topology/core_siblings: 00000000,ffffffff",
+        f"{cpu}/cpu1/topology/thread_siblings_list: 1",
+        f"{cpu}/cpu1/cache/index0/size: 48K",
+        f"{cpu}/cpu1/cache/index2/shared_cpu_list: 0-31",
+        "/sys/devices/system/node/node1/cpulist: 32-34",
+        "0 -1 1",
+    ]
+
+
 def test_threads_on_one_processor_take_turns_and_pay_for_it(run: Runner) -> None:
     long, short = (run("threads", 2, settings={"machine.slice_cycles": cycles}) for cycles in ("1000000", "2000"))
     assert long.stdout == short.stdout

@@ -33,7 +33,7 @@ typedef struct kept {
     sg_policy policy;
 } kept;
 
-static uint32_t nodes(void)
+uint32_t sg_numa_nodes(void)
 {
     uint32_t count = sg_mem_nodes(sg->mem);
     return count < SG_POLICY_NODES ? count : SG_POLICY_NODES;
@@ -84,7 +84,7 @@ static sg_policy round_nodes(const unsigned long *mask, unsigned long bits)
 {
     sg_policy policy = {.kind = SG_PLACE_INTERLEAVE};
     uint32_t set = 0, last = 0;
-    for (uint32_t n = 0; n < nodes(); n++)
+    for (uint32_t n = 0; n < sg_numa_nodes(); n++)
         if (mask == NULL || (n < bits && (mask[n / BITS] >> n % BITS & 1) != 0)) {
             policy.nodes[n / 64] |= 1ull << n % 64;
             set++;
@@ -165,7 +165,7 @@ static void tell_nodes(const sg_policy *policy, unsigned long *mask, unsigned lo
 {
     for (uint32_t n = 0; mask != NULL && n < bits; n++) {
         bool set =
-            policy != NULL && n < nodes() &&
+            policy != NULL && n < sg_numa_nodes() &&
             (policy->kind == SG_PLACE_NODE ? n == policy->node : (policy->nodes[n / 64] >> n % 64 & 1) != 0);
         unsigned long bit = 1ul << n % BITS;
         mask[n / BITS] = set ? mask[n / BITS] | bit : mask[n / BITS] & ~bit;
@@ -218,27 +218,27 @@ API int numa_available(void)
 
 API int numa_max_node(void)
 {
-    return (int)nodes() - 1;
+    return (int)sg_numa_nodes() - 1;
 }
 
 API int numa_max_possible_node(void)
 {
-    return (int)nodes() - 1;
+    return (int)sg_numa_nodes() - 1;
 }
 
 API int numa_num_configured_nodes(void)
 {
-    return (int)nodes();
+    return (int)sg_numa_nodes();
 }
 
 API int numa_num_possible_nodes(void)
 {
-    return (int)nodes();
+    return (int)sg_numa_nodes();
 }
 
 API int numa_num_task_nodes(void)
 {
-    return (int)nodes();
+    return (int)sg_numa_nodes();
 }
 
 API int numa_num_configured_cpus(void)
@@ -275,7 +275,7 @@ API long long numa_node_size64(int node, long long *unused)
 {
     if (node < 0 || node > numa_max_node())
         return fail(EINVAL);
-    long long size = (long long)(sg->config.arena_bytes / nodes());
+    long long size = (long long)(sg->config.arena_bytes / sg_numa_nodes());
     if (unused != NULL)
         *unused = size;
     return size;
@@ -480,7 +480,7 @@ API void numa_bitmask_free(struct bitmask *mask)
 
 API struct bitmask *numa_allocate_nodemask(void)
 {
-    return numa_bitmask_alloc(nodes());
+    return numa_bitmask_alloc(sg_numa_nodes());
 }
 
 API struct bitmask *numa_allocate_cpumask(void)

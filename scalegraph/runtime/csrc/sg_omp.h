@@ -307,6 +307,8 @@ void sg_reductions_share(sg_thread *t, sg_work *work, bool first, uintptr_t *dat
 /* ---- sg_omp_place.c ---- */
 
 /* Reads OMP_PLACES or GOMP_CPU_AFFINITY; false: it was not understood and is ignored. */
+/* Processors of one place of an abstract kind: "ll_caches", "sockets", ... */
+uint32_t sg_omp_place_size(const char *kind);
 bool sg_places_read(const char *places, const char *affinity);
 /* Where member `member`, the thread `t`, of a team that the running thread makes shall run, and which part of
  * the places is its own; `flags`: the clause proc_bind. Member 0 comes last. */

@@ -130,8 +130,7 @@ static bool read_list(const char *text)
     return *text == 0 && sg->omp->places_count > 0;
 }
 
-/* Processors of one place of an abstract kind. */
-static uint32_t processors_of(const char *kind)
+uint32_t sg_omp_place_size(const char *kind)
 {
     const sg_config *config = &sg->config;
     uint64_t size = 1;
@@ -150,7 +149,7 @@ static uint32_t processors_of(const char *kind)
 /* The first `most` places of an abstract kind. */
 static void add_abstract(const char *kind, int64_t most)
 {
-    uint32_t size = processors_of(kind);
+    uint32_t size = sg_omp_place_size(kind);
     for (uint32_t first = 0; first < sg->processors && most > 0; first += size, most--) {
         uint64_t set[SET_WORDS] = {0};
         for (uint32_t i = first; i < first + size; i++)

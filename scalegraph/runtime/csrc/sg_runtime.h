@@ -246,8 +246,9 @@ typedef struct sg_context {
     bool primitives_differ;   /* synchronisation is free, or a lock is scaled */
     struct sg_futexes *futexes;
     struct named *semaphores;
-    struct sg_file *files; /* streams that were locked once */
-    bool robust;           /* the program has used a robust mutex */
+    struct sg_file *files;    /* streams that were locked once */
+    struct sg_system *system; /* sg_system.c; NULL: nobody has asked */
+    bool robust;              /* the program has used a robust mutex */
     char warnings[1024];
     /* What happened, by cause. */
     struct sg_causes {
@@ -561,6 +562,8 @@ uint64_t sg_host_ns(void);
 /* ---- sg_numa.c ---- */
 
 void sg_numa_open(void);
+/* Nodes of memory of the machine, as the program counts them. */
+uint32_t sg_numa_nodes(void);
 /* mbind, set_mempolicy or get_mempolicy by the number of the system call; an error is negative. */
 long sg_numa_call(long number, const long a[6]);
 
