@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from scalegraph.analyze import isospeed
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import si, significant
 
 Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed"]
-Way: TypeAlias = Literal["measured", "computed", ""]
+Way: TypeAlias = Literal["measured", "computed", "predicted", ""]
+RunWay: TypeAlias = Literal["measured", "computed", "best"]  # ways that need nothing but the runs
 
 # bound -> (column of the runs, words, unit, whether the tolerance is relative)
 _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
@@ -77,6 +79,7 @@ def anchors(
     processors: Sequence[int] | None = None,
     tolerance: float = 0.01,
     latency: Literal["accounting", "method1"] = "accounting",
+    way: RunWay = "best",
 ) -> list[Anchor]:
     """Return for each processor count the point where *bound* equals *target*.
 
@@ -88,17 +91,18 @@ def anchors(
     through by rising W: the first one within *tolerance* is taken as it is, unless the value rises past the target
     between two neighbours before it; then W and L are interpolated linearly in their logarithms between these. Where
     the value nowhere rises past the target, the first pair between which it falls past it serves.
+    *way* ``measured`` takes runs within tolerance only, ``computed`` interpolates even where there is one
+    (isospeed.txt IV.A, approaches 1 and 2), ``best`` is as said above.
     One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
     """
     rows = _prepared(scaling, latency)
     counts = sorted({int(n) for n in rows["processors"]} if processors is None else set(processors))
     return [
-        _anchor(rows[rows["processors"] == count], count, bound, target, tolerance if tolerance > 0 else 0.0)
-        for count in counts
+        _anchor(rows[rows["processors"] == count], count, bound, target, max(tolerance, 0.0), way) for count in counts
     ]
 
 
-def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float) -> Anchor:
+def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float, way: RunWay) -> Anchor:
     column, words, unit, relative = _BOUNDS[bound]
     if rows.empty:
         return Anchor(count, reason=f"no run on {count} processors")
@@ -109,10 +113,12 @@ def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, toleran
     rows = rows[usable].assign(value=value[usable], w=work[usable]).sort_values("w", kind="stable")
     value = numbers(rows, "value")
     distance = np.abs(value - target) / (abs(target) if relative and target else 1.0)
-    near = np.flatnonzero(distance <= tolerance)
-    pair = _bracket(value, numbers(rows, "w"), target)
+    near = np.flatnonzero(distance <= tolerance) if way != "computed" else np.flatnonzero(distance <= 1e-12)
+    pair = _bracket(value, numbers(rows, "w"), target) if way != "measured" else None
     if len(near) and (pair is None or near[0] <= pair[1] or value[pair[0]] > target):
         return _at_run(rows.iloc[near[0]], count, len(rows))
+    if way == "measured" and _bracket(value, numbers(rows, "w"), target) is not None:
+        return Anchor(count, reason=f"no run at N = {count} meets {words} within the tolerance", runs_tried=len(rows))
     if pair is None:
         goal = f"{words} = {si(target, unit) if unit else format(target, 'g')}"
         return Anchor(count, reason=_out_of_reach(rows, value, target, count, goal, unit), runs_tried=len(rows))
@@ -203,31 +209,45 @@ def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
     """Return a target that the runs at hand meet at as many processor counts as possible; ``None`` without any.
 
     For efficiencies the round values 0.5, 0.25, 0.75, ... are tried, in that order of preference; for a speed half of
-    the asymptotic one-processor speed (isospeed.txt III); otherwise values of the runs themselves, the middle one of
-    the best.
+    the asymptotic one-processor speed (`isospeed.reference_speed`) if two counts meet it; otherwise values of the runs
+    themselves, the middle one of the best.
     """
     column, _, _, relative = _BOUNDS[bound]
     rows = _prepared(scaling, "accounting")
     value, count, work = numbers(rows, column), numbers(rows, "processors"), numbers(rows, "work")
     known = np.isfinite(value) & np.isfinite(work)
     if bound == "speed":
-        alone = value[(count == 1) & known]
-        return float(alone.max()) / 2 if len(alone) else None
+        wanted = isospeed.reference_speed(scaling)
+        curves = _curves(value, count, work, known)
+        if wanted is not None and sum(_meets(curve, wanted, True) for curve in curves) > 1:
+            return wanted
+        return _most_met(curves, _spread(value[known])) or wanted
     known &= count > 1
     if not known.any():
         return None
+    curves = _curves(value, count, work, known)
     if bound == "efficiency":
-        candidates = _ROUND_EFFICIENCIES
-    else:
-        spread = sorted({float(f"{number:.3g}") for number in value[known]})
-        candidates = spread[:: max(1, len(spread) // 60)]
+        met = [sum(_meets(curve, target, relative) for curve in curves) for target in _ROUND_EFFICIENCIES]
+        return _ROUND_EFFICIENCIES[met.index(max(met))] if max(met) else None
+    return _most_met(curves, _spread(value[known]))
+
+
+def _curves(value: Floats, count: Floats, work: Floats, known: np.ndarray[Any, np.dtype[np.bool_]]) -> list[Floats]:
+    """Return the values on each processor count, in the order of the work."""
     order = np.lexsort((work, count))
-    curves = [value[order][known[order] & (count[order] == n)] for n in np.unique(count[known])]
-    met = [sum(_meets(curve, target, relative) for curve in curves) for target in candidates]
+    return [value[order][known[order] & (count[order] == n)] for n in np.unique(count[known])]
+
+
+def _spread(values: Floats) -> list[float]:
+    spread = sorted({float(f"{number:.3g}") for number in values})
+    return spread[:: max(1, len(spread) // 60)]
+
+
+def _most_met(curves: Sequence[Floats], candidates: Sequence[float]) -> float | None:
+    """Return the middle one of the *candidates* that most curves meet; ``None`` if none meets any."""
+    met = [sum(_meets(curve, target, True) for curve in curves) for target in candidates]
     best = [target for target, number in zip(candidates, met, strict=True) if number == max(met)]
-    if max(met) == 0:
-        return None
-    return best[0] if bound == "efficiency" else best[len(best) // 2]
+    return best[len(best) // 2] if met and max(met) > 0 else None
 
 
 def _meets(curve: Floats, target: float, relative: bool) -> bool:

@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze import bounds
-from scalegraph.analyze.bounds import Anchor, Bound
+from scalegraph.analyze.bounds import Anchor, Bound, RunWay
+from scalegraph.analyze.metrics import work_unit
 
 Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
+_WAYS = ("measured", "computed", "predicted")  # a value is what the weaker of its ends is
 
 _TITLES: dict[Bound, str] = {
     "efficiency": "efficiency held at {}",
@@ -30,7 +32,8 @@ class Matrix:
 
     *values* has one entry per pair that is known (dimensionless; 1 is ideal); *reasons* one per pair that is not;
     *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one
-    is interpolated, or ``imported``. *anchors* are the points the values rest on, by N.
+    is interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
+    predicted values (95 %). *anchors* are the points the values rest on, by N. *work_unit* is the unit of their work.
     """
 
     metric: Metric
@@ -41,6 +44,8 @@ class Matrix:
     ways: Mapping[Pair, str] = field(default_factory=dict)
     reasons: Mapping[Pair, str] = field(default_factory=dict)
     anchors: Mapping[int, Anchor] = field(default_factory=dict)
+    intervals: Mapping[Pair, tuple[float, float]] = field(default_factory=dict)
+    work_unit: str = "op"
 
     def value(self, n: int, n2: int) -> float | None:
         """Return scale(N, N'), ``None`` where it is not known or N > N'."""
@@ -72,6 +77,7 @@ class Matrix:
             ways=inside(self.ways),
             reasons=inside(self.reasons),
             anchors={n: anchor for n, anchor in self.anchors.items() if n in kept},
+            intervals=inside(self.intervals),
         )
 
     def row(self, n: int) -> list[tuple[int, float | None]]:
@@ -114,8 +120,10 @@ class Matrix:
             "processors": list(self.processors),
             "matrix": [[None if np.isnan(cell) else float(cell) for cell in row] for row in array],
             "work": [self.anchors[n].work if n in self.anchors else None for n in self.processors],
+            "work_unit": self.work_unit,
             "ways": {f"{n},{n2}": way for (n, n2), way in self.ways.items() if n < n2},
             "reasons": {f"{n},{n2}": reason for (n, n2), reason in self.reasons.items()},
+            "intervals": {f"{n},{n2}": list(ends) for (n, n2), ends in self.intervals.items()},
             "residual": self.residual(),
         }
 
@@ -131,12 +139,14 @@ def scalability(
     latency: Literal["accounting", "method1"] = "accounting",
     failures: Mapping[int, str] | None = None,
     searches: Mapping[int, str] | None = None,
+    way: RunWay = "best",
 ) -> Matrix | None:
     """Return the matrix of *metric* with *bound* held at *target*; ``None`` when no target can be chosen.
 
     *scaling* comes from `metrics.scaling`. The latency metric is scale(E, (N, N')) = L(W, N)/L(W', N')
     (scale-graph.txt eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is
-    psi(N, N') = N' W/(N W') (isospeed.txt eq. 1). *target* defaults to `bounds.usual_target`; *tolerance* and
+    psi(N, N') = N' W/(N W') (isospeed.txt eq. 1), and isoefficiency the same ratio of W = f(N), the work that keeps the
+    efficiency (latency-metric.txt eq. 2.2, 3.13). *target* defaults to `bounds.usual_target`; *tolerance* and
     *latency* as in `bounds.anchors`. *failures* (N -> sentence) is said beside the reasons of counts with
     failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting
     the bound, which know better than the table why.
@@ -147,17 +157,23 @@ def scalability(
         return None
     if processors is None:
         # one processor has no latency, so it is no row of the latency metric
-        first = 1 if metric == "isospeed" else 2
+        first = 2 if metric == "latency" else 1
         counts = {int(n) for n in scaling["processors"]} | set(failures or {})
         processors = sorted(n for n in counts if n >= first)
-    found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency)
+    found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency, way=way)
     said = searches or {}
     found = [a if a.known or a.processors not in said else replace(a, reason=said[a.processors]) for a in found]
-    return from_anchors(found, metric, bound, target, failures or {})
+    return from_anchors(found, metric, bound, target, failures or {}, work_unit=work_unit(scaling))
 
 
 def from_anchors(
-    found: Sequence[Anchor], metric: Metric, bound: Bound, target: float, failures: Mapping[int, str] | None = None
+    found: Sequence[Anchor],
+    metric: Metric,
+    bound: Bound,
+    target: float,
+    failures: Mapping[int, str] | None = None,
+    *,
+    work_unit: str = "op",
 ) -> Matrix:
     """Return the matrix that rests on one point for each processor count."""
     value: Callable[[Anchor, Anchor], float | None] = _latency_ratio if metric == "latency" else _psi
@@ -171,7 +187,7 @@ def from_anchors(
             cell = None if missing else value(low, high)
             if cell is not None:
                 values[pair] = 1.0 if low is high else cell
-                ways[pair] = "measured" if low.way == high.way == "measured" else "computed"
+                ways[pair] = max((low.way, high.way), key=_WAYS.index)
             else:
                 reasons[pair] = "; ".join(dict.fromkeys(missing)) or _no_ratio(low, high, metric)
     return Matrix(
@@ -183,6 +199,7 @@ def from_anchors(
         ways,
         reasons,
         {anchor.processors: anchor for anchor in found},
+        work_unit=work_unit,
     )
 
 
@@ -204,7 +221,7 @@ def _psi(low: Anchor, high: Anchor) -> float | None:
 
 
 def _no_ratio(low: Anchor, high: Anchor, metric: Metric) -> str:
-    if metric == "isospeed":
+    if metric != "latency":
         return "the work of a run is not known"
     for anchor in (low, high):
         if anchor.latency_s is None:
@@ -231,7 +248,8 @@ def from_times(processors: Sequence[int], times: Sequence[float], *, way: str = 
 def average(matrices: Sequence[Matrix]) -> Matrix:
     """Return the mean over a set of efficiencies (latency-metric.txt eq. 3.8, the integral as an average).
 
-    A pair is known only where every matrix knows it, since efficiencies weigh alike.
+    A pair is known only where every matrix knows it, since efficiencies weigh alike. Its way is the weakest of the
+    single ones.
 
     Raises:
         ValueError: *matrices* is empty or they differ in processor counts.
@@ -240,7 +258,7 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
     if not matrices or len({matrix.processors for matrix in matrices}) != 1:
         raise ValueError("an average needs matrices over the same processor counts")
     first = matrices[0]
-    values, reasons = {}, {}
+    values, reasons, ways = {}, {}, {}
     for n in first.processors:
         for n2 in first.processors:
             if n > n2:
@@ -249,13 +267,33 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
             known = [cell for cell in cells if cell is not None]
             if len(known) == len(cells):
                 values[(n, n2)] = sum(known) / len(known)
+                each = {matrix.ways.get((n, n2), "computed") for matrix in matrices}
+                ways[(n, n2)] = max(each, key=lambda way: _WAYS.index(way) if way in _WAYS else 1)
             else:
                 at = ", ".join(f"{m.target:g}" for m, cell in zip(matrices, cells, strict=True) if cell is None)
                 reasons[(n, n2)] = f"not known at E = {at}"
     target = sum(matrix.target for matrix in matrices) / len(matrices)
-    return Matrix(
-        first.metric, first.bound, target, first.processors, values, dict.fromkeys(values, "computed"), reasons
-    )
+    return Matrix(first.metric, first.bound, target, first.processors, values, ways, reasons, work_unit=first.work_unit)
+
+
+def common_efficiencies(
+    scaling: pd.DataFrame, candidates: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), **options: Any
+) -> tuple[float, ...]:
+    """Return the *candidates* that the runs meet at as many processor counts as at any: a set for `average`.
+
+    *options* as in `bounds.anchors`. Empty where none is met at two counts above one.
+    """
+    met = {
+        target: frozenset(
+            anchor.processors
+            for anchor in bounds.anchors(scaling, "efficiency", target, **options)
+            if anchor.known and anchor.processors > 1
+        )
+        for target in candidates
+    }
+    most = max(met.values(), key=len, default=frozenset())
+    # the same counts everywhere, since a pair is known only where every efficiency knows it
+    return tuple(target for target in candidates if len(most) > 1 and met[target] >= most)
 
 
 def over_estimation(time: Matrix, efficiency: Matrix | None = None) -> pd.DataFrame:

@@ -31,8 +31,9 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     *table* is the run table (`base.run.RunRecord.row`), untouched. Rows are sorted by problem and N. All of the table's
     columns stay; added are (seconds unless said; NaN where a needed run or column is missing):
 
-    ``t_seq_s`` T_seq(W), ``work`` W (operations); ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with
-    ``speedup_low``/``speedup_high`` from the extremes of repetitions (latency-metric.txt 2.1, 6.1);
+    ``t_seq_s`` T_seq(W), ``work`` W in ``work_unit`` (operations where they are known); ``speedup`` T_seq/T_para and
+    ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the extremes of repetitions
+    (latency-metric.txt 2.1, 6.1);
     ``ml_s`` stall(N) - stall(1), ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
     (scale-graph.txt eq. 5-7, sums over processors); ``latency_s`` (ML + IT + PT)/N (eq. 5);
     ``latency_method1_s`` T_para - T_seq/N (latency-metric.txt 6.1, method 1); ``latency_difference_s`` method 1 minus
@@ -54,6 +55,7 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
     t_seq = numbers(runs, "t_seq_s")
+    runs["work"], runs["work_unit"] = _work(runs)
     with np.errstate(divide="ignore", invalid="ignore"):
         runs["speedup"] = t_seq / time
         runs["speedup_low"] = numbers(runs, "t_seq_min_s") / numbers(runs, "time_max_s")
@@ -71,6 +73,38 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
         runs["accounting_gap_s"] = count * time - sum(groups)
         runs["unit_speed"] = numbers(runs, "work") / (count * time)
     return pd.concat([runs, rates(runs)], axis=1)
+
+
+def _work(runs: pd.DataFrame) -> tuple[Floats, list[str]]:
+    """Return W of every row and its unit: op, flop, or s of the one-processor run.
+
+    Simulated runs know the operations of the one-processor run. Of others, what most rows know serves: operations or
+    floating-point operations, of the one-processor run or else of the run itself; and where nothing was counted T_seq,
+    since W t_c = T_seq with a constant t_c (latency-metric.txt Definition 3), then in seconds (t_c = 1).
+    """
+    counted = numbers(runs, "work")
+    others = runs["source"].to_numpy() != "simulated" if "source" in runs.columns else np.zeros(len(runs), dtype=bool)
+    if not others.any():
+        return counted, ["op"] * len(runs)
+    ways = {
+        "op": _first(counted, numbers(runs, "work_ops")),
+        "flop": _first(numbers(runs, "work_fp"), numbers(runs, "work_flops")),
+        "s": numbers(runs, "t_seq_s"),
+    }
+    known = {unit: int(np.isfinite(values[others]).sum()) for unit, values in ways.items()}
+    unit = max(("op", "flop"), key=lambda name: known[name])
+    unit = unit if known[unit] else "s"
+    return np.where(others, ways[unit], counted), [unit if other else "op" for other in others]
+
+
+def _first(values: Floats, instead: Floats) -> Floats:
+    return np.where(np.isfinite(values), values, instead)
+
+
+def work_unit(scaling: pd.DataFrame) -> str:
+    """Return the unit of the column ``work``: ``op``, ``flop``, or ``s`` where T_seq stands for the work."""
+    units = [str(unit) for unit in scaling["work_unit"]] if "work_unit" in scaling.columns else []
+    return max(set(units), key=units.count) if units else "op"
 
 
 def rates(runs: pd.DataFrame) -> pd.DataFrame:

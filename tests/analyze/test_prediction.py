@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scalegraph.analyze import prediction
+
+COUNTS = (2, 4, 6, 8, 16, 30, 64)
+# Curves through the values that section 5.2.2 of the latency-metric paper gives: computation 25 cycles on 8
+# processors, 42 on 30 and 124 on 64; synchronisation above 42 before 8 and 56 there; all of it 42 on 16, the fastest
+COMPUTATION = (18.0, 21.0, 23.0, 25.0, 27.5, 42.0, 124.0)
+SYNCHRONISATION = (20.0, 31.0, 42.0, 56.0, 56.5, 70.0, 140.0)
+PROGRAM = (19.0, 26.0, 32.0, 40.0, 42.0, 58.0, 133.0)
+TIMES = (2.4e6, 1.6e6, 1.2e6, 1007628, 653326, 880000, 2417743)
+
+
+def test_table_5_follows_from_curves_through_the_text() -> None:
+    found = prediction.predict(COUNTS, TIMES, PROGRAM, COMPUTATION, SYNCHRONISATION)
+    assert found is not None
+    assert (found.l_max, found.fastest, found.reached) == (42.0, 16, True)
+    reaches = (found.optimistic, found.pessimistic, found.predicted)
+    assert [round(reach.processors or 0) for reach in reaches] == [30, 6, 16]
+    assert [reach.words for reach in reaches] == ["30", "6", "16"]
+
+
+def test_fewer_than_eight_is_said_where_the_curve_begins_above_the_limit() -> None:
+    found = prediction.reach((8, 16, 64), (56.0, 70.0, 140.0), 42.0)
+    assert found.way == "below"
+    assert found.processors is not None
+    assert found.processors < 8
+    assert found.words.endswith("(below the fewest that were run)")
+
+
+@pytest.mark.parametrize(
+    ("latency", "words"),
+    [
+        ((20.0, 20.0, 20.0), "very large"),
+        ((20.0, 19.0, 18.0), "very large"),
+        ((20.0, 20.1, 20.2), "very large"),
+        ((math.nan, math.nan, math.nan), "not known"),
+        ((math.nan, 30.0, math.nan), "not known"),
+        ((10.0, 20.0, 40.0), "about 17 (beyond the most that were run)"),
+        ((10.0, 20.0, 42.0), "16"),
+        ((60.0, 55.0, 50.0), "about 1 (below the fewest that were run)"),
+    ],
+)
+def test_a_limit_outside_the_runs_is_not_given_as_if_it_were_inside(latency: tuple[float, ...], words: str) -> None:
+    assert prediction.reach((4, 8, 16), latency, 42.0).words == words
+
+
+@given(st.floats(1.0, 1e4), st.floats(0.05, 2.0), st.floats(0.01, 0.99))
+def test_a_power_law_is_reached_where_it_says(start: float, power: float, share: float) -> None:
+    counts = (1, 2, 4, 8, 16, 32)
+    latency = start * np.array(counts, dtype=float) ** power
+    wanted = 32**share
+    found = prediction.reach(counts, latency, start * wanted**power)
+    assert found.processors == pytest.approx(wanted, rel=1e-6)
+    beyond = prediction.reach(counts, latency, start * 100.0**power)
+    assert beyond.way == "beyond"
+    assert beyond.processors == pytest.approx(100.0, rel=1e-6)
+
+
+def test_a_program_that_is_still_faster_at_the_end_has_only_a_least_l_max() -> None:
+    found = prediction.predict(
+        (1, 2, 4), (4.0, 2.0, 1.0), (math.nan, 10.0, 12.0), (math.nan, 9.0, 11.0), (math.nan,) * 3
+    )
+    assert found is not None
+    assert not found.reached
+    assert found.pessimistic.way == "unknown"
+    assert found.predicted == found.optimistic  # the mean of one kind is that kind
+
+
+def test_without_latencies_there_is_no_prediction() -> None:
+    nothing = (math.nan, math.nan)
+    assert prediction.predict((1, 2), (2.0, 1.0), nothing, nothing, nothing) is None
+    assert prediction.predict((1, 2), nothing, nothing, nothing, nothing) is None
