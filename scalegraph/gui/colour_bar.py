@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -20,11 +22,22 @@ class ColourBar(QWidget):
         self._label = ""
         self._limits = (0.0, 1.0)
         self._map: ColourMapName = "viridis"
+        self._given: tuple[tuple[float, str], ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
 
-    def show_scale(self, label: str, limits: tuple[float, float], colour_map: ColourMapName) -> None:
-        """Show *colour_map* from the lower to the upper of *limits*."""
+    def show_scale(
+        self,
+        label: str,
+        limits: tuple[float, float],
+        colour_map: ColourMapName,
+        ticks: Sequence[tuple[float, str]] = (),
+    ) -> None:
+        """Show *colour_map* from the lower to the upper of *limits*.
+
+        *ticks* are (share of the bar from below, text); without any there are five, evenly spaced.
+        """
         self._label, self._limits, self._map = label, limits, colour_map
+        self._given = tuple(ticks)
         self.setAccessibleName(f"Colour scale of {label} from {limits[0]:g} to {limits[1]:g}")
         self.updateGeometry()
         self.update()
@@ -35,6 +48,8 @@ class ColourBar(QWidget):
         return QSize(_BAR + numbers + self.fontMetrics().height() + 14, 120)
 
     def _ticks(self) -> list[tuple[float, str]]:
+        if self._given:
+            return list(self._given)
         low, high = self._limits
         return [(f, significant(low + f * (high - low), 3)) for f in (0.0, 0.25, 0.5, 0.75, 1.0)]
 
@@ -50,7 +65,7 @@ class ColourBar(QWidget):
         painter.fillRect(bar, gradient)
         painter.setPen(self.palette().windowText().color())
         ticks = self._ticks()
-        if bar.height() < 5 * metrics.height():
+        if bar.height() < len(ticks) * metrics.height():
             ticks = [ticks[0], ticks[-1]]
         for fraction, text in ticks:
             y = bar.bottom() - fraction * bar.height()

@@ -19,17 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.gui.field_panel import FieldPanel
 from scalegraph.gui.grid_panel import GridPanel
 from scalegraph.gui.notes_area import NotesArea
 from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.source_panel import SourcePanel
+from scalegraph.gui.surface_panel import SurfacePanel
 from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.what_if_state import target_of
-from scalegraph.views.figure import Figure, Grid, Panel, Plot, Source, Table
+from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
 
-PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel
+PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel  # a field is a plot
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
@@ -38,6 +40,8 @@ _LEAST: dict[type, tuple[int, int]] = {
     GridPanel: (420, 300),
     TablePanel: (460, 160),
     SourcePanel: (520, 220),
+    FieldPanel: (380, 260),
+    SurfacePanel: (360, 280),
 }
 
 
@@ -51,6 +55,7 @@ class FigureWidget(QWidget):
     retry_wanted = Signal()
     shown = Signal(object)  # the Figure that is now on the screen
     faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
+    option_moved = Signal(str, float, bool)  # an option whose line was dragged, its value, whether it was let go
 
     def __init__(
         self,
@@ -161,12 +166,12 @@ class FigureWidget(QWidget):
     def fit(self) -> None:
         """Reset every zoom."""
         for panel in self._panels:
-            if isinstance(panel, PlotPanel):
+            if isinstance(panel, PlotPanel | SurfacePanel):
                 panel.fit()
 
     def can_zoom(self) -> bool:
         """Whether there is a zoom to reset."""
-        return any(isinstance(panel, PlotPanel) for panel in self._panels)
+        return any(isinstance(panel, PlotPanel | SurfacePanel) for panel in self._panels)
 
     # making
 
@@ -187,7 +192,7 @@ class FigureWidget(QWidget):
             widget = self._make(panel)
             self._panels.append(widget)
             self._splitter.addWidget(widget)
-            self._splitter.setStretchFactor(self._splitter.count() - 1, 3 if isinstance(panel, Plot | Grid) else 2)
+            self._splitter.setStretchFactor(self._splitter.count() - 1, 2 if isinstance(panel, Table | Source) else 3)
         self.setFocusProxy(self._panels[0])
         self._name_parts()
         self._orient()
@@ -203,8 +208,9 @@ class FigureWidget(QWidget):
 
     def _make(self, panel: Panel) -> PanelWidget:
         theme = self._theme.name
-        if isinstance(panel, Plot):
-            plot = PlotPanel(panel, theme)
+        if isinstance(panel, Plot | Field):
+            plot = PlotPanel(panel, theme) if isinstance(panel, Plot) else FieldPanel(panel, theme)
+            plot.handle_moved.connect(self.option_moved)
             plot.processors_chosen.connect(lambda n: self._choose(processors=n))
             plot.escaped.connect(self._selection.clear)
             return plot
@@ -219,8 +225,10 @@ class FigureWidget(QWidget):
             table.can_be_faster = lambda key: bool(self._target(key))
             table.faster_wanted.connect(lambda key: self.faster_wanted.emit(self._target(key)))
             return table
-        if not isinstance(panel, Source):
-            raise TypeError(f"no widget draws a {type(panel).__name__}")
+        if isinstance(panel, Surface):
+            surface = SurfacePanel(panel, theme)
+            surface.escaped.connect(self._selection.clear)
+            return surface
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
         source.faster_wanted.connect(self.faster_wanted)
@@ -244,7 +252,7 @@ class FigureWidget(QWidget):
         mine = self._study is None or selection.study in (None, self._study)
         region = selection.region if mine else None
         for panel in self._panels:
-            if isinstance(panel, PlotPanel):
+            if isinstance(panel, PlotPanel | SurfacePanel):
                 panel.select(selection.processors)
             elif isinstance(panel, GridPanel):
                 panel.select(selection.cell if mine else None, selection.processors)
@@ -290,7 +298,7 @@ class FigureWidget(QWidget):
             self._choice.removeTab(0)
         kinds = [type(panel) for panel in self._panels]
         for panel in self._panels:
-            if isinstance(panel, PlotPanel) and kinds.count(PlotPanel) > 1:
+            if type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
                 words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
                 self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
             else:
@@ -351,8 +359,22 @@ def _label(role: str) -> QLabel:
     return label
 
 
-_PARTS: dict[type, str] = {PlotPanel: "Plot", GridPanel: "Matrix", TablePanel: "Table", SourcePanel: "Source"}
-_KINDS: dict[type, type] = {Plot: PlotPanel, Grid: GridPanel, Table: TablePanel, Source: SourcePanel}
+_PARTS: dict[type, str] = {
+    PlotPanel: "Plot",
+    GridPanel: "Matrix",
+    TablePanel: "Table",
+    SourcePanel: "Source",
+    FieldPanel: "Map",
+    SurfacePanel: "Surface",
+}
+_KINDS: dict[type, type] = {
+    Plot: PlotPanel,
+    Grid: GridPanel,
+    Table: TablePanel,
+    Source: SourcePanel,
+    Field: FieldPanel,
+    Surface: SurfacePanel,
+}
 
 
 def _update(widget: PanelWidget, panel: Panel) -> None:
@@ -361,5 +383,7 @@ def _update(widget: PanelWidget, panel: Panel) -> None:
         GridPanel: GridPanel.set_grid,
         TablePanel: TablePanel.set_table,
         SourcePanel: SourcePanel.set_source,
+        FieldPanel: FieldPanel.set_field,
+        SurfacePanel: SurfacePanel.set_surface,
     }
     setters[type(widget)](widget, panel)

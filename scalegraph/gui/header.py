@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
 
@@ -9,6 +11,8 @@ from scalegraph.gui.banner import Banner
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.widgets import button, label
+
+_LONGEST_NAME: Final = 28
 
 
 class Header(QFrame):
@@ -60,5 +64,14 @@ class Header(QFrame):
             words.append("1 region")
         if current.line is not None:
             words.append(f"line {current.line[1]}")
+        if current.call_path is not None:
+            words.append(_shortened(current.call_path.rpartition("->")[2]))
+        if current.metric is not None:
+            words.append(_shortened(current.metric))
+        self.chosen.setToolTip("\n".join(part for part in (current.call_path, "Clear the selection (Esc)") if part))
         self.chosen.setText("  ".join([*words, "×"]))
         self.chosen.setVisible(bool(words))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -163,11 +163,14 @@ class Latest(QObject):
     """Runs the newest of a stream of like work: while one runs, only the last request waits (live checks, plans)."""
 
     def __init__(self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False) -> None:
-        """*every*: an answer is told even while newer work waits (a study that grows), else it is thrown away."""
+        """*every*: an answer is told even while newer work waits (a study that grows), else it is thrown away.
+
+        It may be changed at any time: while a line is dragged, answers on the way are better than none.
+        """
         super().__init__(parent)
         self._jobs = jobs
         self._name = name
-        self._every = every
+        self.every = every
         self._stopped = False
         self._job: Job | None = None
         self._next: tuple[Work, Callable[[Any], None], Callable[[Exception], None]] | None = None
@@ -183,7 +186,7 @@ class Latest(QObject):
         self._stopped = False
         if self._job is None:
             self._begin()
-        elif not self._every:
+        elif not self.every:
             self._job.cancel()
 
     def stop(self) -> None:
@@ -202,7 +205,7 @@ class Latest(QObject):
 
         def deliver(tell: Callable[[Any], None]) -> Callable[[Any], None]:
             def tell_if_newest(answer: Any) -> None:
-                if not self._stopped and (self._every or (self._next is None and not job.token.cancelled)):
+                if not self._stopped and (self.every or (self._next is None and not job.token.cancelled)):
                     tell(answer)
 
             return tell_if_newest

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import Region, RunRecord
 from scalegraph.base.units import si
 
 if TYPE_CHECKING:
@@ -41,6 +42,17 @@ def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, 
     run, one = pair
     table = losses(run, one, data.regions)
     return run.point.processors, tuple(_line(row) for row in table.to_dict("records"))
+
+
+def region_path(regions: Sequence[Region], region: int) -> str | None:
+    """Return the call path that region *region* is in `StudyData.measured`: its name behind those around it."""
+    known = {item.id: item for item in regions}
+    names: list[str] = []
+    here = known.get(region)
+    while here is not None and len(names) <= len(known):
+        names.append(here.name)
+        here = known.get(here.parent or 0) if here.id != 0 else None
+    return "->".join(reversed(names)) or None
 
 
 def _pair(data: StudyData, processors: int | None) -> tuple[RunRecord, RunRecord] | None:

@@ -57,7 +57,7 @@ class MainWindow(QMainWindow):
         self.request = RequestPanel(session, self.jobs, theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)
-        self.navigator = Navigator(self.studies, self.selection, theme)
+        self.navigator = Navigator(self.studies, self.selection, theme, self.jobs)
         self.inspector = Inspector(self.studies, self.selection)
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
@@ -76,6 +76,7 @@ class MainWindow(QMainWindow):
         self.palette_ = CommandPalette(self)
         self.sheet = ShortcutSheet(self)
         self._closing = False
+        self._edited_last = ""  # of what is on the study page: "whatif" or "views"
         self._progress = ProgressNote(self.runner, lambda: self.panels.want("queue", True))
         self.statusBar().addPermanentWidget(self._progress)
         self._wire()
@@ -166,10 +167,10 @@ class MainWindow(QMainWindow):
         self.runner.changed.connect(self._update_actions)
         self.runner.landed.connect(self._landed)
         self.runner.ended.connect(self._ended)
-        self.study.area_made.connect(self._offer_views)
+        self.study.area_made.connect(self._area_made)
         self.study.faster_wanted.connect(self._ask_faster)
         self.whatif.view_wanted.connect(self.study.show_answer)
-        self.whatif.undo_changed.connect(self._update_actions)
+        self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
         self.actions_["toggle_whatif"].toggled.connect(self._update_actions)
         self.studies.opened.connect(self._opened)
         self.studies.closed.connect(lambda _key: self._opened(None))
@@ -212,6 +213,16 @@ class MainWindow(QMainWindow):
         for name in ARRANGEMENT_NAMES:
             arrange = partial(self.study.arrange, name)
             self.actions_[f"arrange_{name}"].triggered.connect(lambda _on=False, arrange=arrange: arrange())
+
+    def _area_made(self) -> None:
+        assert self.study.area is not None
+        self.study.area.undo_changed.connect(lambda: self._edited("views"))
+        self._offer_views()
+
+    def _edited(self, where: str) -> None:
+        """Remember what was changed last: that is what undo begins with."""
+        self._edited_last = where
+        self._update_actions()
 
     def _offer_views(self) -> None:
         """Put every view into the menu and the palette, once they are loaded."""
@@ -319,11 +330,17 @@ class MainWindow(QMainWindow):
 
     @property
     def _history(self) -> QUndoStack:
-        """What undo and redo walk through: the edits that can be seen, of the what-if settings or of the request."""
-        stack = self.whatif.undo_stack
-        if self.page == STUDY and self.actions_["toggle_whatif"].isChecked() and stack is not None:
-            return stack
-        return self.request.model.undo_stack
+        """What undo and redo walk through: edits of views or what-if settings, else those of the request."""
+        if self.page != STUDY:
+            return self.request.model.undo_stack
+        stacks: dict[str, QUndoStack | None] = {
+            "views": self.study.area.undo_stack if self.study.area is not None else None,
+            "whatif": self.whatif.undo_stack if self.actions_["toggle_whatif"].isChecked() else None,
+        }
+        order = sorted(stacks, key=lambda where: where != self._edited_last)
+        there = [stack for where in order if (stack := stacks[where]) is not None]
+        moved = [stack for stack in there if stack.canUndo() or stack.canRedo()]
+        return (moved or [self.request.model.undo_stack])[0]
 
     def _ask_faster(self, target: str) -> None:
         self.panels.bring("whatif")

@@ -1,4 +1,4 @@
-"""The left side: open studies, and the regions of the study in view with their share of the loss."""
+"""The left side: open studies, and the regions or call paths of the study in view with what they cost."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QSplitter,
+    QStackedWidget,
+    QTabBar,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from scalegraph.gui.loss import RegionLoss, region_losses
+from scalegraph.gui.call_tree import CallTree
+from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.studies import Studies, StudyHandle
@@ -29,19 +33,23 @@ _KEY: Final = Qt.ItemDataRole.UserRole
 
 
 class Navigator(QWidget):
-    """Chooses the study in view and the region."""
+    """Chooses the study in view, the region or the call path, and the metric that call paths are compared by."""
 
     close_wanted = Signal(str)  # key of a study
+    mapping_wanted = Signal(str)  # key of a study that was made of a measurement set
 
-    def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme) -> None:
+    def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, jobs: Jobs) -> None:
         super().__init__()
         self._studies, self._selection = studies, selection
         self._losses: tuple[RegionLoss, ...] = ()
+        self._imported = False
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search studies and regions  /")
-        self.search.setAccessibleName("Search studies and regions")
+        self.search.setPlaceholderText("Search studies, call paths  /")
+        self.search.setAccessibleName("Search studies, regions and call paths")
+        self.search.setToolTip("Part of a name, or of a call path: solve->MPI. Return goes to the next one found.")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
+        self.search.returnPressed.connect(self._next_hit)
         self.studies_tree = _tree("Open studies", ("Study", "Runs"))
         self.studies_tree.currentItemChanged.connect(self._study_chosen)
         self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -50,6 +58,9 @@ class Navigator(QWidget):
         self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
         self.regions_tree.currentItemChanged.connect(self._region_chosen)
         self.regions_note = label("", "muted", wrap=True)
+        self.calls = CallTree(jobs, theme)
+        self.calls.path_chosen.connect(lambda name: selection.select(call_path=name))
+        self.calls.metric_chosen.connect(lambda name: selection.select(metric=name))
         self._lay()
         studies.opened.connect(self._opened)
         studies.closed.connect(self._closed)
@@ -62,11 +73,25 @@ class Navigator(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.studies_tree)
-        below = QWidget()
-        lower = QVBoxLayout(below)
+        regions = QWidget()
+        lower = QVBoxLayout(regions)
         lower.setContentsMargins(0, 0, 0, 0)
         lower.addWidget(self.regions_note)
         lower.addWidget(self.regions_tree, 1)
+        self._which = QStackedWidget()
+        self._which.addWidget(regions)
+        self._which.addWidget(self.calls)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Regions or call paths")
+        self.tabs.setExpanding(False)
+        self.tabs.addTab("Regions")
+        self.tabs.addTab("Call paths")
+        self.tabs.currentChanged.connect(self._turn)
+        below = QWidget()
+        halves = QVBoxLayout(below)
+        halves.setContentsMargins(0, 0, 0, 0)
+        halves.addWidget(self.tabs)
+        halves.addWidget(self._which, 1)
         split.addWidget(below)
         split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 3)
@@ -106,6 +131,7 @@ class Navigator(QWidget):
         if handle.key == self._selection.current.study:
             item.setExpanded(True)
             self._show_regions(handle)
+            self._show_calls(handle)
 
     def _unreadable(self, handle: StudyHandle, sentence: str) -> None:
         item = self._item_of(handle.key)
@@ -130,6 +156,9 @@ class Navigator(QWidget):
         if handle is None:
             return
         menu = QMenu(self)
+        data = handle.data()
+        mapping = menu.addAction("Change what the names mean…")
+        mapping.setVisible(data is not None and data.imported is not None)
         close = menu.addAction("Close study")
         reveal = menu.addAction("Show in the file manager")
         chosen = menu.exec(self.studies_tree.viewport().mapToGlobal(place))
@@ -137,6 +166,8 @@ class Navigator(QWidget):
             self.close_wanted.emit(handle.key)
         elif chosen is reveal:
             reveal_path(handle)
+        elif chosen is mapping:
+            self.mapping_wanted.emit(handle.key)
         menu.deleteLater()
 
     # regions -------------------------------------------------------------------------------------------------
@@ -149,8 +180,43 @@ class Navigator(QWidget):
             self.studies_tree.collapseAll()
             item.setExpanded(True)
             self.studies_tree.blockSignals(blocked)
-        self._show_regions(self._studies.get(selection.study))
+        handle = self._studies.get(selection.study)
+        self._show_regions(handle)
         self._show_region(selection.region)
+        self._show_calls(handle)
+
+    def _show_calls(self, handle: StudyHandle | None) -> None:
+        data = handle.data() if handle is not None else None
+        imported = data is not None and data.imported is not None
+        regions = bool(self._losses)
+        self.tabs.setVisible(regions and data is not None)
+        if imported != self._imported and data is not None:  # what a study came with is what it is first looked at by
+            self._imported = imported
+            self.tabs.setCurrentIndex(int(imported))
+        if not regions and data is not None:
+            self._which.setCurrentIndex(1)
+        else:
+            self._turn(self.tabs.currentIndex())
+        selection = self._selection.current
+        if self._which.currentIndex() == 1:
+            self.calls.show_study(data, selection.processors)
+            self.calls.choose_metric(selection.metric)
+            path = selection.call_path
+            if path is None and selection.region is not None and data is not None:
+                path = region_path(data.regions, selection.region)
+            self.calls.select(path)
+
+    def _turn(self, index: int) -> None:
+        if self._which.currentIndex() != index:
+            self._which.setCurrentIndex(index)
+            self._show_calls(self._studies.get(self._selection.current.study))
+            self._filter(self.search.text())
+
+    def _next_hit(self) -> None:
+        if self._which.currentIndex() == 1:
+            self.calls.next_hit()
+        else:
+            _next_item(self.regions_tree, self.search.text().strip().lower())
 
     def _show_regions(self, handle: StudyHandle | None) -> None:
         data = handle.data() if handle is not None else None
@@ -202,6 +268,8 @@ class Navigator(QWidget):
                 item = tree.topLevelItem(index)
                 if item is not None:
                     _hide_unlike(item, word)
+        if self._which.currentIndex() == 1:
+            self.calls.filter(text)
 
 
 def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:
@@ -210,6 +278,26 @@ def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:
     below = [_hide_unlike(child, "" if hit else word) for child in _children(item)]
     item.setHidden(not (hit or any(below)))
     return not item.isHidden()
+
+
+def _next_item(tree: QTreeWidget, word: str) -> None:
+    """Choose the next region whose own name has *word*."""
+    items = [item for item in _in_order(tree) if word and word in item.text(0).lower()]
+    if items:
+        current = tree.currentItem()
+        place = next((number for number, item in enumerate(items) if item is current), -1)
+        tree.setCurrentItem(items[(place + 1) % len(items)])
+
+
+def _in_order(tree: QTreeWidget) -> list[QTreeWidgetItem]:
+    found: list[QTreeWidgetItem] = []
+    waiting = [tree.topLevelItem(index) for index in reversed(range(tree.topLevelItemCount()))]
+    while waiting:
+        item = waiting.pop()
+        if item is not None:
+            found.append(item)
+            waiting += reversed(_children(item))
+    return found
 
 
 def _children(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:

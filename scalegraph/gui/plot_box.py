@@ -1,11 +1,12 @@
-"""The part of a plot that zooms: drag a rectangle, wheel, middle drag to move, double click to fit."""
+"""The part of a plot that zooms: drag a rectangle or a line, wheel, middle drag to move, double click to fit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 
 
 class ZoomBox(pg.ViewBox):  # type: ignore[misc]
@@ -14,11 +15,14 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
     fit_wanted = Signal()
     menu_wanted = Signal(object)  # QPoint on the screen
     zoomed = Signal()
+    dragged = Signal(object, bool)  # QPointF in drawn coordinates; whether the button was let go
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.setMouseMode(pg.ViewBox.RectMode)
         self._home = QRectF(0, 0, 1, 1)
+        self.grabs: Callable[[QPointF], bool] = lambda _at: False  # whether a drag from there moves something
+        self._grabbed = False
 
     def set_home(self, rect: QRectF) -> None:
         """Say what `fit` shows; zooming out ends a little outside of it."""
@@ -52,10 +56,24 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         if ev.button() == Qt.MouseButton.RightButton:
             ev.ignore()
             return
+        if self._grab(ev):
+            return
         self.state["mouseMode"] = pg.ViewBox.PanMode if moving else pg.ViewBox.RectMode
         super().mouseDragEvent(ev, axis)
         if ev.isFinish():
             self.zoomed.emit()
+
+    def _grab(self, ev: Any) -> bool:
+        """Return whether the drag *ev* belongs to something that was grabbed; its places are told by `dragged`."""
+        if ev.isStart():
+            plain = ev.button() == Qt.MouseButton.LeftButton and not ev.modifiers()
+            self._grabbed = plain and self.grabs(self.mapToView(ev.buttonDownPos(Qt.MouseButton.LeftButton)))
+        if not self._grabbed:
+            return False
+        ev.accept()
+        self._grabbed = not ev.isFinish()
+        self.dragged.emit(self.mapToView(ev.pos()), ev.isFinish())
+        return True
 
     def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
         """Zoom where the pointer is."""

@@ -39,6 +39,8 @@ def scales(plot: Plot) -> tuple[Scale, Scale]:
         heights.append(0.0)
     xs.extend(mark.x for mark in plot.marks if mark.x is not None)
     ys.extend(mark.y for mark in plot.marks if mark.y is not None)
+    xs.extend(handle.value for handle in plot.handles if handle.axis == "x")
+    ys.extend(handle.value for handle in plot.handles if handle.axis == "y")
     return Scale(plot.x, xs), Scale(plot.y, ys)
 
 

@@ -6,22 +6,31 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QMenu, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QVBoxLayout, QWidget
 
 from scalegraph.gui.legend_strip import LegendStrip
 from scalegraph.gui.plot_axis import ValueAxis
 from scalegraph.gui.plot_box import ZoomBox
 from scalegraph.gui.plot_drawing import Drawing
+from scalegraph.gui.plot_handles import HandleLines, cursor_of
 from scalegraph.gui.plot_labels import EndLabels, most_important
 from scalegraph.gui.plot_marks import Highlight, MarkNames
 from scalegraph.gui.plot_targets import Target, nearest, targets
 from scalegraph.gui.tints import ink, paper
-from scalegraph.views.figure import Plot
+from scalegraph.views.figure import Handle, Plot
 
 _DIRECT_FROM = 400  # pixels of width below which names go above the picture
 _FEWEST_NAMES = 3  # at the curves: with less room than for these, names go above the picture
 _COLUMN_REACH = 24  # pixels beside a column within which a click still means it
+_ALONG = ("y", "value")
+# Shift and an arrow move a line: steps, and the axes whose line it is
+_ARROWS: dict[int, tuple[int, tuple[str, ...]]] = {
+    Qt.Key.Key_Up: (1, _ALONG),
+    Qt.Key.Key_Down: (-1, _ALONG),
+    Qt.Key.Key_Right: (1, ("x",)),
+    Qt.Key.Key_Left: (-1, ("x",)),
+}
 
 
 class _Canvas(pg.PlotWidget):  # type: ignore[misc]
@@ -49,9 +58,14 @@ class _Canvas(pg.PlotWidget):  # type: ignore[misc]
 
 
 class PlotPanel(QWidget):
-    """Shows one `Plot`. *processors_chosen* says which N was clicked or reached by arrow keys."""
+    """Shows one `Plot`.
+
+    *processors_chosen* says which N was clicked or reached by arrow keys, *handle_moved* where a line was dragged or
+    stepped (option, value) and whether that is its last place.
+    """
 
     processors_chosen = Signal(object)
+    handle_moved = Signal(str, float, bool)
     escaped = Signal()
 
     def __init__(self, plot: Plot, theme: str = "light", parent: QWidget | None = None) -> None:
@@ -78,18 +92,26 @@ class PlotPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addWidget(self._legend)
-        layout.addWidget(self._canvas, 1)
+        self._row = QHBoxLayout()
+        self._row.addWidget(self._canvas, 1)
+        layout.addLayout(self._row, 1)
         self._drawing: Drawing | None = None
+        self._lines: HandleLines | None = None
+        self._held: Handle | None = None  # the line that is being dragged or stepped
+        self._at: float = 0.0  # where it was dragged to
         self._names: MarkNames | None = None
         self._highlight: Highlight | None = None
         self._targets: list[Target] = []
         self._hovered: Target | None = None
         self._ring: pg.ScatterPlotItem | None = None
+        self._pointed = False  # whether the pointer is over a line to drag
         self._canvas.moved.connect(self._hover)
         self._canvas.left.connect(self._unhover)
         self._canvas.scene().sigMouseClicked.connect(self._clicked)
         self._box.fit_wanted.connect(self.fit)
         self._box.menu_wanted.connect(self._menu)
+        self._box.grabs = self._grab
+        self._box.dragged.connect(self._drag)
         # A window that is laid out resizes many times in a row: names are placed once, when it is done.
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
@@ -109,14 +131,14 @@ class PlotPanel(QWidget):
         return self._drawing.plot
 
     def set_plot(self, plot: Plot) -> None:
-        """Show *plot*; a zoom the user made is kept where the axes are the same."""
+        """Show *plot*; a zoom the user made is kept where the axes are the same, any range while a line is dragged."""
         before = self._drawing
-        keep = before is not None and not self._box.at_home and (before.plot.x, before.plot.y) == (plot.x, plot.y)
+        same = before is not None and (before.plot.x, before.plot.y) == (plot.x, plot.y)
+        keep = same and (self._held is not None or not self._box.at_home)
         shown = self._box.viewRect()
         self._clear()
-        drawing = Drawing(plot, self._box, self._theme, self.devicePixelRatioF())
+        drawing, self._targets = self._draw(plot)
         self._drawing = drawing
-        self._targets = targets(plot, drawing.x, drawing.y, drawing.half_bar)
         for side, scale in (("bottom", drawing.x), ("left", drawing.y)):
             self._axes[side].show_scale(scale, self._theme)
         self._canvas.setBackground(paper(self._theme))
@@ -124,6 +146,8 @@ class PlotPanel(QWidget):
         self._axes["left"].setGrid(False if grid_x else 46)
         self._axes["bottom"].setGrid(46 if grid_x else False)
         self._names = MarkNames(drawing, self._box)
+        held = {self._held.option: self._at} if self._held is not None else {}
+        self._lines = HandleLines(drawing, self._box, plot.handles, held)
         self._box.set_home(drawing.home)
         if keep:
             self._box.setRange(shown, padding=0.0)
@@ -133,6 +157,11 @@ class PlotPanel(QWidget):
         self._settle()
         self.select(self._processors)
         self.setAccessibleName(f"Plot of {plot.y.title} over {plot.x.title}")
+
+    def _draw(self, plot: Plot, /) -> tuple[Drawing, list[Target]]:
+        """Return the items of *plot* and what the pointer can hit of them."""
+        drawing = Drawing(plot, self._box, self._theme, self.devicePixelRatioF())
+        return drawing, targets(plot, drawing.x, drawing.y, drawing.half_bar)
 
     def set_theme(self, theme: str) -> None:
         """Draw again in the colours of *theme* (light or dark)."""
@@ -199,6 +228,8 @@ class PlotPanel(QWidget):
     def _settle(self) -> None:
         if self._names is not None:
             self._names.settle()
+        if self._lines is not None:
+            self._lines.settle()
 
     def _place_names(self) -> None:
         """Names at the ends of curves where there is room, else above; what the markers mean always above."""
@@ -206,16 +237,17 @@ class PlotPanel(QWidget):
         if drawing is None:
             return
         entries = drawing.legend()
-        room = int(0.95 * max(self.height() - 48, 60) / self._labels.gap)
+        names = int(0.95 * max(self.height() - 48, 60) / self._labels.gap)
         labels = drawing.end_labels()
         wide = self.width() >= _DIRECT_FROM and len(labels) == len(entries)
-        if len(labels) > room and drawing.plot.bars is None and room >= _FEWEST_NAMES:
-            labels = most_important(labels, room, ink(self._theme, 0.5))
-        direct = wide and 0 < len(labels) <= room
+        if len(labels) > names and drawing.plot.bars is None and names >= _FEWEST_NAMES:
+            labels = most_important(labels, names, ink(self._theme, 0.5))
+        direct = wide and 0 < len(labels) <= names
         self._labels.show_labels(labels if direct else [], ink(self._theme), 0.36 * self.width())
         aside = [*drawing.origins(), *drawing.missing()]
         # beside the axis title there is room that nothing else uses
-        corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < 0.36 * self.width()
+        room = 0.36 * min(self.width(), self._canvas.width() or self.width())
+        corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < room
         above = [] if direct else entries
         self._legend.allow(int(0.3 * self.height()))
         self._legend.show_entries(above if corner else [*above, *aside])
@@ -240,10 +272,12 @@ class PlotPanel(QWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows, Home and End move the selected N; F fits; plus and minus zoom; Escape clears."""
+        """Arrows, Home and End move the selected N, with Shift a line; F fits; plus and minus zoom; Escape clears."""
         key = event.key()
         values = self.values()
-        if key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down) and values:
+        if key in _ARROWS and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self._step(*_ARROWS[key])
+        elif key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_Down) and values:
             step = 1 if key in (Qt.Key.Key_Right, Qt.Key.Key_Up) else -1
             self.processors_chosen.emit(_neighbour(values, self._processors, step))
         elif key == Qt.Key.Key_Home and values:
@@ -258,6 +292,92 @@ class PlotPanel(QWidget):
             self.escaped.emit()
         else:
             super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Letting go of an arrow key ends the step of a line."""
+        if event.key() in _ARROWS and not event.isAutoRepeat() and self._held is not None:
+            self._let_go()
+        else:
+            super().keyReleaseEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt: end the step of a line when the focus goes elsewhere."""
+        if self._held is not None:
+            self._let_go()
+        super().focusOutEvent(event)
+
+    # lines to drag
+
+    def handles(self) -> tuple[Handle, ...]:
+        """Return the lines that can be moved."""
+        return self.plot.handles
+
+    def place_of_handle(self, option: str) -> QPoint | None:
+        """Return where (in the canvas) the line of *option* can be grabbed."""
+        assert self._drawing is not None
+        assert self._lines is not None
+        (x0, x1), (y0, y1) = self._box.viewRange()
+        for handle in self.handles():
+            if handle.option == option and handle.axis in ("x", "y"):
+                value = self._lines.value_of(handle)
+                across = handle.axis == "y"
+                where = QPointF(0.5 * (x0 + x1), self._drawing.y.at(value)) if across else None
+                where = where or QPointF(self._drawing.x.at(value), 0.5 * (y0 + y1))
+                return QPoint(self._canvas.mapFromScene(self._box.mapViewToScene(where)))
+        return None
+
+    def _handle_at(self, place: QPointF) -> Handle | None:
+        width, height = self._box.viewPixelSize()
+        return self._lines.at(place, (width, height)) if self._lines is not None else None
+
+    def _value_at(self, handle: Handle, place: QPointF) -> float:
+        assert self._lines is not None
+        return self._lines.value_at(handle, place)
+
+    def _stepped(self, handle: Handle, steps: int) -> float:
+        assert self._lines is not None
+        return self._lines.stepped(handle, steps)
+
+    def _show_handle(self, option: str, value: float) -> None:
+        if self._lines is not None:
+            self._lines.show(option, value)
+
+    def _grab(self, place: QPointF) -> bool:
+        self._held = self._handle_at(place)
+        if self._held is None:
+            return False
+        self._unhover()
+        self._at = self._held.value
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        return True
+
+    def _drag(self, place: QPointF, last: bool) -> None:
+        handle = self._held
+        if handle is None:
+            return
+        value = self._value_at(handle, place)
+        if value != self._at or last:
+            self._move_to(handle, value, last=last)
+
+    def _move_to(self, handle: Handle, value: float, *, last: bool) -> None:
+        self._at = value
+        self._show_handle(handle.option, value)
+        if last:
+            self._held = None
+        self.handle_moved.emit(handle.option, value, last)
+
+    def _step(self, steps: int, axes: tuple[str, ...]) -> None:
+        handle = next((handle for handle in self.handles() if handle.axis in axes), None)
+        if handle is None:
+            return
+        value = self._stepped(handle, steps)
+        self._held = handle
+        self._move_to(handle, value, last=False)
+
+    def _let_go(self) -> None:
+        handle = self._held
+        if handle is not None:
+            self._move_to(handle, self._at, last=True)
 
     def _clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.double():
@@ -309,6 +429,20 @@ class PlotPanel(QWidget):
         return best if away <= _COLUMN_REACH else None
 
     def _hover(self, at: QPointF) -> None:
+        place = self._scene_place(at)
+        handle = self._handle_at(QPointF(*place)) if place is not None else None
+        if handle is not None:
+            self._unhover()
+            self._canvas.setCursor(cursor_of(handle))
+            keys = "Shift+←→" if handle.axis == "x" else "Shift+↑↓"
+            tip = f"{handle.text or handle.option}\nDrag it, or press {keys}: views that hold the same follow."
+            QToolTip.showText(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), tip, self._canvas)
+            self._pointed = True
+            return
+        if self._pointed:
+            self._pointed = False
+            QToolTip.hideText()
+            self._canvas.unsetCursor()
         target = self._target_at(at)
         if target is self._hovered:
             return

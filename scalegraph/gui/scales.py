@@ -59,12 +59,24 @@ class Scale:
         """Return the drawn coordinate of one value."""
         return float(self.place([value])[0])
 
+    def value(self, place: float) -> float:
+        """Return the value at one drawn coordinate: the inverse of `at`."""
+        if not self.logarithmic:
+            return place
+        return float((2.0 if self.axis.scale == "log2" else 10.0) ** place)
+
     def text(self, value: float) -> str:
         """Return *value* with its unit, for tooltips."""
         if self.axis.scale == "category":
             index = round(value)
             return self.axis.categories[index] if 0 <= index < len(self.axis.categories) else str(index)
         return exact(value, self.axis.unit)
+
+    def short(self, value: float) -> str:
+        """Return *value* as the ticks of the axis write it, without the unit that its title has."""
+        if self.logarithmic:
+            return self._label(value)
+        return f"{value / self._measure.divisor:.4g}" if self.axis.scale != "category" else self.text(value)
 
     def extent(self) -> tuple[float, float]:
         """Return the drawn range that shows everything; never empty."""

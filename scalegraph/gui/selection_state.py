@@ -14,7 +14,8 @@ class Selection:
     """One selection shared by every view. ``None`` means: nothing of that kind is selected.
 
     *study* is the key of an open study (`StudyHandle.key`), *processors* an N, *region* a region id of that study,
-    *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1).
+    *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1), *call_path*
+    the full name of one (``main->solve``) and *metric* that of a metric: names mean the same in every open set.
     """
 
     study: str | None = None
@@ -22,6 +23,8 @@ class Selection:
     region: int | None = None
     cell: tuple[int, int] | None = None
     line: tuple[str, int] | None = None
+    call_path: str | None = None
+    metric: str | None = None
 
     @property
     def empty(self) -> bool:
@@ -70,13 +73,18 @@ class SelectionState:
         """
         base = self._current
         if "study" in changes and changes["study"] != base.study:
-            # An N means the same in two studies, so that comparing keeps it; a region or a cell does not.
-            base = Selection(processors=base.processors)
+            # An N or a name means the same in two studies, so that comparing keeps it; a region or a cell does not.
+            base = Selection(processors=base.processors, call_path=base.call_path, metric=base.metric)
         # A cell is two N, so one of both is what the views speak of, and it is the one chosen last.
         if changes.get("processors") is not None and "cell" not in changes:
             base = replace(base, cell=None)
         if changes.get("cell") is not None and "processors" not in changes:
             base = replace(base, processors=None)
+        # A region and a call path are two ways to name one place; the way chosen last is spoken of.
+        if changes.get("region") is not None and "call_path" not in changes:
+            base = replace(base, call_path=None)
+        if changes.get("call_path") is not None and "region" not in changes:
+            base = replace(base, region=None)
         self._move_to(replace(base, **changes))
 
     def clear(self) -> None:

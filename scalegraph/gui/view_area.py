@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent, QUndoStack
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStackedWidget,
     QTabWidget,
+    QToolBar,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -23,8 +24,8 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.base.errors import InputError
 from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, COMPARED, Layout, Placer, Split, Tabs, tiles
+from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
@@ -37,16 +38,6 @@ log: Final = logging.getLogger(__name__)
 _STATE_VERSION: Final = 1
 
 
-class Desk:
-    """The views that are open for one study, and where they stood when another study came into view."""
-
-    def __init__(self, handle: StudyHandle) -> None:
-        self.handle = handle
-        self.docks: list[ViewDock] = []
-        self.state = QByteArray()
-        self.arranged = False
-
-
 class ViewArea(QWidget):
     """Holds a desk of views for every open study and shows that of the study in view.
 
@@ -54,6 +45,7 @@ class ViewArea(QWidget):
     """
 
     views_changed = Signal()
+    undo_changed = Signal()
     faster_wanted = Signal(str)  # target of a virtual speedup
 
     def __init__(
@@ -92,15 +84,17 @@ class ViewArea(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 3, 8, 3)
         bar.setSpacing(2)
+        arrangements = QToolBar()  # it hides what has no room behind an arrow
+        arrangements.setStyleSheet("QToolBar { border: none; padding: 0; }")
         for number, name in enumerate(self.arrangements(), 1):
-            button = QToolButton()
-            button.setText(name)
+            button = QAction(name, arrangements)
             button.setToolTip(f"Arrange the views: {name} ({number})")
-            button.clicked.connect(lambda _=False, name=name: self.apply_arrangement(name))
-            bar.addWidget(button)
+            button.triggered.connect(lambda _=False, name=name: self.apply_arrangement(name))
+            arrangements.addAction(button)
+        bar.addWidget(arrangements, 3)
         self._message = QLabel()
         self._message.setProperty("role", "muted")
-        bar.addWidget(self._message, 1)
+        bar.addWidget(self._message)
         self.add = QToolButton()
         self.add.setText("Add view ▾")
         self.add.setToolTip("Open another view of this study")
@@ -149,6 +143,11 @@ class ViewArea(QWidget):
     def docks(self) -> list[ViewDock]:
         """The views of the study in view, in the order of opening."""
         return list(self._desk.docks) if self._desk else []
+
+    @property
+    def undo_stack(self) -> QUndoStack | None:
+        """What was changed in the options of the views of the study in view."""
+        return self._desk.history.stack if self._desk is not None else None
 
     @property
     def inner_window(self) -> QMainWindow:
@@ -297,7 +296,9 @@ class ViewArea(QWidget):
 
     def _desk_of(self, handle: StudyHandle) -> Desk:
         if handle.key not in self._desks:
-            self._desks[handle.key] = Desk(handle)
+            desk = Desk(handle)
+            desk.history.stack.indexChanged.connect(lambda _index: self.undo_changed.emit())
+            self._desks[handle.key] = desk
             key = handle.key
             # the area may end before the study: then there is nothing to forget
             handle.destroyed.connect(lambda *_: self.forget(key) if isValid(self) else None)
@@ -332,6 +333,9 @@ class ViewArea(QWidget):
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
         dock.picture.faster_wanted.connect(self.faster_wanted)
+        dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
+        place = (view.name, handle.key)
+        dock.option_changed.connect(lambda option, old, new: desk.history.changed(place, view.title, option, old, new))
         desk.docks.append(dock)
         self.views_changed.emit()
         return dock
@@ -480,16 +484,3 @@ _GROUPS: Final = {
     "Cache and memory": 3,
     "What would change it": 4,
 }
-
-
-def view_options(view: views.View, given: Any) -> dict[str, OptionValue]:
-    """Return what of *given* the view takes; the rest is dropped (a view may have changed since)."""
-    known = {option.name: option for option in view.options}
-    kept: dict[str, OptionValue] = {}
-    for name, value in dict(given).items():
-        if name in known:
-            try:
-                kept[name] = known[name].parse(value)
-            except InputError:
-                continue
-    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDockWidget, QMenu
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.loss import region_path
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.theme import Theme
@@ -23,6 +24,8 @@ from scalegraph.views.figure import Figure
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
+Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
+_PATH_OPTIONS: Final = ("region", "call_path")
 _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
 
 
@@ -33,6 +36,8 @@ class ViewDock(QDockWidget):
     closed = Signal()
     drawn = Signal()  # a figure, an empty state or a failure is on the screen
     export_wanted = Signal()
+    option_changed = Signal(str, object, object)  # name, value before, value that was chosen
+    option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was let go
 
     def __init__(
         self,
@@ -49,7 +54,7 @@ class ViewDock(QDockWidget):
         self._options: dict[str, OptionValue] = dict(options or {})
         self._builds = Latest(jobs, f"drawing {view.name}", self)
         self._stale = True
-        self._followed: int | None = None
+        self._followed: Followed = {}
         self._named = False
         self.options = OptionBar(view)
         self.options.show_values(self._options)
@@ -61,6 +66,7 @@ class ViewDock(QDockWidget):
         self.setTitleBarWidget(self.title)
         self.picture = FigureWidget(selection, theme, handle.key, with_title=False)
         self.picture.retry_wanted.connect(self.refresh)
+        self.picture.option_moved.connect(self.option_moved)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
@@ -128,6 +134,19 @@ class ViewDock(QDockWidget):
         self.options.show_values(self._options)
         self._mark_stale()
 
+    def option(self, name: str) -> OptionValue:
+        """Return what is chosen for an option, ``None`` for its default."""
+        return self._options.get(name)
+
+    def has_option(self, name: str) -> bool:
+        """Whether the view can be asked for *name*."""
+        return any(option.name == name for option in self.view.options)
+
+    def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:
+        """Draw for *value* at once; pictures on the way are shown until the last."""
+        self._builds.every = not last
+        self.set_options({name: value})
+
     def refresh(self) -> None:
         """Build the figure again soon; what is on the screen stays until then."""
         data = self.handle.data()
@@ -136,30 +155,39 @@ class ViewDock(QDockWidget):
             return
         self._stale = False
         self.options.offer(data)
-        options, self._followed = self._asked(data)
-        self.picture.show_loading()
-        self.title.show_busy(True)
+        options = dict(self.chosen)
+        self._followed = followed = self._to_follow(data)
+        if not self._builds.every:
+            self.picture.show_loading()
+            self.title.show_busy(True)
         view = self.view
 
         def build(reporter: Reporter) -> Figure:
             reporter.token.check()
-            return view.build(data, **options)
+            return view.build(data, **options, **known_here(view, data, followed))
 
         self._builds.ask(build, self._built, self._failed)
 
-    def _asked(self, data: StudyData) -> tuple[dict[str, OptionValue], int | None]:
-        """Return the options to build with; an N left open follows the selection where the study has it."""
-        options = dict(self.chosen)
-        chosen = self._selection.current.processors
-        if "processors" in options or chosen is None or not self._can_follow():
-            return options, None
-        if data.table.empty or not (data.table["processors"] == chosen).any():
-            return options, None
-        options["processors"] = chosen
-        return options, chosen
+    def _to_follow(self, data: StudyData) -> Followed:
+        """Return what of the selection the view takes for options that are left open."""
+        selection = self._selection.current
+        wanted: Followed = {}
+        if self._open("processors") and selection.processors is not None and _has_run(data, selection.processors):
+            wanted["processors"] = selection.processors
+        path = selection.call_path
+        if path is None and selection.region is not None and selection.study == self.handle.key:
+            path = region_path(data.regions, selection.region)
+        for name in _PATH_OPTIONS:
+            if path is not None and self._open(name):
+                wanted[name] = path
+        if selection.metric is not None and self._open("metric"):
+            wanted["metric"] = selection.metric
+        return wanted
 
-    def _can_follow(self) -> bool:
-        return any(option.name == "processors" and option.default is None for option in self.view.options)
+    def _open(self, name: str) -> bool:
+        """Whether an option has no default of its own and nothing was chosen for it."""
+        left = any(option.name == name and option.default is None for option in self.view.options)
+        return left and name not in self.chosen
 
     def _built(self, figure: Any) -> None:
         self.title.show_busy(False)
@@ -197,9 +225,12 @@ class ViewDock(QDockWidget):
     # what changes it
 
     def _option_changed(self, name: str, value: OptionValue) -> None:
+        before = self._options.get(name)
         self._options[name] = value
         self.options.show_values(self._options)
         self._mark_stale()
+        if before != value:
+            self.option_changed.emit(name, before, value)
 
     def _study_changed(self) -> None:
         self._stale = True
@@ -211,14 +242,10 @@ class ViewDock(QDockWidget):
             self.picture.show_failed(sentence)
             self._enable()
 
-    def _selection_changed(self, selection: Selection) -> None:
-        if not self._can_follow() or "processors" in self.chosen or selection.processors == self._followed:
-            return
-        if selection.processors is not None:
-            data = self.handle.data()
-            if data is None or data.table.empty or not (data.table["processors"] == selection.processors).any():
-                return
-        self._mark_stale()
+    def _selection_changed(self, _selection: Selection) -> None:
+        data = self.handle.data()
+        if data is not None and self._to_follow(data) != self._followed:
+            self._mark_stale()
 
     def _mark_stale(self) -> None:
         self._stale = True
@@ -261,3 +288,28 @@ class ViewDock(QDockWidget):
         figure = self.picture.figure
         if figure is not None:
             QGuiApplication.clipboard().setText(render.content(figure, ending).decode())
+
+
+def known_here(view: View, data: StudyData, followed: Followed) -> Followed:
+    """Return what of *followed* the study has: a call path or metric of another set is left open. Not for Qt's thread.
+
+    A view may take the full name of a call path or its number in the set; a choice takes what it names.
+    """
+    measured = data.measured
+    kept: Followed = {}
+    for option in view.options:
+        value = followed.get(option.name)
+        if value is None:
+            continue
+        if option.name in _PATH_OPTIONS and (measured is None or value not in measured.paths):
+            continue
+        if option.name == "metric" and (measured is None or value not in {m.name for m in measured.metrics}):
+            continue
+        if option.type == "choice" and value not in option.choices:
+            continue
+        kept[option.name] = value
+    return kept
+
+
+def _has_run(data: StudyData, processors: int) -> bool:
+    return not data.table.empty and bool((data.table["processors"] == processors).any())

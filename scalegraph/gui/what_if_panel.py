@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QProgressBar,
     QScrollArea,
+    QSpinBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -30,7 +31,7 @@ from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.what_if_machine import MachineKnobs
 from scalegraph.gui.what_if_state import (
     IDEAL_TIPS,
-    SWEPT_LINES,
+    MOST_LINES,
     WhatIfState,
     of_request,
     request_for,
@@ -149,13 +150,22 @@ class WhatIfPanel(QWidget):
         line.addWidget(self.target, 1)
         line.addWidget(self.add)
         group.column.addLayout(line)
-        self.sweep = QCheckBox(f"the {SWEPT_LINES} dearest lines")
-        self.sweep.setToolTip(
-            "Virtual speedups of the lines that cost most: x 1.5, 2, 4 and infinitely fast, a curve each"
-        )
-        self.sweep.clicked.connect(lambda on: self._edit("dearest lines", sweep=on))
-        group.column.addWidget(self.sweep)
+        group.column.addLayout(self._make_sweep())
         return group
+
+    def _make_sweep(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        self.sweep = QCheckBox("the")
+        self.sweep.clicked.connect(lambda on: self._edit("dearest lines", sweep=on))
+        self.lines = QSpinBox()
+        self.lines.setRange(1, MOST_LINES)
+        self.lines.setAccessibleName("How many of the dearest lines")
+        self.lines.valueChanged.connect(lambda count: self._edit("dearest lines", typing="lines", lines=count))
+        self._lines_word = label("dearest lines")
+        for widget in (self.sweep, self.lines, self._lines_word):
+            line.addWidget(widget)
+        line.addStretch(1)
+        return line
 
     def _make_footer(self) -> QWidget:
         foot = QWidget()
@@ -259,6 +269,14 @@ class WhatIfPanel(QWidget):
         self.apart.setEnabled(len(state.ideals) > 1)
         self.speedups.show_speedups(state.speedups)
         self.sweep.setChecked(state.sweep)
+        with QSignalBlocker(self.lines):
+            self.lines.setValue(state.lines)
+        self._lines_word.setText("dearest line" if state.lines == 1 else "dearest lines")
+        factors = ", ".join("infinitely fast" if factor == "inf" else f"x {factor}" for factor in state.factors)
+        tip = f"Virtual speedups of the lines that cost most: {factors}; a curve for each line"
+        self.sweep.setToolTip(tip)
+        self.sweep.setAccessibleName(f"The {state.lines} dearest lines faster")
+        self.lines.setToolTip(tip)
         self.machine.show_values(dict(state.machine))
         self._enable()
 
@@ -279,7 +297,7 @@ class WhatIfPanel(QWidget):
         if data is None:
             return 0.0
         each = sum(run.host_s or 0.0 for run in data.runs if run.ok and run.point.processors in state.processors)
-        return each * max(1, len(state.what_ifs()) + (4 * SWEPT_LINES if state.sweep else 0))
+        return each * max(1, state.variants)
 
     # what the user does --------------------------------------------------------------------------------------
 
@@ -403,7 +421,7 @@ def _reason(handle: StudyHandle | None, *, loaded: bool, runs: bool) -> str:
 
 
 def _runs(state: WhatIfState) -> str:
-    count = (len(state.what_ifs()) + (4 * SWEPT_LINES if state.sweep else 0)) * len(state.processors)
+    count = state.variants * len(state.processors)
     return f"{count} run{'s' if count != 1 else ''} beside the actual one{'s' if len(state.processors) != 1 else ''}"
 
 

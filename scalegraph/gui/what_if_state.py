@@ -15,7 +15,8 @@ from scalegraph.request.model import Request, Speedups, WhatIf
 Pairs = tuple[tuple[str, str], ...]
 
 FACTORS: Final = ("1.25", "1.5", "2", "4", "8", "inf")
-SWEPT_LINES: Final = 5
+SWEPT_LINES: Final = 5  # where the request of the study names no number
+MOST_LINES: Final = 50
 IDEAL_TIPS: Final = {
     "contention": "Every transaction takes the time that it takes alone on the machine: nobody waits for a ring slot, "
     "link, directory, memory module or line. Latency stays.",
@@ -29,19 +30,30 @@ IDEAL_TIPS: Final = {
 
 @dataclass(frozen=True)
 class WhatIfState:
-    """What shall be different. *apart*: each ideal by itself besides all together; *sweep*: of the dearest lines."""
+    """What shall be different.
+
+    *apart*: each ideal by itself besides all together; *sweep*: virtual speedups of the *lines* dearest lines, by each
+    of *factors* (those of the request where it names any).
+    """
 
     ideals: tuple[str, ...] = ()
     apart: bool = True
     machine: Pairs = ()
     speedups: Pairs = ()
     sweep: bool = False
+    lines: int = SWEPT_LINES
+    factors: tuple[str, ...] = Speedups().factors
     processors: tuple[int, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether nothing is different."""
         return not (self.ideals or self.machine or self.speedups or self.sweep)
+
+    @property
+    def variants(self) -> int:
+        """How many runs each processor count gets beside the actual one."""
+        return len(self.what_ifs()) + (len(self.factors) * self.lines if self.sweep else 0)
 
     def with_ideal(self, name: str, *, on: bool) -> tuple[str, ...]:
         """Return the ideals with *name* switched."""
@@ -92,12 +104,15 @@ def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
     apart = not any(len(part.get("ideal") or ()) > 1 for part in asked) or any(
         len(part.get("ideal") or ()) == 1 for part in asked
     )
+    swept = data.get("speedups") or {}
     return WhatIfState(
         tuple(name for name in IDEALS if name in found),
         apart,
         tuple(machine.items()),
         tuple(speedups.items()),
-        bool((data.get("speedups") or {}).get("lines")),
+        bool(swept.get("lines")),
+        int(swept.get("lines") or SWEPT_LINES),
+        tuple(str(factor) for factor in swept.get("factors") or Speedups().factors),
         chosen,
     )
 
@@ -107,7 +122,8 @@ def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Reque
     request = toml.validate(Request, dict(data), name)
     if not request.program.name and not request.program.sources:
         raise InputError("this study has no program that could be run again")
-    sweep = Speedups(lines=SWEPT_LINES, processors=state.processors) if state.sweep else Speedups()
+    asked = Speedups(lines=state.lines, factors=state.factors, processors=state.processors)
+    sweep = asked if state.sweep else Speedups()
     return request.model_copy(update={"what_if": state.what_ifs(), "speedups": sweep})
 
 

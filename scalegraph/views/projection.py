@@ -171,7 +171,9 @@ def _ticks(axis: Axis, values: tuple[float, ...]) -> list[tuple[float, str]]:
 def _words(value: float, axis: Axis) -> str:
     if axis.scale == "category" and 0 <= round(value) < len(axis.categories):
         return axis.categories[round(value)]
-    return si(value, axis.unit) if axis.unit else contours.level_text(value) if value else "0"
+    if axis.unit:
+        return si(value, axis.unit)
+    return str(int(value)) if value == int(value) and abs(value) < 1e5 else contours.level_text(value)
 
 
 def _box(surface: Surface, camera: _Camera, span: tuple[float, float]) -> tuple[list[Stroke], list[Word]]:

@@ -218,11 +218,17 @@ def test_settings_come_back_from_the_request_of_a_study() -> None:
             {"machine": {"processor.clock_mhz": "40"}},
             {"speedup": {"line:a.c:3": "2"}},
         ],
-        "speedups": {"lines": 5},
+        "speedups": {"lines": 3},
     }
     state = of_request(data, (1, 2, 4, 8))
     assert state == WhatIfState(
-        ("cache", "balance"), True, (("processor.clock_mhz", "40"),), (("line:a.c:3", "2"),), True, (2, 8)
+        ideals=("cache", "balance"),
+        apart=True,
+        machine=(("processor.clock_mhz", "40"),),
+        speedups=(("line:a.c:3", "2"),),
+        sweep=True,
+        lines=3,
+        processors=(2, 8),
     )
     assert of_request({}, (1, 2, 4)) == WhatIfState(processors=(4,))
 

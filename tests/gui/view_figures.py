@@ -9,14 +9,18 @@ from scalegraph.views.figure import (
     Bars,
     Cell,
     Column,
+    Dot,
+    Field,
     Figure,
     Grid,
+    Handle,
     Line,
     Mark,
     Plot,
     Row,
     Source,
     SourceLine,
+    Surface,
     Table,
 )
 
@@ -283,6 +287,56 @@ def empty() -> Figure:
     )
 
 
+def efficiency_held(value: float = 0.5) -> Figure:
+    x = tuple(float(n) for n in POWERS)
+    line = Line("efficiency", x, tuple(1 / (1 + 0.03 * n) for n in x), "efficiency", processors=POWERS)
+    held = Handle("efficiency", "y", value, f"E = {value:g} held", (0.01, 0.99))
+    most = Handle("largest", "x", 32.0, "up to N = 32", (2.0, 64.0), "primitive")
+    return Figure(
+        "efficiency",
+        "Efficiency",
+        "Drag the line to hold another efficiency.",
+        (Plot(_n(POWERS), Axis("Efficiency", limits=(0.0, 1.05)), (line,), handles=(held, most)),),
+    )
+
+
+def _unit_speed(n: float, size: float) -> float:
+    return 12e6 * size / (size + 40 * n) / (1 + 0.004 * n)
+
+
+def speed_field(value: float = 6e6) -> Figure:
+    rows = (64.0, 128.0, 256.0, 512.0, 1024.0)
+    columns = tuple(float(n) for n in POWERS)
+    values = tuple(tuple(_unit_speed(n, size) if size >= 128 or n < 32 else NAN for n in columns) for size in rows)
+    dots = tuple(
+        Dot(n, size, _unit_speed(n, size), f"N = {n:g}, size {size:g}\nrun 4a", int(n), origin)
+        for size, origin in ((128.0, "simulated"), (512.0, "imported"))
+        for n in columns
+    )
+    field = Field(
+        _n(POWERS),
+        Axis("Problem size", scale="log2", ticks=rows),
+        Axis("Unit speed", "op/s"),
+        columns,
+        rows,
+        values,
+        (2e6, 4e6, 8e6, 10e6),
+        dots,
+        (Handle("speed", "value", value, f"{value / 1e6:g} Mop/s held", (1e6, 11e6)),),
+    )
+    return Figure("speed-map", "Unit speed", "Along a line the speed of a processor stays.", (field,))
+
+
+def speed_surface() -> Figure:
+    rows = (64.0, 128.0, 256.0, 512.0, 1024.0)
+    columns = tuple(float(n) for n in POWERS)
+    heights = tuple(tuple(_unit_speed(n, size) if size >= 128 or n < 32 else NAN for n in columns) for size in rows)
+    surface = Surface(
+        _n(POWERS), Axis("Problem size", scale="log2", ticks=rows), Axis("Unit speed", "op/s"), columns, rows, heights
+    )
+    return Figure("speed-surface", "Unit speed", "Speed falls with N and rises with the problem.", (surface,))
+
+
 def all_figures() -> dict[str, Figure]:
     """Every figure by a file name."""
     return {
@@ -306,4 +360,7 @@ def all_figures() -> dict[str, Figure]:
         "source": source(),
         "combined": combined(),
         "empty": empty(),
+        "handles": efficiency_held(),
+        "field": speed_field(),
+        "surface": speed_surface(),
     }

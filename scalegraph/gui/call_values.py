@@ -1,0 +1,116 @@
+"""What the call tree shows: the value of one metric at every call path for one point, and its share of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scalegraph.base.units import si, significant
+
+if TYPE_CHECKING:
+    from scalegraph.measurements.model import MeasurementSet
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CallValues:
+    """*values* and *shares* (0 to 1 of the whole program, NaN where nothing was measured) by call path.
+
+    *point* says in words what was looked at; *repetitions* is the most there are of one value.
+    """
+
+    metric: str
+    unit: str
+    point: str
+    values: Numbers
+    shares: Numbers
+    repetitions: int = 1
+    summed: bool = False  # whether a share says what everything below costs as well
+
+    def text(self, path: int) -> str:
+        """Return the value at *path* with its unit."""
+        value = float(self.values[path])
+        if not np.isfinite(value):
+            return "–"
+        return si(value, self.unit) if self.unit in ("s", "B", "") else f"{significant(value, 3)} {self.unit}"
+
+    def share_text(self, path: int) -> str:
+        """Return the share at *path*."""
+        share = float(self.shares[path])
+        return f"{100 * share:.1f} %" if np.isfinite(share) else "–"
+
+
+def call_values(measured: MeasurementSet, metric: str, processors: int | None, counts: str = "") -> CallValues | None:
+    """Return *metric* on *processors* (else the most); *counts* is the parameter that counts them.
+
+    Of several points on that many the one with the largest other parameters is taken. Repetitions: their median.
+    """
+    if not len(measured.points) or not measured.call_paths:
+        return None
+    known = {item.name: index for index, item in enumerate(measured.metrics)}
+    if metric not in known:
+        return None
+    table = measured.values
+    mine = table[table["metric"].to_numpy() == known[metric]]
+    point = _point(measured, mine["point"].to_numpy(), processors, counts)
+    if point is None:
+        return None
+    mine = mine[mine["point"].to_numpy() == point]
+    grouped = mine.groupby("call_path", observed=True)["value"]
+    values = np.full(len(measured.call_paths), np.nan)
+    medians = grouped.median()
+    values[medians.index.to_numpy(dtype=int)] = medians.to_numpy(dtype=float)
+    repetitions = int(grouped.size().max()) if len(mine) else 1
+    told = measured.metrics[known[metric]]
+    summed = told.extent == "exclusive" and told.kind != "ratio"
+    row = measured.points.iloc[point]
+    words = ", ".join(f"{name} = {_plain(row[name])}" for name in measured.parameters)
+    shares = _shares(_parents(measured), values, summed=summed, ratio=told.kind == "ratio")
+    return CallValues(metric, told.unit, words, values, shares, repetitions, summed)
+
+
+def _point(measured: MeasurementSet, there: NDArray[Any], processors: int | None, counts: str) -> int | None:
+    points = measured.points.iloc[np.unique(there)]
+    if points.empty:
+        return None
+    if counts in points.columns:
+        number = np.asarray(points[counts], dtype=float)
+        chosen = number == processors if processors is not None and (number == processors).any() else None
+        points = points[chosen if chosen is not None else number == np.nanmax(number)]
+    others = [name for name in measured.parameters if name != counts]
+    ordered = points.sort_values(others, kind="stable") if others else points
+    return int(ordered.index[-1])
+
+
+def _parents(measured: MeasurementSet) -> NDArray[np.int64]:
+    return np.array([-1 if path.parent is None else path.parent for path in measured.call_paths], dtype=np.int64)
+
+
+def _shares(parents: NDArray[np.int64], values: Numbers, *, summed: bool, ratio: bool) -> Numbers:
+    if ratio:  # a ratio is no part of anything: the bar compares it with the largest
+        most = np.nanmax(np.abs(values)) if np.isfinite(values).any() else 0.0
+        return np.abs(values) / most if most > 0 else np.full_like(values, np.nan)
+    inclusive = np.nan_to_num(values)
+    if summed:
+        for path in range(len(parents) - 1, -1, -1):  # children stand behind their parents
+            if parents[path] >= 0:
+                inclusive[parents[path]] += inclusive[path]
+    roots = parents < 0
+    whole = inclusive[roots].sum()
+    if not whole > 0:  # the roots were not measured: the largest stands for the whole
+        whole = inclusive.max(initial=0.0)
+    if not whole > 0:
+        return np.full_like(values, np.nan)
+    known = np.isfinite(values) | (summed & (inclusive > 0))
+    return np.where(known, inclusive / whole, np.nan)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float | np.floating):
+        value = float(value)
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else significant(value, 6)
+    return str(value)

@@ -1,0 +1,52 @@
+"""The views that are open for one study, with their places and what was changed in their options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.option_history import OptionHistory, Place
+from scalegraph.gui.studies import StudyHandle
+from scalegraph.views.view import OptionValue, View
+
+if TYPE_CHECKING:
+    from scalegraph.gui.view_dock import ViewDock
+
+
+class Desk:
+    """The views that are open for one study, and where they stood when another study came into view."""
+
+    def __init__(self, handle: StudyHandle) -> None:
+        self.handle = handle
+        self.docks: list[ViewDock] = []
+        self.state = QByteArray()
+        self.arranged = False
+        self.history = OptionHistory(self._apply)
+
+    def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
+        """Let every view of the study of *dock* that has the option *name* follow a line that is dragged."""
+        mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
+        now = {(other.view.name, other.handle.key): other.option(name) for other in mine}
+        self.history.drag(name, now, value, last=last)
+        for other in sorted(mine, key=lambda other: other is not dock):
+            other.follow_drag(name, value, last=last)
+
+    def _apply(self, place: Place, name: str, value: OptionValue) -> None:
+        for dock in self.docks:
+            if (dock.view.name, dock.handle.key) == place:
+                dock.set_options({name: value})
+
+
+def view_options(view: View, given: Any) -> dict[str, OptionValue]:
+    """Return what of *given* the view takes; the rest is dropped (a view may have changed since)."""
+    known = {option.name: option for option in view.options}
+    kept: dict[str, OptionValue] = {}
+    for name, value in dict(given).items():
+        if name in known:
+            try:
+                kept[name] = known[name].parse(value)
+            except InputError:
+                continue
+    return kept
