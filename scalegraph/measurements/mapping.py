@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -64,3 +65,20 @@ class Mapping(BaseModel):
     def seconds(self) -> float:
         """Seconds in one unit of the time metric; 1 where no unit is known."""
         return SECONDS.get(self.unit.lower(), 1.0)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What cannot be guessed safely: for people to choose, by *switch* or in a dialog.
+
+    *key* is the field of `Mapping` or of `table.TableChoices` that the answer goes into; *choices* are likely answers,
+    the likeliest first.
+    """
+
+    key: str
+    message: str
+    switch: str
+    choices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.message}; say {self.switch}"

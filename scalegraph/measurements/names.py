@@ -1,0 +1,105 @@
+"""Names that people give to what they measure: processors, times, repetitions, sizes; and units in names."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from scalegraph.measurements.mapping import SECONDS
+from scalegraph.measurements.model import MetricKind
+
+Names: TypeAlias = frozenset[str]
+
+
+def _words(text: str) -> Names:
+    return frozenset(text.split())
+
+
+PROCESSORS: Names = _words(
+    "p np procs proc nprocs nproc numprocs num_procs n_procs processors nprocessors num_processors processor_count "
+    "processes nprocesses num_processes ranks nranks num_ranks n_ranks mpi_ranks mpi_processes mpi_tasks tasks ntasks "
+    "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
+    "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
+    "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread"
+)
+REPETITIONS: Names = _words(
+    "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "
+    "samples attempt replicate replica measurement_id seed iteration_id repetition_number r"
+)
+TIMES: Names = _words(
+    "time times t runtime run_time elapsed elapsed_time wall wall_time walltime wallclock wall_clock wallclock_time "
+    "duration real real_time exec_time exectime execution_time total_time tot_time t_para tpara t_p tp "
+    "time_to_solution seconds secs zeit laufzeit temps tiempo tempo mean_time avg_time min_time median_time "
+    "max_time t_total"
+)
+SIZES: Names = _words(
+    "size sizes problem_size problemsize problem n m k nx ny nz dim dims dimension grid gridsize grid_size elements "
+    "nelements cells ncells particles atoms length len w work input_size mesh points npoints rows cols columns steps "
+    "nsteps iterations iters niter scale matrix_size width height depth order level refinement"
+)
+REGIONS: Names = _words(
+    "region regions function callpath call_path callsite routine kernel section phase timer code_region path "
+    "region_name function_name name"
+)
+METRIC_NAMES: Names = _words("metric counter event variable quantity measure metric_name")
+VALUES: Names = _words("value val values measurement result reading")
+UNITS: Names = _words("unit units")
+# What says something about a row to people, but is no coordinate of a measurement.
+REMARKS: Names = _words(
+    "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
+    "file filename log logfile commit git_hash hash uuid id index row_name start end started finished"
+)
+_COUNTS: Names = _words(
+    "flops flop fp_ops ops operations work_ops work_flops ins instructions tot_ins cycles tot_cyc visits calls misses "
+    "references invalidations cache_misses l1_misses l2_misses l3_misses messages branches loads stores"
+)
+_BYTES: Names = _words("bytes memory mem rss max_rss maxrss memory_bytes footprint bytes_sent bytes_received")
+_RATIOS: Names = _words(
+    "speedup efficiency ipc miss_rate utilisation utilization parallel_efficiency load_balance scalability"
+)
+_OTHERS: Names = _words("energy power bandwidth throughput gflops mflops gflop_s joules watts rate performance")
+_BRACKETED = re.compile(r"^(.*?)\s*[\[({<]\s*([^\[\](){}<>]+?)\s*[\])}>]\s*$")
+_IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
+_SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
+
+
+def plain(name: str) -> str:
+    """Return *name* as names are compared: lower case, words joined by ``_``."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip())
+    return re.sub(r"[^0-9a-z\u00c0-\uffff]+", "_", words.lower()).strip("_")
+
+
+def without_unit(title: str) -> tuple[str, str]:
+    """Return name and unit of a title such as ``time [ms]``, ``time (s)``, ``wall_s`` or ``t in us``."""
+    if (match := _BRACKETED.match(title)) and match[1]:
+        return match[1], match[2]
+    if (match := _IN.match(title)) and match[2].lower() in SECONDS:
+        return match[1], match[2]
+    if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:
+        return match[1], match[2]  # `time_min` is the least time, not one in minutes
+    if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds"):
+        return "time", title.strip()
+    return title.strip(), ""
+
+
+def is_time(name: str) -> bool:
+    """Whether *name* (without its unit) is an elapsed time's or another time's."""
+    short = plain(name)
+    return short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_")
+
+
+def metric_kind(name: str, unit: str = "") -> MetricKind:
+    """Return what a metric of this name counts."""
+    short = plain(name)
+    if unit.lower() in SECONDS or is_time(name):
+        return "time"
+    if short in _COUNTS or short.startswith("papi_") or short.endswith(("_misses", "_count", "_visits")):
+        return "count"
+    if short in _BYTES or unit.lower() in ("b", "byte", "bytes"):
+        return "bytes"
+    return "ratio" if short in _RATIOS or unit == "%" else "other"
+
+
+def is_metric(name: str, unit: str = "") -> bool:
+    """Whether *name* is one that people give to something measured."""
+    return metric_kind(name, unit) != "other" or plain(name) in _OTHERS or bool(unit)

@@ -1,0 +1,255 @@
+"""What each column of a table is, guessed from its name and its first cells, with how sure that is and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal, TypeAlias, get_args
+
+from scalegraph.measurements import names
+from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
+
+# parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
+# program; metric_name, value, unit: one measured value a row; repetition: its number; skip: left out, and said so
+Role: TypeAlias = Literal[
+    "parameter", "metric", "wide", "call_path", "metric_name", "value", "unit", "repetition", "skip"
+]
+ROLES: tuple[str, ...] = get_args(Role)
+SURE = 0.6  # below, people are asked
+_INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
+_COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its *title* in the file, its *name* (unique) and *unit* without it, and what it is.
+
+    Of a wide column *at* is the value of the parameter it stands for; of several columns of one metric *repetition*
+    counts from 0. *confidence* is 0 to 1, *why* says what it rests on.
+    """
+
+    index: int
+    title: str
+    name: str
+    unit: str = ""
+    role: Role = "skip"
+    at: int | None = None
+    repetition: int | None = None
+    confidence: float = 1.0
+    why: str = ""
+    kind: Literal["count", "number", "text", "empty"] = "text"
+
+
+def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
+    """Return the columns of a table and, of a wide one, the parameter its columns stand for.
+
+    *across* says it where people did: a parameter's name, or ``repetition``.
+    """
+    shown = rows[:100]
+    columns = [
+        _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
+    ]
+    columns = _settle(columns)
+    columns, parameter = _wide(columns, across)
+    return tuple(_unique(_repeated(columns))), parameter
+
+
+def _kind(found: Sequence[str]) -> Literal["count", "number", "text", "empty"]:
+    there = [cell for cell in found if not is_missing(cell)]
+    if not there:
+        return "empty"
+    if all(cell.isascii() and cell.isdigit() for cell in there):
+        return "count"
+    numbers = sum(map(is_number, there))
+    return "number" if numbers == len(there) or (numbers > 1 and numbers >= 0.8 * len(there)) else "text"
+
+
+def _alone(index: int, title: str, found: Sequence[str]) -> Column:
+    """Return what the column is by itself."""
+    name, unit = names.without_unit(title)
+    kind = _kind(found)
+    role, confidence, why = _role(name, unit, kind, found)
+    return Column(index, title, name, unit, role, None, None, confidence, why, kind)
+
+
+def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, float, str]:
+    short = names.plain(name)
+    if kind == "empty":
+        return "skip", 0.9, "has no cell filled"
+    if short in names.REMARKS:
+        return "skip", 0.8, "its name"
+    if kind == "text":
+        return _of_text(short, found)
+    counts = kind == "count"
+    for fits, role, confidence in (
+        (short in names.PROCESSORS and counts, "parameter", 0.95),
+        (short in names.REPETITIONS and counts, "repetition", 0.9),
+        (short in names.VALUES, "value", 0.8),
+        (names.is_metric(name, unit) and short not in names.SIZES, "metric", 0.95),
+        (short in names.SIZES or short in names.PROCESSORS, "parameter", 0.9),
+    ):
+        if fits:
+            return role, confidence, "its name"  # type: ignore[return-value]
+    return _of_numbers(name, counts=counts, again=len(set(found)) < len(found))
+
+
+def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
+    for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
+        if short in known:
+            return role, 0.9, "its name"  # type: ignore[return-value]
+    if len(found) > 3 and len(set(found)) == len(found):
+        return "skip", 0.5, "a text of its own in every row"
+    return "parameter", 0.7, "it holds texts"
+
+
+def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, str]:
+    if not name:
+        return "skip", 0.3, "it has no name"
+    if not counts:
+        return "metric", 0.7, "its numbers are not whole"
+    return (
+        ("parameter", 0.65, "whole numbers that come again")
+        if again
+        else ("parameter", 0.4, "whole numbers, each once")
+    )
+
+
+def _settle(columns: list[Column]) -> list[Column]:
+    """Return the columns with what only their company tells."""
+    roles = {column.role for column in columns}
+    if "value" in roles and "metric_name" not in roles:
+        return [replace(item, role="metric") if item.role == "value" else item for item in columns]
+    if "metric_name" in roles and "value" not in roles:
+        metrics = [item for item in columns if item.role == "metric"]
+        if len(metrics) == 1:
+            return [replace(item, role="value") if item is metrics[0] else item for item in columns]
+        return [replace(item, role="parameter") if item.role == "metric_name" else item for item in columns]
+    if "metric" not in roles and "value" not in roles:
+        unsure = [item for item in columns if item.role == "parameter" and item.confidence < SURE]
+        if len(unsure) == 1:
+            only = replace(unsure[0], role="metric", confidence=0.65, why="nothing else is measured")
+            return [only if item is unsure[0] else item for item in columns]
+    return columns
+
+
+def _wide(columns: list[Column], across: str) -> tuple[list[Column], str]:
+    """Return the columns with those that stand for values of one parameter, or for repetitions, and that parameter."""
+    groups: dict[str, list[tuple[Column, int]]] = {}
+    for column in columns:
+        if column.kind not in ("count", "number") or column.role in ("repetition", "value"):
+            continue
+        if match := _INDEXED.match(column.name):
+            groups.setdefault(match[1].strip(), []).append((column, int(match[2])))
+        elif match := _COUNTED.match(column.name):
+            groups.setdefault(match[2].strip(), []).append((column, int(match[1])))
+    for prefix, group in groups.items():
+        numbers = [number for _, number in group]
+        if len(group) < 2 or len(set(numbers)) != len(numbers):
+            continue
+        meaning, confidence = _across(prefix, numbers, columns, across)
+        if not meaning:
+            continue
+        return _marked(columns, group, prefix, meaning, confidence)
+    return columns, ""
+
+
+def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said: str) -> tuple[str, float]:
+    """Return what the columns of a group stand for (a parameter, or ``repetition``), empty for nothing."""
+    short = names.plain(prefix)
+    consecutive = list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
+    counted = any(column.role == "parameter" and names.plain(column.name) in names.PROCESSORS for column in columns)
+    timed = short in names.TIMES or names.is_time(prefix)
+    if short and not timed and short not in names.PROCESSORS | names.REPETITIONS:
+        return "", 0.0  # level1, level2: columns of their own
+    if said:
+        return said, 1.0
+    if short in names.REPETITIONS:
+        return "repetition", 0.95
+    if short in names.PROCESSORS and not (counted and short not in ("p", "np")):
+        return prefix, 0.9
+    if counted:
+        return "repetition", 0.9 if consecutive else 0.4
+    if not consecutive and numbers[0] >= 1 and all(b > a for a, b in pairwise(numbers)):
+        return "processors", 0.85
+    return ("repetition", 0.4) if consecutive else ("processors", 0.4)
+
+
+def _marked(
+    columns: list[Column], group: list[tuple[Column, int]], prefix: str, meaning: str, confidence: float
+) -> tuple[list[Column], str]:
+    numbers = {column.index: number for column, number in group}
+    unit = next((column.unit for column, _ in group if column.unit), "")
+    timed = names.is_time(prefix)
+    rank = {number: place for place, number in enumerate(sorted(numbers.values()))}
+    made = []
+    for column in columns:
+        if column.index not in numbers:
+            made.append(column)
+        elif meaning == "repetition":
+            place = rank[numbers[column.index]]
+            why = "one of several columns of one measurement"
+            made.append(
+                replace(column, name=prefix if timed else "time", unit=unit, role="metric", repetition=place,
+                        confidence=confidence, why=why)
+            )  # fmt: skip
+        else:
+            why = f"one of several columns for values of {meaning}"
+            made.append(
+                replace(column, name=prefix if timed else "time", unit=unit, role="wide", at=numbers[column.index],
+                        confidence=confidence, why=why)
+            )  # fmt: skip
+    return made, "" if meaning == "repetition" else meaning
+
+
+def _repeated(columns: list[Column]) -> list[Column]:
+    """Return the columns with those of one metric's name as its repetitions."""
+    seen: dict[str, int] = {}
+    for column in columns:
+        if column.role == "metric" and column.repetition is None:
+            seen[column.name] = seen.get(column.name, 0) + 1
+    number: dict[str, int] = {}
+    made = []
+    for column in columns:
+        if column.role == "metric" and column.repetition is None and seen[column.name] > 1:
+            at = number.get(column.name, 0)
+            number[column.name] = at + 1
+            column = replace(column, repetition=at, confidence=min(column.confidence, 0.8), why="its name comes again")
+        made.append(column)
+    return made
+
+
+def _unique(columns: list[Column]) -> list[Column]:
+    """Return the columns with names that differ, but for repetitions and wide columns of one metric."""
+    taken: set[str] = set()
+    made = []
+    for column in columns:
+        name = column.name or f"column {column.index + 1}"
+        if column.role != "wide" and column.repetition is None:
+            number = 2
+            while name in taken:
+                name = f"{column.name} ({number})"
+                number += 1
+            taken.add(name)
+        made.append(replace(column, name=name))
+    return made
+
+
+def grouped(found: Sequence[str]) -> bool:
+    """Whether numbers among *found* are written with groups of thousands beyond doubt (``1,234.5``, ``1 234 567``)."""
+    return any(
+        GROUPED.fullmatch(cell)
+        and ("." in cell or not cell.replace(",", "").lstrip("+-").isdigit() or cell.count(",") > 1)
+        for cell in found
+    )
+
+
+def decimal_comma(found: Sequence[str]) -> str:
+    """Return ``comma`` where numbers have decimal commas, ``unsure`` where these may part thousands, else empty."""
+    with_comma = [cell for cell in found if COMMA_NUMBER.fullmatch(cell)]
+    if not with_comma or any("." in cell and NUMBER.fullmatch(cell) for cell in found):
+        return "thousands" if with_comma and all(GROUPED.fullmatch(cell) for cell in with_comma) else ""
+    if all(GROUPED.fullmatch(cell) for cell in with_comma):
+        return "unsure"
+    return "comma"

@@ -1,0 +1,245 @@
+"""What a table seems to be, with how sure that is, for people to look at, to answer and to change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements.mapping import Question
+from scalegraph.measurements.names import PROCESSORS, plain
+from scalegraph.measurements.table import columns as columns_
+from scalegraph.measurements.table import layout
+from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
+from scalegraph.measurements.table.text import read_lines
+
+__all__ = ["Column", "Form", "Role", "TableChoices", "TableGuess", "guess_table"]
+
+# long: a row a measured point, a column a metric; tall: a row a value, with the metric's name in a column;
+# wide: a column for each value of a parameter
+Form: TypeAlias = Literal["long", "tall", "wide"]
+
+_HEAD = 1 << 20  # bytes that are looked at
+_PREVIEW = 30  # rows
+_ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
+
+
+class TableChoices(BaseModel):
+    """What people said of a table; what is empty (*header* None) is guessed.
+
+    *delimiter* and *decimal* are characters, *header* the number of the line with the names (0: none, columns are
+    then called by *names*), *columns* roles by title, name or number (from 1) of a column, *across* the parameter that
+    the columns of a wide table stand for, or ``repetition``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    encoding: str = ""
+    delimiter: str = ""
+    decimal: Literal["", ".", ","] = ""
+    comment: str = ""
+    header: int | None = Field(default=None, ge=0)
+    names: tuple[str, ...] = ()
+    columns: dict[str, str] = Field(default_factory=dict)
+    across: str = ""
+
+
+@dataclass(frozen=True)
+class TableGuess:
+    """How a table would be read. *preview* are its first rows as text; numbers of lines count from 1, *header* 0: none.
+
+    *thousands* is what groups digits, empty for nothing. *across* is the parameter that wide columns stand for. With
+    *questions* it cannot be read before they are answered; *confidence* is that of the least sure part, 0 to 1.
+    """
+
+    file: str
+    encoding: str
+    delimiter: str
+    decimal: str
+    thousands: str
+    comment: str
+    header: int
+    first: int
+    columns: tuple[Column, ...]
+    across: str
+    preview: tuple[tuple[str, ...], ...]
+    questions: tuple[Question, ...] = ()
+    notes: tuple[str, ...] = ()
+    before: tuple[int, ...] = ()
+
+    @property
+    def form(self) -> Form:
+        """How the rows are to be understood."""
+        roles = {column.role for column in self.columns}
+        return "wide" if "wide" in roles else "tall" if "metric_name" in roles else "long"
+
+    @property
+    def confidence(self) -> float:
+        """How sure the least sure of it is, 0 to 1."""
+        return min((column.confidence for column in self.columns), default=0.0) if not self.questions else 0.0
+
+    def of(self, role: Role) -> tuple[Column, ...]:
+        """Return the columns of a role."""
+        return tuple(column for column in self.columns if column.role == role)
+
+
+def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
+    """Return how the table *path* would be read; what *choices* says is taken as said.
+
+    Looks at the beginning of the file only. Raises `InputError` where it is no table, or the choices do not fit it.
+    """
+    said = choices or TableChoices()
+    file = str(path)
+    limit = _HEAD
+    while True:
+        text = read_lines(path, said.encoding, limit)
+        if sum(1 for line in text.lines if line.strip()) > 2 or limit >= _size(path):
+            break
+        limit *= 8  # of a table with very long lines
+    header = 0 if said.names and said.header is None else said.header
+    found = layout.find(text.lines, file, said.delimiter, said.comment, header)
+    wide = max(len(found.names), max(map(len, found.rows)))
+    titles = _titles(found, said, wide, file)
+    columns, across = columns_.guess(titles, found.rows, across=said.across)
+    columns = _chosen(columns, said.columns, file)
+    decimal, thousands, doubts = _numbers(found, columns, said)
+    questions = [*doubts, *_questions(found, columns, said)]
+    return TableGuess(
+        file=file,
+        encoding=text.encoding,
+        delimiter=found.delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        comment=said.comment,
+        header=found.header,
+        first=found.first,
+        columns=columns,
+        across=across,
+        preview=found.rows[:_PREVIEW],
+        questions=tuple(questions),
+        notes=(*text.notes, *found.notes, *_remarks(columns, across, decimal, thousands)),
+        before=found.before,
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _titles(found: layout.Layout, said: TableChoices, count: int, file: str) -> Sequence[str]:
+    if said.names:
+        if len(said.names) != count:
+            raise InputError(
+                Fault(f"has {count} columns, but --names has {len(said.names)} names", file=file, line=found.first)
+            )
+        return said.names
+    if found.header:
+        return found.names
+    return [f"column {number}" for number in range(1, count + 1)]
+
+
+def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tuple[Column, ...]:
+    """Return the columns with the roles that people gave them."""
+    made = list(columns)
+    for key, word in said.items():
+        role = _ROLE_WORDS.get(word, word)
+        if role not in ROLES:
+            known = ", ".join(("region" if name == "call_path" else name) for name in ROLES)
+            raise InputError(
+                Fault(f"'{word}' is no role of a column{near(word, ROLES)}; known: {known}", key="--column")
+            )
+        at = [
+            index
+            for index, column in enumerate(made)
+            if key in (column.title, column.name) or (key.isdigit() and int(key) == column.index + 1)
+        ]
+        if not at:
+            hint = near(key, [column.title for column in made])
+            raise InputError(Fault(f"has no column '{key}'{hint}", file=file, key="--column"))
+        for index in at:
+            made[index] = replace(made[index], role=role, at=None if role != "wide" else made[index].at,  # type: ignore[arg-type]
+                                  confidence=1.0, why="it was said")  # fmt: skip
+    return tuple(made)
+
+
+def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> tuple[str, str, list[Question]]:
+    """Return the decimal sign, what groups thousands, and what is not sure of them."""
+    numeric = [column.index for column in columns if column.kind in ("number", "count")]
+    cells = [row[index] for row in found.rows for index in numeric if index < len(row)]
+    if said.decimal:
+        return said.decimal, _grouping(cells, said.decimal), []
+    comma = columns_.decimal_comma(cells)
+    if comma == "unsure":
+        example = next(cell for cell in cells if layout.COMMA_NUMBER.fullmatch(cell))
+        question = Question(
+            "decimal", f"{found.first}: '{example}' may have a decimal comma or a group of thousands",
+            "--decimal , or --decimal .", (",", "."),
+        )  # fmt: skip
+        return ".", "", [question]
+    decimal = "," if comma == "comma" else "."
+    return decimal, _grouping(cells, decimal), []
+
+
+def _grouping(cells: Sequence[str], decimal: str) -> str:
+    pattern = layout.GROUPED_POINT if decimal == "," else layout.GROUPED
+    for cell in cells:
+        if pattern.fullmatch(cell) and not layout.NUMBER.fullmatch(
+            cell.replace(decimal, "." if decimal == "," else decimal)
+        ):
+            return next(
+                character for character in cell.lstrip("+-") if not character.isdigit() and character != decimal
+            )
+    return ""
+
+
+def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> list[Question]:
+    if not found.header and not said.names:
+        message = "no line has names of the columns"
+        return [Question("names", message, f"--names A,B,.. ({len(columns)} names) or --header LINE")]
+    unsure = [column for column in columns if column.confidence < SURE]
+    grouped = [column for column in unsure if column.role == "wide" or column.repetition is not None]
+    asked = []
+    if grouped and not said.across:
+        listed = ", ".join(column.title for column in grouped[:4]) + (", .." if len(grouped) > 4 else "")
+        message = f"columns {listed} may be repetitions of one measurement, or stand for numbers of processors"
+        asked.append(
+            Question("across", message, "--across repetition or --across processors", ("repetition", "processors"))
+        )
+    for column in unsure[:20]:
+        if column.role == "wide" or column.repetition is not None:
+            continue
+        words = "parameter, metric or skip"
+        message = f"column {column.index + 1} '{column.title}' may be a parameter or a metric ({column.why})"
+        if column.kind == "text":
+            message = f"column {column.index + 1} '{column.title}' holds {column.why}, and may be left out"
+        key = column.title or str(column.index + 1)
+        asked.append(Question(f"columns.{key}", message, f"--column '{key}=ROLE', ROLE one of {words}",
+                              ("parameter", "metric", "skip")))  # fmt: skip
+    roles = {column.role for column in columns}
+    if not asked and not roles & {"metric", "wide", "value"}:
+        numeric = tuple(column.title for column in columns if column.kind in ("number", "count"))
+        asked.append(Question("columns", "no column holds measured values", "--column NAME=metric", numeric))
+    return asked
+
+
+def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: str) -> list[str]:
+    notes = []
+    if across:
+        counted = [column for column in columns if column.role == "wide"]
+        notes.append(f"{len(counted)} columns were taken as values of {across}")
+        if across == "processors" and not any(plain(column.title) in PROCESSORS for column in counted):
+            notes[-1] += " (their names are numbers that rise; --across says another)"
+    if decimal == ",":
+        notes.append("numbers have decimal commas")
+    if thousands:
+        notes.append(f"digits are grouped by '{thousands}'")
+    repeated = {column.name for column in columns if column.repetition}
+    notes += [f"columns of {name} were taken as its repetitions" for name in sorted(repeated)]
+    return notes

@@ -1,0 +1,202 @@
+"""Where the table stands in the lines of a file: delimiter, comments, the line with the names, what stands before."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from scalegraph.base.errors import Fault, InputError
+
+DELIMITERS = (";", "\t", ",", "|", " ")
+DELIMITER_NAMES = {";": "semicolon", "\t": "tab", ",": "comma", "|": "bar", " ": "space"}
+COMMENTS = ("#", "%", "//")
+MISSING = frozenset({"", "-", "--", "\u2013", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-nan"})
+INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "+infinity"})
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
+GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_SAMPLE = 400  # lines
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the table stands. Numbers of lines count from 1; *header* is 0 where no line has names.
+
+    *rows* are the cells of the first lines of numbers, *names* those of the header; *before* lines stand ahead of it.
+    """
+
+    delimiter: str
+    comment: str
+    header: int
+    names: tuple[str, ...]
+    first: int
+    rows: tuple[tuple[str, ...], ...]
+    before: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    row_names: bool = False  # the first column has no name, as R writes its row names
+
+
+def cells(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line, without quotes and the space around them."""
+    if '"' not in line:
+        return line.split() if delimiter == " " else [cell.strip() for cell in line.split(delimiter)]
+    if delimiter == " ":
+        line = line.replace("\t", " ").strip()
+    try:
+        row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        row = line.split(delimiter)
+    return [cell.strip() for cell in row]
+
+
+def is_number(cell: str) -> bool:
+    """Whether *cell* is a number as it is commonly written, or with a decimal comma or groups of thousands."""
+    return bool(
+        NUMBER.fullmatch(cell)
+        or COMMA_NUMBER.fullmatch(cell)
+        or GROUPED.fullmatch(cell)
+        or GROUPED_POINT.fullmatch(cell)
+        or cell.lower() in INFINITE
+    )
+
+
+def is_missing(cell: str) -> bool:
+    """Whether *cell* stands for a value that is not there."""
+    return cell.lower() in MISSING
+
+
+def is_comment(line: str, comment: str = "") -> bool:
+    """Whether *line* is a remark for people."""
+    return line.lstrip().startswith(comment or COMMENTS)
+
+
+def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = "", header: int | None = None) -> Layout:
+    """Return where the table stands; what is not empty (*header* None) is taken as said.
+
+    Raises `InputError` where there is no table of two columns at least.
+    """
+    sample = _sample(lines, comment, header)
+    if not sample:
+        raise InputError(Fault("is empty; a line with the names of the columns was expected", file=file, line=1))
+    delimiter = delimiter or _delimiter([text for _, text in sample])
+    if not delimiter:
+        raise InputError(
+            Fault("is no table: no comma, semicolon, tab, bar or space divides its lines into columns alike", file=file,
+                  line=sample[0][0])
+        )  # fmt: skip
+    counted = [(line, cells(text, delimiter)) for line, text in sample]
+    start = 0 if header else _start([len(row) for _, row in counted])
+    before = tuple(line for line, _ in counted[:start])
+    table = counted[start:]
+    has_names = header > 0 if header is not None else _is_header(table)
+    found = Layout(delimiter, comment, 0, (), table[0][0], (), before)
+    found = _named(found, table) if has_names else _unnamed(found, table, lines, look=header is None)
+    if not found.rows:
+        raise InputError(Fault("holds no row of numbers below the names of its columns", file=file, line=found.header))
+    return found
+
+
+def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
+    header, names = table[0]
+    rows = tuple(tuple(row) for _, row in table[1:])
+    made = replace(found, header=header, names=tuple(names), first=table[1][0] if rows else header + 1, rows=rows)
+    if rows and all(len(row) == len(names) + 1 for row in rows):
+        if all(is_missing(row[-1]) for row in rows):  # a delimiter too many at the end of each line
+            return replace(made, names=(*names, ""))
+        note = "the first column has no name: it was taken as the names of rows, as R writes them"
+        return replace(made, names=("row name", *names), row_names=True, notes=(note,))
+    return made
+
+
+def _unnamed(found: Layout, table: list[tuple[int, list[str]]], lines: Sequence[str], *, look: bool) -> Layout:
+    """Return a layout with the names of the last comment before the table, if it has as many, or with none."""
+    rows = tuple(tuple(row) for _, row in table)
+    first = table[0][0]
+    made = replace(found, first=first, rows=rows)
+    for number in range(first - 1, 0, -1) if look else ():
+        text = lines[number - 1].strip()
+        if text and is_comment(text, found.comment):
+            words = text.lstrip("#%/ \t")
+            for delimiter in (found.delimiter, " "):
+                names = cells(words, delimiter)
+                if len(names) == len(rows[0]) and not any(is_number(name) for name in names):
+                    note = f"the names of the columns were taken from the comment in line {number}"
+                    return replace(made, header=number, names=tuple(names), notes=(note,))
+            break
+    return made
+
+
+def _sample(lines: Sequence[str], comment: str, header: int | None) -> list[tuple[int, str]]:
+    """Return the first lines that are neither empty nor comments, with their numbers."""
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if header and number < header:
+            continue
+        if line.strip() and (number == header or not is_comment(line, comment)):
+            found.append((number, line.lstrip("#%/ ") if number == header else line))
+            if len(found) == _SAMPLE:
+                break
+    return found
+
+
+def _delimiter(sample: Sequence[str]) -> str:
+    """Return the delimiter that divides most lines alike and leaves most cells numbers; empty where none does."""
+    best, chosen = (0.0, 0.0, 0), ""
+    for delimiter in DELIMITERS:
+        rows = [cells(line, delimiter) for line in sample]
+        count, alike = Counter(len(row) for row in rows).most_common(1)[0]
+        if count < 2:
+            continue
+        share = alike / len(rows)
+        body = [cell for row in rows[-max(1, len(rows) - 1) :] for cell in row[:1000]]
+        numeric = sum(map(_plain, body)) / max(1, len(body))
+        score = (round(share, 2) if share < 0.9 else 0.9, round(numeric, 2), count)
+        if score[:2] > best[:2]:
+            best, chosen = score, delimiter
+    return chosen if best[0] >= 0.5 else ""
+
+
+def _plain(cell: str) -> float:
+    """Return how much *cell* looks like one number."""
+    if NUMBER.fullmatch(cell) or is_missing(cell):
+        return 1.0
+    return 0.95 if is_number(cell) else 0.0
+
+
+def _start(counts: Sequence[int]) -> int:
+    """Return the index of the first line of the table: the first with as many cells as most lines have."""
+    most = Counter(counts).most_common(1)[0][0]
+    for index, count in enumerate(counts):
+        following = counts[index + 1] if index + 1 < len(counts) else most
+        if (count == most and following == most) or (
+            count == most - 1 and following == most and most > 2 and index == 0
+        ):
+            return index
+    return counts.index(most)
+
+
+def _is_header(table: list[tuple[int, list[str]]]) -> bool:
+    """Whether the first line has names: a cell that is no number above numbers, or above texts that differ from it."""
+    names = table[0][1]
+    below = [row for _, row in table[1:]]
+    words = [index for index, name in enumerate(names) if name and not is_number(name) and not is_missing(name)]
+    if words:
+        texts = all(not is_number(row[index]) for index in words for row in below if index < len(row))
+        numbers = [index for index, name in enumerate(names) if is_number(name)]
+        # `a,1.5` above `b,1.7` is a row of a table without names, `n,1,2,4` a header with counts
+        return not (texts and below and numbers and not _counts([names[index] for index in numbers]))
+    rest = names[1:]
+    return not names[0] and len(rest) > 1 and _counts(rest)
+
+
+def _counts(texts: Sequence[str]) -> bool:
+    """Whether *texts* are whole numbers of 1 or more that rise."""
+    if not texts or not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
+        return False
+    numbers = [int(text) for text in texts]
+    return numbers[0] >= 1 and all(one < two for one, two in pairwise(numbers))

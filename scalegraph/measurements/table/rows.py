@@ -1,0 +1,173 @@
+"""The rows below the names of a table: parsed at once, each cell at hand with the line it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute, csv
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.model import Floats
+from scalegraph.measurements.reader import Progress
+from scalegraph.measurements.table import layout
+from scalegraph.measurements.table.columns import Column
+from scalegraph.measurements.table.guess import TableGuess
+
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+
+_MOST_FAULTS = 20
+_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_MISSING = sorted({*layout.MISSING, *(word.upper() for word in layout.MISSING), "NaN", "Null", "None", "N/a", "-NaN"})
+_INFINITE = sorted({*layout.INFINITE, *(word.upper() for word in layout.INFINITE), "Inf", "-Inf", "+Inf", "Infinity"})
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The cells as text, columns by number; *lines* has the number of every row's line."""
+
+    file: str
+    table: pa.Table
+    lines: Ints
+    guess: TableGuess
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.lines)
+
+    def texts(self, index: int) -> pa.ChunkedArray:
+        """Return the cells of a column without the space around them."""
+        return compute.utf8_trim_whitespace(self.table.column(index))
+
+    def numbers(self, column: Column) -> tuple[Floats, Flags]:
+        """Return the numbers of a column, NaN where none is, and where that is for one without bound.
+
+        Raises `InputError` naming line and column of the first cells that are no numbers.
+        """
+        cells = self.texts(column.index)
+        if self.guess.thousands:
+            cells = compute.replace_substring(cells, self.guess.thousands, "")
+        if self.guess.decimal == ",":
+            cells = compute.replace_substring(cells, ",", ".")
+        try:
+            found: Floats = compute.cast(cells, pa.float64()).to_numpy().astype(np.float64)
+        except pa.ArrowInvalid:
+            found = self._careful(column, cells)
+        infinite = np.isinf(found)
+        return (np.where(infinite, np.nan, found) if infinite.any() else found), infinite
+
+    def _careful(self, column: Column, cells: pa.ChunkedArray) -> Floats:
+        missing = compute.is_in(cells, value_set=pa.array(_MISSING))
+        infinite = compute.is_in(cells, value_set=pa.array(_INFINITE))
+        good = compute.match_substring_regex(cells, _NUMBER)
+        wrong = np.flatnonzero(~(good.to_numpy() | missing.to_numpy() | infinite.to_numpy()))
+        if len(wrong):
+            shown = self.texts(column.index)
+            faults = [self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
+                      for row in wrong[:_MOST_FAULTS].tolist()]  # fmt: skip
+            if len(wrong) > _MOST_FAULTS:
+                faults.append(
+                    Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)
+                )
+            raise InputError(faults)
+        cells = compute.if_else(missing, pa.scalar(None, pa.string()), cells)
+        cells = compute.if_else(infinite, pa.scalar("inf"), cells)
+        cells = compute.replace_substring_regex(cells, r"^\+", "")
+        cells = compute.replace_substring_regex(cells, r"^(-?)\.", r"\10.")
+        cells = compute.replace_substring_regex(cells, r"\.($|[eE])", r".0\1")
+        found: Floats = compute.cast(cells, pa.float64()).to_numpy().astype(np.float64)
+        return found
+
+    def fault(self, row: int, column: Column | None, message: str) -> Fault:
+        """Return a fault in a cell of a row."""
+        key = "" if column is None else f"column {column.index + 1}" + (f" '{column.title}'" if column.title else "")
+        return Fault(message, file=self.file, line=int(self.lines[row]), key=key)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress: Progress) -> Rows:
+    """Return the rows of a table from all *lines* of its file.
+
+    Raises `InputError` for rows with another number of cells than there are columns, with their lines.
+    """
+    kept, numbers = _kept(lines, guess)
+    cancel.check()
+    _check_quotes(kept, numbers, guess)
+    if guess.delimiter == " ":
+        kept = ["\t".join(layout.cells(line, " ")) for line in kept]
+    cancel.check()
+    data = "\n".join(kept).encode("utf-8", "surrogatepass")
+    longest = max(map(len, kept), default=0) * 4 + 1
+    del kept
+    count = len(guess.columns)
+    ragged: list[tuple[int, int]] = []
+
+    def wrong(row: Any) -> str:
+        ragged.append((row.number, row.actual_columns))
+        return "skip" if len(ragged) < _MOST_FAULTS else "error"
+
+    batches = []
+    names = [str(index) for index in range(count)]
+    try:
+        reader = csv.open_csv(
+            pa.BufferReader(data),
+            csv.ReadOptions(column_names=names, block_size=max(1 << 22, longest), use_threads=False),
+            csv.ParseOptions(
+                delimiter="\t" if guess.delimiter == " " else guess.delimiter, newlines_in_values=False,
+                ignore_empty_lines=False, invalid_row_handler=wrong,
+            ),
+            csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+        )  # fmt: skip
+        done = 0
+        for batch in reader:
+            cancel.check()
+            batches.append(batch)
+            done += batch.num_rows
+            progress(min(1.0, done / max(1, len(numbers))))
+    except pa.ArrowInvalid as error:
+        if not ragged:
+            words = str(error).split("\n")[0][:200]
+            raise InputError(Fault(f"cannot be divided into cells: {words}", guess.file, guess.first)) from None
+    if ragged:
+        raise InputError(_ragged(ragged, numbers, count, guess))
+    table = pa.Table.from_batches(batches, reader.schema)
+    if table.num_rows != len(numbers):
+        raise InputError(Fault(f"has {len(numbers)} rows, of which {table.num_rows} could be divided", guess.file))
+    return Rows(guess.file, table, numbers, guess)
+
+
+def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:
+    """Return the lines of rows, and their numbers."""
+    below = lines[guess.first - 1 :]
+    marks = (guess.comment,) if guess.comment else layout.COMMENTS
+    at = [index for index, line in enumerate(below) if line.strip() and not line.lstrip().startswith(marks)]
+    numbers = np.array(at, dtype=np.int64) + guess.first
+    return (list(below) if len(at) == len(below) else [below[index] for index in at]), numbers
+
+
+def _check_quotes(lines: Sequence[str], numbers: Ints, guess: TableGuess) -> None:
+    if guess.delimiter == " ":
+        return
+    for index, line in enumerate(lines):
+        if '"' in line and line.count('"') % 2:
+            message = "a quotation mark is not closed in its line; a cell of one line was expected"
+            raise InputError(Fault(message, file=guess.file, line=int(numbers[index])))
+
+
+def _ragged(found: Sequence[tuple[int, int]], numbers: Ints, count: int, guess: TableGuess) -> list[Fault]:
+    faults = []
+    for row, actual in found[:_MOST_FAULTS]:
+        line = int(numbers[min(max(row - 1, 0), len(numbers) - 1)])
+        hint = ""
+        if guess.delimiter == "," and actual > count:
+            hint = "; a decimal comma or an unquoted comma in a text?"
+        faults.append(Fault(f"has {actual} cells; {count} were expected, one for each column{hint}", guess.file, line))
+    return faults

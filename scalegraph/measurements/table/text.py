@@ -1,0 +1,95 @@
+"""Bytes of a file to lines of text, whatever wrote it."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.files import reason
+
+LARGEST = 4 * 2**30  # bytes of a file that is read at once
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of a file without their ends, its encoding, and what people should know of it."""
+
+    lines: list[str]
+    encoding: str
+    notes: tuple[str, ...] = ()
+
+
+def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
+    """Return the lines of *path*, of its first *limit* bytes only.
+
+    *encoding* empty: by the file's mark, else UTF-8, else Latin-1.
+
+    Raises `InputError` for a file that cannot be read or is no text.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(limit + 1)
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
+    if len(raw) > LARGEST:
+        raise InputError(Fault(f"is larger than {LARGEST // 2**30} GiB; divide it by its parameters", file=str(path)))
+    cut = len(raw) > limit
+    return decoded(raw[:limit], str(path), encoding, cut=cut)
+
+
+def decoded(raw: bytes, file: str, encoding: str = "", *, cut: bool = False) -> Lines:
+    """Return the lines of *raw*; with *cut* its end may stand inside a character or line, which is left out."""
+    text, name, notes = _decode(raw, file, encoding, cut=cut)
+    place = text.find("\0")
+    if place >= 0:
+        line = text.count("\n", 0, place) + 1
+        raise InputError(Fault("is not text: it holds a zero byte; a table of numbers was expected", file, line))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    if cut and len(lines) > 1:
+        lines.pop()
+    return Lines(lines, name, notes)
+
+
+def _decode(raw: bytes, file: str, encoding: str, *, cut: bool) -> tuple[str, str, tuple[str, ...]]:
+    name = encoding or next((name for mark, name in _MARKS if raw.startswith(mark)), "") or _without_mark(raw)
+    try:
+        decoder = codecs.getincrementaldecoder(name or "utf-8")()
+        return decoder.decode(raw, final=not cut), name or "utf-8", ()
+    except LookupError:
+        raise InputError(Fault(f"unknown encoding '{encoding}'; utf-8 or latin-1, say", key="--encoding")) from None
+    except UnicodeError as error:
+        if name:
+            at = getattr(error, "start", 0)
+            raise InputError(Fault(f"is not {name}: byte {at + 1} does not fit; say --encoding", file=file)) from None
+    line = 1 + raw.count(b"\n", 0, _first_wrong(raw))
+    note = f"line {line} is not UTF-8: the file was read as Latin-1; --encoding says another"
+    return raw.decode("latin-1"), "latin-1", (note,)
+
+
+def _without_mark(raw: bytes) -> str:
+    """Return UTF-16's name where every other byte of the beginning is zero, as in Latin text without a mark."""
+    head = raw[:200]
+    if len(head) >= 4:
+        for start, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+            if not any(head[start::2]) and all(head[1 - start :: 2]):
+                return name
+    return ""
+
+
+def _first_wrong(raw: bytes) -> int:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(raw)
