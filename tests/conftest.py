@@ -1,6 +1,7 @@
 """Shared by all tests: nothing outside the test's own directories is read or written."""
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs a compiler where there is none."""
-    if shutil.which(os.environ.get("CC", "gcc")) is None:
+    if shutil.which((shlex.split(os.environ.get("CC", "")) or ["gcc"])[0]) is None:
         for item in items:
             if item.get_closest_marker("compiler"):
                 item.add_marker(pytest.mark.skip(reason="needs gcc: apt-get install gcc libc6-dev"))

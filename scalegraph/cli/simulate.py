@@ -73,6 +73,7 @@ class _Given:
     ideals: tuple[str, ...] = ()
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
+    reference: bool = True
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -109,6 +110,8 @@ class _Given:
               metavar="S", help="Seconds of this host that one run may take.")  # fmt: skip
 @click.option("--memory", type=SIZE, default=_STANDARD.memory_bytes, metavar="SIZE",
               help="Memory the program may allocate, as in 512M or 8G (default 4G).")  # fmt: skip
+@click.option("--no-reference", is_flag=True,
+              help="Leave out the one-processor run unless -p names it; there is no speedup then.")  # fmt: skip
 @click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
 @click.option("--collect", multiple=True, type=click.Choice(["classes"]),
               help="Collect besides: classes (misses as cold, capacity, conflict, sharing; slower).")  # fmt: skip
@@ -139,6 +142,7 @@ def simulate(
     executable: str,
     timeout: float,
     memory: int,
+    no_reference: bool,
     no_instrument: bool,
     collect: tuple[str, ...],
     show_output: bool,
@@ -151,9 +155,9 @@ def simulate(
 
     SRC are sources in C, C++ or Fortran (objects and archives may be among them), EXECUTABLE a program that was
     linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc. The program is run once for each processor count; ARGS go
-    to it. For speedup and latency the one-processor run is needed, so it is made even if -p does not name it. SRC may
-    also be the name of a shipped program (as billiard, ge1, qs1), which then gets its default arguments if there are
-    no ARGS.
+    to it. For speedup and latency the one-processor run is needed, so it is made even if -p does not name it, unless
+    --no-reference is given. SRC may also be the name of a shipped program (as billiard, ge1, qs1), which then gets its
+    default arguments if there are no ARGS.
     """
     request, shown = make_request(
         _Given(
@@ -176,6 +180,7 @@ def simulate(
             ideals=ideals,
             speedups=speedups,
             collect=collect,
+            reference=not no_reference,
         )
     )
     with interruptible() as cancel, progress() as emit:
@@ -244,7 +249,8 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             cwd=str(given.cwd or ""),
         ),
         machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
-        processors=tuple({1, *counts}),
+        processors=tuple({1, *counts} if given.reference else counts),
+        reference=given.reference,
         schedule=given.schedule,
         collect=Collect(regions=given.regions, classes="classes" in given.collect),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),

@@ -71,6 +71,7 @@ class RequestForm:
     lines: bool = True
     detail: str = "outer"
     repetitions: str = "1"
+    reference: bool = True  # from a file; passed on
     time_s: str = "10 min"
     memory_bytes: str = "8 GiB"
     output_bytes: str = "16 MiB"
@@ -135,6 +136,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "classes": form.classes,
         },
         "schedule": form.schedule.replace(" ", ""),
+        "reference": form.reference,
         "limits": {
             "time_s": reader.take("limits.time_s", text.duration, form.time_s),
             "memory_bytes": reader.take("limits.memory_bytes", text.size, form.memory_bytes),
@@ -254,6 +256,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         lines=request.collect.lines,
         detail=request.collect.detail,
         repetitions=str(request.repetitions),
+        reference=request.reference,
         time_s=text.duration_text(request.limits.time_s),
         memory_bytes=text.size_text(request.limits.memory_bytes),
         output_bytes=text.size_text(request.limits.output_bytes),

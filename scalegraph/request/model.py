@@ -3,6 +3,7 @@
     title = "Billiard balls on the KSR-1"        # optional
     processors = [1, 2, 4, 8, 16, 32]
     repetitions = 1                              # runs of every point; the simulator needs one
+    reference = true                             # each size on one processor too: speedup and latency need it
     schedule = "dynamic,4"                       # for schedule(runtime), in OMP_SCHEDULE syntax
 
     [program]                                    # a shipped program ..
@@ -68,7 +69,7 @@ study beside the actual runs. docs/WHATIF.md says what each switch and each targ
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -304,6 +305,7 @@ class RequestBody(Strict):
     speedups: Speedups = Field(default_factory=Speedups)
     limits: RunLimits = Field(default_factory=RunLimits)
     repetitions: int = Field(default=1, ge=1, le=1000, description="runs of every point")
+    reference: bool = Field(default=True, description="run each size on one processor too, whether named or not")
     schedule: str = Field(
         default="",
         max_length=60,
@@ -335,6 +337,13 @@ class RequestBody(Strict):
         if not value:
             raise ValueError("one bound at least was expected")
         return value
+
+    @model_validator(mode="after")
+    def _compared(self) -> Self:
+        searched = [bound.kind for bound in self.bound if bound.kind in SEARCHED]
+        if searched and not self.reference:
+            raise ValueError(f"the bound '{searched[0]}' compares with one processor; 'reference = true' was expected")
+        return self
 
     @field_validator("parameters")
     @classmethod

@@ -75,19 +75,20 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
 
 
 def planned_points(found: Resolved) -> list[RunPoint]:
-    """Return the actual points known beforehand, each once, the one-processor run of every size first."""
+    """Return the actual points known beforehand, each once, the one-processor run of every size first if wanted."""
     wanted: dict[str, RunPoint] = {}
+    first = (1,) if found.request.reference else ()
     for bound in found.request.bound:
         counts = found.request.counts(bound)
         if bound.kind == "problem_size":
             for size in found.sweep:
-                _add(wanted, found, size, (1, *counts))
+                _add(wanted, found, size, (*first, *counts))
         elif bound.kind == "growth":
             for count in counts:
-                _add(wanted, found, found.family.at(count), (1, count))
+                _add(wanted, found, found.family.at(count), (*first, count))
         elif bound.kind == "memory":
             for count in counts:
-                _add(wanted, found, memory_size(found, bound, count), (1, count))
+                _add(wanted, found, memory_size(found, bound, count), (*first, count))
     return list(wanted.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,7 @@ class _Work:
         run_dir = self.base_dir / Path(choice.cwd).expanduser()
         if choice.cwd and not run_dir.is_dir():
             self.fault("program.cwd", f"'{choice.cwd}' is no directory")
-        stdin = self.base_dir / choice.stdin if choice.stdin else None
+        stdin = self.base_dir / choice.stdin if choice.stdin and choice.stdin != os.devnull else None
         if stdin is not None and not stdin.is_file():
             self.fault("program.stdin", f"'{choice.stdin}': no such file")
         if described is not None:

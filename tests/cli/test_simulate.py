@@ -53,6 +53,16 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0)
     return made
 
 
+def test_without_the_reference_only_the_named_counts_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("sum.c", "-p", "2,4", "--no-reference", "--stdin", os.devnull, "--json", "-o", "two.sgstudy")
+    made = document(capsys, *arguments, "--", "100")
+    assert [(row["processors"], row["speedup"], row["efficiency"]) for row in made["runs"]] == [
+        (2, None, None), (4, None, None),
+    ]  # fmt: skip
+    with Study.open(place / "two.sgstudy") as study:
+        assert [record.point.processors for record in study.runs()] == [2, 4]
+
+
 def test_document_has_what_the_specification_names(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = document(capsys, "sum.c", "-p", "1,4", "--json", "--", "3000", "{x}")
     assert (made["program"], made["machine"]) == ("sum", "ksr1")

@@ -107,6 +107,10 @@ def test_what_does_not_fit_together_is_said(tmp_path: Path, more: str, expected:
         ('[program]\nname = "none.toml"\n', "no such file"),
         ('[program]\nsources = ["none.c"]\n', "no such file"),
         ('[program]\nname = "ge1"\nstdin = "none"\n', "no such file"),
+        (
+            'reference = false\n[program]\nname = "ge1"\n[bound]\nkind = "efficiency"\nvalue = 0.5\n',
+            "the bound 'efficiency' compares with one processor; 'reference = true' was expected",
+        ),
         ('[program]\nname = "ge1"\nsources = ["p.c"]\n', "not more than one of them"),
         ("[program]\n", "either 'name'"),
         ("[program\n", "TOML"),

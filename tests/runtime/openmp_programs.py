@@ -15,6 +15,16 @@ PRELUDE = """\
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if __GNUC__ >= 12
+#define STRICT strict:
+#else
+#define STRICT
+#endif
+#if __GNUC__ < 11 /* a task that is complete at its end */
+typedef int omp_event_handle_t;
+#define detach(event) if(0)
+#define omp_fulfill_event(event) (void)event
+#endif
 
 typedef unsigned long word;
 
@@ -317,7 +327,7 @@ class Generator:
         return lines
 
     def taskloop(self, where: Where) -> list[str]:
-        size = self.random.choice(("", " grainsize({})", " num_tasks({})", " grainsize(strict: {})"))
+        size = self.random.choice(("", " grainsize({})", " num_tasks({})", " grainsize(STRICT {})"))
         options = size.format(self.number(1, 12)) + self.random.choice(("", " nogroup", " untied", " if(0)"))
         inner = replace(where, tasks=where.tasks + 1)
         if self.chance(50) or where.levels == 0:
@@ -417,7 +427,7 @@ class Generator:
         e, h, v = self.name(), self.name(), self.variable()
         return [
             "{",
-            f"omp_event_handle_t {e};",
+            f"omp_event_handle_t {e} = 0;",
             f"word {h} = 2;",
             "#pragma omp taskwait",
             "#pragma omp taskgroup",

@@ -91,9 +91,10 @@ def test_free_synchronisation_takes_no_time_but_waiting_stays(run: Runner, on: s
     assert free.total("idle_lock") > 0
     assert free.time < actual.time
     assert free.stdout == actual.stdout
-    assert [free.total(name) for name in ("ops", "locks", "barriers", "atomics")] == [
-        actual.total(name) for name in ("ops", "locks", "barriers", "atomics")
+    assert [free.total(name) for name in ("locks", "barriers")] == [
+        actual.total(name) for name in ("locks", "barriers")
     ]
+    assert free.total("ops") == pytest.approx(actual.total("ops"), rel=1e-3)  # atomic updates are tried until they work
 
 
 def test_a_factor_of_one_changes_nothing(run: Runner, scaled: Callable[..., Any]) -> None:

@@ -39,6 +39,7 @@ static void league(void)
 
 static void memory(void)
 {
+#if __GNUC__ >= 11
     omp_alloctrait_t traits[] = {
         {omp_atk_alignment, 128}, {omp_atk_pool_size, 1000}, {omp_atk_fallback, omp_atv_null_fb}};
     omp_allocator_handle_t own = omp_init_allocator(omp_default_mem_space, 3, traits);
@@ -49,6 +50,7 @@ static void memory(void)
     printf("%d\n", second != NULL);
     omp_free(second, own);
     omp_destroy_allocator(own);
+#endif
 }
 
 static void directives(void)

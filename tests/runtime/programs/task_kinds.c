@@ -6,6 +6,7 @@ static omp_nest_lock_t lock;
 
 static void detached(void)
 {
+#if __GNUC__ >= 11
     omp_event_handle_t event;
     int n = 0;
 #pragma omp task detach(event) depend(out : n) shared(n)
@@ -15,6 +16,7 @@ static void detached(void)
 #pragma omp task firstprivate(event)
     omp_fulfill_event(event);
 #pragma omp taskwait
+#endif
 }
 
 static void kinds(void)

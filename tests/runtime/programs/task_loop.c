@@ -21,7 +21,11 @@ static void loops(void)
         for (int j = 0; j < 50; j++)
             hits[i * 50 + j]++;
 #pragma omp taskwait
+#if __GNUC__ >= 12
 #pragma omp taskloop reduction(+ : down) grainsize(strict : 11)
+#else
+#pragma omp taskloop reduction(+ : down) grainsize(11)
+#endif
     for (unsigned long long k = 1000; k > 0; k--)
         down += (long)k;
 #pragma omp taskgroup task_reduction(+ : down)
