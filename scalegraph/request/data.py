@@ -40,6 +40,7 @@ def study_data(study: Study) -> StudyData:
         manifest.regions,
         tuple(study.variants()),
         None if measured is None else (measured, study.mapping() or Mapping()),
+        study.name,
     )
 
 

@@ -6,6 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,11 +204,17 @@ class Session:
 
         return views.registry()
 
-    def view(self, study: Study | Path | str, name: str, **options: Any) -> Figure:
-        """Return the view *name* of a study; raise `InputError` for an unknown view or option."""
+    def view(
+        self, study: Study | Path | str, name: str, *, others: Sequence[Study | Path | str] = (), **options: Any
+    ) -> Figure:
+        """Return the view *name* of a study; raise `InputError` for an unknown view or option.
+
+        *others*: studies to compare it with, for views of several.
+        """
         from scalegraph import views
 
-        return views.get(name).build(self.study_data(study), **options)
+        data = replace(self.study_data(study), others=tuple(map(self.study_data, others)))
+        return views.get(name).build(data, **options)
 
     def export(
         self,

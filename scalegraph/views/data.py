@@ -35,6 +35,7 @@ class StudyData:
     ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
     *variants* are the what-if runs, which stand in neither *table* nor *runs*. *imported* is the measurement set that
     the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
+    *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
     """
 
     table: pd.DataFrame
@@ -44,6 +45,8 @@ class StudyData:
     regions: tuple[Region, ...] = ()
     variants: tuple[RunRecord, ...] = ()
     imported: tuple[MeasurementSet, Meaning] | None = None
+    name: str = ""
+    others: tuple[StudyData, ...] = ()
 
     @classmethod
     def from_runs(

@@ -76,7 +76,8 @@ class Option:
 class View:
     """A self-describing view: menus, ``--help`` and documentation are made from it.
 
-    *make* turns a study and the options into a `Figure`; call `build`, which checks the options first.
+    *make* turns a study and the options into a `Figure`; call `build`, which checks the options first. A view for
+    *several* compares the study with its `StudyData.others`.
     """
 
     name: str
@@ -86,6 +87,7 @@ class View:
     make: Callable[..., Figure]
     options: tuple[Option, ...] = ()
     order: int = 100
+    several: bool = False
 
     def build(self, data: StudyData, **options: OptionValue) -> Figure:
         """Return the figure of *data*; options not given take their defaults.

@@ -29,7 +29,10 @@ def full() -> StudyData:
     unique = list({run.point.key: run for run in runs}.values())
     data = StudyData.from_runs(unique, manifest=MANIFEST, sources=(SOURCE,), regions=synthetic.REGIONS)
     table = data.table.assign(memory_bytes=56 * data.table["param.balls"])
-    return StudyData(table, data.runs, data.manifest, data.sources, data.regions, variants())
+    other = StudyData.from_runs(synthetic.fixed(barrier=6, machine="cerberus") + synthetic.grid(machine="cerberus"))
+    return StudyData(
+        table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,)
+    )
 
 
 def variants() -> tuple[RunRecord, ...]:

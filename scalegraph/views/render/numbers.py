@@ -26,7 +26,7 @@ def csv(figure: Figure) -> str:
         InputError: the figure is empty.
 
     """
-    header, rows = _content(figure)
+    header, rows = header_and_rows(figure)
     out = io.StringIO()
     writer = csv_module.writer(out, lineterminator="\n")
     writer.writerow(header)
@@ -59,7 +59,7 @@ def latex(figure: Figure) -> str:
     comment = "".join(f"% {line}\n" for line in (figure.title, figure.sentence) if line)
     if isinstance(panel, Grid):
         return comment + _grid_latex(panel)
-    header, rows = _content(figure)
+    header, rows = header_and_rows(figure)
     numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
     lines = [" & ".join(_escape(name) for name in header)]
     lines += [" & ".join(_escape("--" if _missing(cell) else _short(cell)) for cell in row) for row in rows]
@@ -101,7 +101,13 @@ def _main(figure: Figure) -> Panel:
     return figure.panels[0]
 
 
-def _content(figure: Figure) -> tuple[list[str], Rows]:
+def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
+    """Return what `csv` writes: names of the columns, with units, and the rows; a missing cell is None or NaN.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
     panel = _main(figure)
     if isinstance(panel, Plot):
         return _plots([plot for plot in figure.panels if isinstance(plot, Plot)])

@@ -1,0 +1,73 @@
+"""``scalegraph compare``: studies beside each other, one matrix minus another."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.export import check_ending, pairs, size_cm
+from scalegraph.cli.study_input import open_input
+from scalegraph.request import Session
+
+
+@click.command("compare")
+@click.argument("sources", metavar="INPUT INPUT [...]", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--view", "name", metavar="NAME", default="compare", show_default=True,
+              help="compare: curves and a table; compare-matrix: the second's matrix minus the first's.")  # fmt: skip
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write it to a file: .png .svg .pdf .csv .tex .json")  # fmt: skip
+@click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
+def compare(
+    sources: tuple[Path, ...],
+    name: str,
+    options: tuple[str, ...],
+    output: Path | None,
+    size: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Put two or more studies or measurement sets beside each other: curves, and differences from the first.
+
+    `--option quantity=efficiency` compares efficiencies; speedup, time, latency and unit-speed are the others.
+    """
+    session = Session()
+    if len(sources) < 2:
+        raise InputError(Fault(f"two or more studies were expected, got {len(sources)}"))
+    several = [view.name for view in session.views().values() if view.several]
+    if name not in several:
+        expected = " or ".join(several)
+        raise InputError(Fault(f"'{name}' is no view of several studies; expected {expected}", key="--view"))
+    if output is not None:
+        check_ending(output)
+    chosen, size_wanted = pairs(options), size_cm(size)
+    with contextlib.ExitStack() as stack:
+        first, *others = (stack.enter_context(open_input(path)) for path in sources)
+        figure = session.view(first, name, others=others, **chosen)
+    if output is not None:
+        session.write(figure, output, size_cm=size_wanted)
+    elif figure.empty:
+        raise InputError(Fault(figure.empty))
+    if as_json or output is None:
+        _print(figure, as_json=as_json)
+
+
+def _print(figure: object, *, as_json: bool) -> None:
+    import pandas as pd
+
+    from scalegraph.cli.analyze import show
+    from scalegraph.views.figure import Figure
+    from scalegraph.views.render import numbers
+
+    assert isinstance(figure, Figure)
+    if as_json:
+        click.echo(numbers.as_json(figure), nl=False)
+        return
+    header, rows = numbers.header_and_rows(figure)
+    click.echo(figure.title)
+    show(pd.DataFrame(rows, columns=pd.Index(header)))
+    click.echo(figure.sentence)

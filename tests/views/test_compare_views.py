@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scalegraph.views import StudyData, get
+from scalegraph.views.compare import names
+from tests.analyze import synthetic
+
+
+def _data(name, runs):
+    return replace(StudyData.from_runs(runs), name=name)
+
+
+def _two():
+    first = _data("before", synthetic.fixed(program="ge1"))
+    second = _data("after", synthetic.fixed(program="ge2", barrier=6))
+    return replace(first, others=(second,))
+
+
+def test_two_studies_stand_in_one_plot_and_one_table():
+    figure = get("compare").build(_two(), quantity="efficiency")
+    plot, table = figure.panels
+    assert [line.name for line in plot.lines] == ["ge1", "ge2"]
+    assert [column.name for column in table.columns] == ["N", "ge1", "ge2", "ge2 minus ge1", "ratio"]
+    assert figure.sentence.startswith("On 64 processors ge2 has the better efficiency")
+
+
+def test_one_study_alone_says_what_is_missing():
+    figure = get("compare").build(_data("alone", synthetic.fixed()))
+    assert "second study" in figure.empty
+
+
+def test_matrices_are_subtracted_at_the_same_efficiency():
+    first = _data("a", synthetic.grid(program="ge1"))
+    second = _data("b", synthetic.grid(program="ge2", barrier=6))
+    figure = get("compare-matrix").build(replace(first, others=(second,)), efficiency=0.5)
+    (grid,) = figure.panels
+    cell = next(cell for row in grid.cells for cell in row if cell is not None and None not in cell.values)
+    assert cell.values[2] == cell.values[1] - cell.values[0]
+    assert "Efficiency held at 0.5 in both" in figure.notes[0]
+
+
+def test_studies_are_told_apart_by_what_differs():
+    def one(file, program, machine):
+        return _data(file, synthetic.fixed((1, 2), program=program, machine=machine))
+
+    assert names([one("x", "ge1", "ksr1"), one("y", "ge2", "ksr1")]) == ["ge1", "ge2"]
+    assert names([one("x", "ge1", "ksr1"), one("y", "ge1", "cerberus")]) == ["ge1 on ksr1", "ge1 on cerberus"]
+    assert names([one("x", "ge1", "ksr1"), one("y", "ge1", "ksr1")]) == ["x: ge1", "y: ge1"]
+    assert names([one("x", "ge1", "ksr1")] * 2) == ["x: ge1 (1)", "x: ge1 (2)"]
