@@ -1,0 +1,241 @@
+"""A small file of each format, written here by hand or by code, with numbers that can be counted by looking at it."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+TEXT = """\
+# what was measured
+PARAMETER p n
+POINTS (2 100) ( 4 100 )
+POINTS (8 200)
+METRIC time
+REGION main->solve
+DATA 1 2
+DATA 3 4
+DATA 5 6
+REGION main
+DATA 10
+DATA 11
+DATA 12
+METRIC flops
+DATA 1e3 1e3
+DATA 1e3 1e3
+DATA 1e3 1e3
+"""
+
+JSON_NEWER = {
+    "parameters": ["p", "n"],
+    "measurements": {
+        "main->solve": {
+            "time": [
+                {"point": [2, 100], "values": [1.0, 2.0]},
+                {"point": [4, 100], "values": [3, 4.5]},
+                {"point": [8, 200], "values": [6]},
+            ]
+        },
+        "main": {"time": [{"point": [p, n], "values": [10]} for p, n in ((2, 100), (4, 100), (8, 200))]},
+    },
+}
+
+JSON_OLDER = {
+    "parameters": [{"id": 1, "name": "p"}, {"id": 2, "name": "n"}],
+    "callpaths": [{"id": 7, "name": "main"}, {"id": 3, "name": "main->solve"}],
+    "metrics": [{"id": 1, "name": "time"}],
+    "coordinates": [
+        {
+            "id": id_,
+            "parameter_value_pairs": [
+                {"parameter_id": 2, "parameter_value": 100 * id_},
+                {"parameter_id": 1, "parameter_value": f"{2**id_}"},
+            ],
+        }
+        for id_ in (1, 2)
+    ],
+    "measurements": [
+        {"id": number, "coordinate_id": point, "callpath_id": path, "metric_id": 1, "value": number + 0.5}
+        for number, (point, path) in enumerate([(1, 7), (1, 7), (2, 7), (1, 3), (2, 3)], 1)
+    ],
+}
+
+LINES = """\
+{"params": {"p": 2, "kind": "static"}, "callpath": "main", "metric": "time", "value": [1.0, 2.0]}
+{"params": {"p": 4, "kind": "static"}, "callpath": "main", "metric": "time", "value": 3}
+
+{"params": {"kind": "guided", "p": 4}, "callpath": "main", "metric": "time", "value": 4.5}
+"""
+
+TALPAS = """\
+{"parameters":{"p":2};"metric":"time";"callpath":"main;loop";"value":1.5}
+{"parameters":{"p":2};"metric":"time";"callpath":"main;loop";"value":2.5}
+{"parameters":{"p":4};"metric":"time";"callpath":"main;loop";"value":3}
+"""
+
+CALIPER = """\
+__rec=node,id=12,attr=10,data=276,parent=3
+__rec=node,id=13,attr=8,data=region,parent=12
+__rec=node,id=20,attr=10,data=512,parent=1
+__rec=node,id=21,attr=8,data=jobsize,parent=20
+__rec=node,id=22,attr=21,data=JOBSIZE
+__rec=node,id=23,attr=10,data=512,parent=5
+__rec=node,id=24,attr=8,data=elapsed_time,parent=23
+__rec=node,id=25,attr=24,data=9.5,parent=22
+__rec=node,id=30,attr=10,data=65,parent=5
+__rec=node,id=31,attr=8,data=sum#time.duration,parent=30
+__rec=node,id=32,attr=8,data=max#time.duration,parent=30
+__rec=node,id=33,attr=10,data=65,parent=1
+__rec=node,id=34,attr=8,data=mpi.rank,parent=33
+__rec=node,id=40,attr=13,data=main
+__rec=node,id=41,attr=13,data=solve\\, twice,parent=40
+__rec=ctx,ref=40,attr=31=32=34,data=1.5=1.5=0
+__rec=ctx,ref=40,attr=31=32=34,data=2.5=2.5=1
+__rec=ctx,ref=41,attr=31=32=34,data=4=3=0
+__rec=ctx,ref=41,attr=31=32=34,data=6=5=1
+__rec=globals,ref=25
+"""
+
+
+def experiment(*, kept: bool = True) -> bytes:
+    """Two points, two repetitions each of ``main``; with *kept* single values and one metric by thread."""
+    arrays = [
+        np.array([1.0, 2.0]),
+        np.array([3.0, 5.0]),
+        np.array([[1.0, 3.0], [2.0, 6.0]]),
+        np.array([[4, 4], [4, 8]]),
+    ]
+    entries = [
+        {"coordinate": [p], "mean": float(values.mean()), "median": 2.0, "minimum": 1.0, "maximum": 5.0, "std": 0.5}
+        | {"repetitions": len(values), "values": [0, number] if kept else None}
+        for number, (p, values) in enumerate(zip((2.0, 4.0, 2.0, 4.0), arrays, strict=True))
+    ]
+    whole = {
+        "Extra-P": "4.2.5",
+        "scaling": "weak",
+        "parameters": ["p"],
+        "measurements": {"main": {"time": entries[:2]}, "main->f": {"visits": entries[2:]}},
+        "modelers": [{"name": "m"}],
+    }
+    body, offsets = io.BytesIO(b"Extra-P VALUES\0\0"), []
+    body.seek(0, io.SEEK_END)
+    for values in arrays:
+        offsets.append(body.tell())
+        np.lib.format.write_array(body, values)
+    index = b"Extra-P INDEX\0\0\0" + struct.pack(f"<{len(offsets) + 1}Q", len(offsets), *offsets)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        if kept:
+            archive.writestr("values/0.vals", body.getvalue(), zipfile.ZIP_STORED)
+            archive.writestr("values/0.indx", index, zipfile.ZIP_STORED)
+        archive.writestr("experiment.json", json.dumps(whole))
+    return file.getvalue()
+
+
+def cubex(times: Sequence[Sequence[float]], *, packed: bool = True) -> bytes:
+    """Return a profile: ``main`` and below it ``foo`` and ``bar``; inclusive times by call path and thread."""
+    threads = range(len(times[0]))
+    regions = "".join(
+        f'<region id="{index}" mod="{name}.c" begin="{index + 3}" end="-1"><name>{name}</name></region>'
+        for index, name in enumerate(("main", "foo", "bar"))
+    )
+    metrics = "".join(
+        f'<metric id="{index}" type="{kind}"><disp_name>{name}</disp_name><uniq_name>{name}</uniq_name>'
+        f"<dtype>{dtype}</dtype><uom>{unit}</uom><descr>{name}</descr></metric>"
+        for index, (name, kind, dtype, unit) in enumerate(
+            [
+                ("time", "INCLUSIVE", "DOUBLE", "sec"),
+                ("visits", "EXCLUSIVE", "UINT64", "occ"),
+                ("min_time", "EXCLUSIVE", "MINDOUBLE", "sec"),
+                ("bytes_put", "EXCLUSIVE", "UINT64", "bytes"),
+            ]
+        )
+    )
+    locations = "".join(f'<location Id="{i}"><name>T{i}</name><rank>{i}</rank></location>' for i in threads)
+    anchor = (
+        f'<?xml version="1.0" encoding="UTF-8"?><cube version="4.4"><metrics>{metrics}</metrics><program>{regions}'
+        '<cnode id="0" calleeId="0"><cnode id="1" calleeId="1"/><cnode id="2" calleeId="2"/></cnode></program>'
+        f'<system><systemtreenode Id="0"><name>m</name><locationgroup Id="0"><name>p</name><rank>0</rank>{locations}'
+        "</locationgroup></systemtreenode></system></cube>"
+    )
+    visits = np.ones((3, len(threads)), "<u8")
+    members = {
+        "0.data": _data(np.array(times, "<f8").tobytes(), packed=packed),
+        "0.index": _index([0, 1, 2]),
+        "1.data": _data(visits.tobytes(), packed=packed),
+        "1.index": _index([0, 1, 2]),
+        "2.data": _data(np.array(times[:1], "<f8").tobytes(), packed=packed),
+        "2.index": _index([0]),
+        "anchor.xml": anchor.encode(),
+    }
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, body in members.items():
+            header = tarfile.TarInfo(name)
+            header.size = len(body)
+            archive.addfile(header, io.BytesIO(body))
+    return file.getvalue()
+
+
+def _index(positions: list[int]) -> bytes:
+    return b"CUBEX.INDEX" + struct.pack(f"<ihbi{len(positions)}i", 1, 0, 1, len(positions), *positions)
+
+
+def _data(body: bytes, *, packed: bool) -> bytes:
+    if not packed:
+        return b"CUBEX.DATA" + body
+    squeezed = zlib.compress(body)
+    return b"ZCUBEX.DATA" + struct.pack("<4q", 1, 0, 0, len(squeezed)) + squeezed
+
+
+def _cube_directory(path: Path) -> None:
+    for processes, repetition, factor in ((2, 1, 1.0), (2, 2, 2.0), (4, 1, 4.0)):
+        run = path / f"app.p{processes}.n10.r{repetition}"
+        run.mkdir(parents=True)
+        times = [[5 * factor, 6 * factor], [1 * factor, 2 * factor], [3 * factor, 2 * factor]]
+        (run / "profile.cubex").write_bytes(cubex(times))
+
+
+def _caliper_directory(path: Path) -> None:
+    path.mkdir()
+    for number, size in enumerate(("2", "2", "4")):
+        (path / f"run{number}.cali").write_text(CALIPER.replace("JOBSIZE", size))
+
+
+def _file(body: bytes | str) -> Callable[[Path], None]:
+    return lambda path: void(path.write_bytes(body if isinstance(body, bytes) else body.encode()))
+
+
+def void(_: object) -> None:
+    """Do nothing with a result."""
+
+
+# name of the sample: name of the reader, name of the file, how it is written
+SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
+    "text": ("extrap-text", "t.txt", _file(TEXT)),
+    "newer": ("extrap-json", "new.json", _file(json.dumps(JSON_NEWER, indent=1))),
+    "older": ("extrap-json", "old.JSON", _file(json.dumps(JSON_OLDER, indent=1))),
+    "lines": ("extrap-lines", "l.jsonl", _file(LINES)),
+    "talpas": ("talpas", "t.txt", _file(TALPAS)),
+    "experiment": ("extrap-experiment", "e.extra-p", _file(experiment())),
+    "means": ("extrap-experiment", "m.extra-p", _file(experiment(kept=False))),
+    "cube": ("cube", "cubes", _cube_directory),
+    "cube-file": ("cube-file", "c.cubex", _file(cubex([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]]))),
+    "caliper": ("caliper", "c.cali", _file(CALIPER.replace("JOBSIZE", "2"))),
+    "caliper-directory": ("caliper-directory", "calis", _caliper_directory),
+}
+
+
+def write(sample: str, directory: Path) -> Path:
+    """Write *sample* below *directory* and return its path."""
+    _, name, writer = SAMPLES[sample]
+    path = directory / name
+    writer(path)
+    return path
