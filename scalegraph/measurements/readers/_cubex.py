@@ -7,6 +7,8 @@ import struct
 import tarfile
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -94,7 +96,7 @@ def read_profile(path: Path) -> Profile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # wrong checksums of headers, which one version of Cube wrote
             names = _whole_archive(path)
-            with CubexParser(str(path)) as cube:
+            with _opened(path) as cube:
                 _check_members(cube, names, path)
                 return _profile(cube)
     except _DAMAGE as error:
@@ -103,6 +105,18 @@ def read_profile(path: Path) -> Profile:
             raise InputError(Fault(f"cannot be read: {error.strerror}", file=str(path))) from error
         message = f"is damaged or of a kind that cannot be read ({reason[:80]}); expected a whole Cube4 profile"
         raise InputError(Fault(message, file=str(path))) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open *path* with the library, which leaves the file open where it fails."""
+    parser = CubexParser(str(path))
+    try:
+        yield parser.__enter__()
+    finally:
+        archive = getattr(parser, "_cubex_file", None)
+        if archive is not None:
+            archive.close()
 
 
 def _whole_archive(path: Path) -> list[str]:
