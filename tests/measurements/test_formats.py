@@ -19,6 +19,13 @@ def load(path: Path) -> MeasurementSet:
     return found
 
 
+def likely(path: Path) -> list[str]:
+    """Return the readers for *path* without that of tables, which is asked last and takes any text."""
+    names = [reader.name for reader in recognised(path)]
+    assert "table" not in names[:-1]
+    return [name for name in names if name != "table"]
+
+
 def series(found: MeasurementSet, path: str, metric: str) -> list[list[float]]:
     """Return the values of a series by point and repetition."""
     grid = found.grid(found.metric(metric))[found.paths.index(path)]
@@ -36,13 +43,13 @@ def sample(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
 
 def test_a_sample_is_recognised_by_its_content_alone(sample: tuple[str, Path]) -> None:
     name, path = sample
-    assert [reader.name for reader in recognised(path)] == [name]
+    assert likely(path) == [name]
     found = load(path)
     assert found.files
     assert found.title
     if path.is_file():
         renamed = path.rename(path.with_name("unknown.dat"))
-        assert [reader.name for reader in recognised(renamed)] == [name]
+        assert likely(renamed) == [name]
 
 
 def test_reading_goes_on_to_the_end_and_can_be_stopped(sample: tuple[str, Path]) -> None:

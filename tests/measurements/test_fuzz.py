@@ -196,7 +196,7 @@ FITTING = {
 
 
 @pytest.mark.parametrize("name", FITTING)
-@settings(max_examples=4 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=2 * EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_reader_stands_what_looks_like_its_own_format(name: str, tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "x"
