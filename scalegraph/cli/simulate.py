@@ -99,6 +99,8 @@ class _Given:
     metavar="NAME",
     help="For schedule(runtime): static, dynamic or guided, with ,CHUNK (default dynamic,1: libgomp's).",
 )
+@click.option("--task-queue", type=click.Choice(["members", "central"]), default="members", show_default=True,
+              help="Where OpenMP tasks wait: a queue for each member of the team, or one for all.")  # fmt: skip
 @click.option("--env", multiple=True, metavar="K=V", help="Set a variable for the program; repeatable.")
 @click.option(
     "--stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The program's standard input."
@@ -135,6 +137,7 @@ def simulate(
     ldflags: str,
     include: tuple[str, ...],
     schedule: str,
+    task_queue: str,
     env: tuple[str, ...],
     stdin: Path | None,
     cwd: Path | None,
@@ -170,7 +173,7 @@ def simulate(
             ldflags,
             include,
             schedule,
-            env,
+            env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
             stdin,
             cwd,
             executable,

@@ -133,3 +133,10 @@ def test_random_programs_give_the_native_result(simulator: Any) -> None:
     command = [sys.executable, str(script), "--count", "10"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert (done.stdout, done.stderr, done.returncode) == ("10 programs, 0 with a fault\n", "", 0)
+
+
+def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runner) -> None:
+    env = {"OMP_DISPLAY_AFFINITY": "true", "OMP_PROC_BIND": "true", "OMP_AFFINITY_FORMAT": "%n of %N: %A"}
+    outcome = run("counts", 3, on="server-2x32", env=env)
+    assert outcome.status == "ok"
+    assert sorted(outcome.stderr.splitlines()) == ["0 of 3: 0", "1 of 3: 1", "2 of 3: 2"]

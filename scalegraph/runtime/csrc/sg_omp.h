@@ -150,6 +150,7 @@ struct sg_team {
     sg_pool *pool;     /* NULL before the first deferred task */
     sg_task *implicit; /* one for each member */
     bool cancelled, work_cancelled;
+    bool shown; /* its members say where they are: OMP_DISPLAY_AFFINITY */
     /* Of the member that made the team: where it goes on. */
     uint32_t master_member;
     sg_work *master_work;
@@ -187,6 +188,7 @@ typedef struct sg_omp {
     uint32_t *threads_list, *bind_list; /* by level of nesting */
     uint32_t threads_count, bind_count;
     uint32_t teams, teams_thread_limit;
+    uint32_t displayed; /* members of the team that was shown last */
     sg_place *places;
     uint32_t places_count, places_room;
     char affinity_format[256];
@@ -307,6 +309,8 @@ void sg_reductions_share(sg_thread *t, sg_work *work, bool first, uintptr_t *dat
 /* ---- sg_omp_place.c ---- */
 
 /* Reads OMP_PLACES or GOMP_CPU_AFFINITY; false: it was not understood and is ignored. */
+/* Writes where `t` may run to stderr; format NULL: the one that is set. */
+void sg_omp_show_affinity(const sg_thread *t, const char *format);
 /* Processors of one place of an abstract kind: "ll_caches", "sockets", ... */
 uint32_t sg_omp_place_size(const char *kind);
 bool sg_places_read(const char *places, const char *affinity);

@@ -247,9 +247,8 @@ static char field_letter(const char **at)
     return 0;
 }
 
-SG_API size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
+static size_t capture(const sg_thread *t, char *buffer, size_t size, const char *format)
 {
-    const sg_thread *t = sg_member(SG_CALLER);
     size_t used = 0;
     const char *at = format != NULL && *format != 0 ? format : sg->omp->affinity_format;
     while (*at != 0) {
@@ -281,12 +280,21 @@ SG_API size_t omp_capture_affinity(char *buffer, size_t size, const char *format
     return used;
 }
 
-SG_API void omp_display_affinity(const char *format)
+SG_API size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
+{
+    return capture(sg_member(SG_CALLER), buffer, size, format);
+}
+
+void sg_omp_show_affinity(const sg_thread *t, const char *format)
 {
     char text[1024];
-    sg_member(SG_CALLER);
-    omp_capture_affinity(text, sizeof text, format);
+    capture(t, text, sizeof text, format);
     fprintf(stderr, "%s\n", text);
+}
+
+SG_API void omp_display_affinity(const char *format)
+{
+    sg_omp_show_affinity(sg_member(SG_CALLER), format);
 }
 
 SG_API void omp_set_affinity_format(const char *format)

@@ -262,6 +262,7 @@ void sg_omp_environment(void)
     read_levels(omp);
     read_tasks(omp);
     omp->cancellation = truth_of("OMP_CANCELLATION", false);
+    omp->display_affinity = truth_of("OMP_DISPLAY_AFFINITY", false);
     omp->teams = (uint32_t)number_of("OMP_NUM_TEAMS", 1, INT32_MAX, 0);
     omp->teams_thread_limit = (uint32_t)number_of("OMP_TEAMS_THREAD_LIMIT", 1, INT32_MAX, 0);
     omp_set_affinity_format(format != NULL ? format : "level %L thread %i affinity %A");

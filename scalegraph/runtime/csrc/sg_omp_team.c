@@ -128,6 +128,8 @@ static void enter(sg_team *team, sg_thread *t, uint32_t member)
     t->static_trip = 0;
     t->in_ordered = false;
     t->task = &team->implicit[member];
+    if (SG_UNLIKELY(team->shown))
+        sg_omp_show_affinity(t, NULL);
 }
 
 /* ---- initial teams ---- */
@@ -333,6 +335,9 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     team->site = sg_now->site;
     team->region = sg_region(t);
     team->works = first_work(loop, sections);
+    team->shown = sg->omp->display_affinity && sg->omp->displayed != size;
+    if (team->shown)
+        sg->omp->displayed = size;
     save(team, t);
     open_team(team, t, group);
     if (size > 1) {
