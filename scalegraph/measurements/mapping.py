@@ -38,6 +38,8 @@ SECONDS: dict[str, float] = {
     "hours": 3600.0,
 }
 
+CYCLES = frozenset({"cycles", "cycle", "cyc", "clocks", "ticks"})  # seconds by the clock's frequency only
+
 
 class Mapping(BaseModel):
     """What a set's names mean. It is stored with the set, so that it can be changed later.
@@ -58,12 +60,15 @@ class Mapping(BaseModel):
     total: str = ""
     summed: bool = False
     scaling: Scaling = ""
+    clock_hz: float | None = Field(default=None, gt=0, allow_inf_nan=False)  # where the unit is cycles
     sizes: tuple[str, ...] = ()
     columns: dict[str, str] = Field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
         """Seconds in one unit of the time metric; 1 where no unit is known."""
+        if self.unit.lower() in CYCLES and self.clock_hz:
+            return 1 / self.clock_hz
         return SECONDS.get(self.unit.lower(), 1.0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -35,10 +36,24 @@ _NUMBERS: dict[str, type[int | float]] = {
     "host_s": float,
 }
 _LEAF = "leaf."
-_MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
+MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
 _PREFIXES = {"param.": "parameters", _LEAF: "leaves", "count.": "counters"}
-_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", _MEMORY)
+_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", MEMORY)
 _MOST_ROWS = 100_000
+
+
+def are_runs(path: Path) -> bool:
+    """Whether the columns of the CSV file *path* are those of `RunRecord.row`, but for slips in their names."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(100_000).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    columns = next(csv.reader([line]), [])
+    return all(name in columns for name in _NEEDED) and all(
+        name in _KNOWN or name.startswith(tuple(_PREFIXES)) or bool(difflib.get_close_matches(name, _KNOWN, 1, 0.8))
+        for name in columns
+    )
 
 
 def read_runs(path: Path) -> Study:
@@ -66,8 +81,8 @@ def read_runs(path: Path) -> Study:
             point = record.point.model_copy(update={"repetition": record.point.repetition + 1})
             record = record.model_copy(update={"point": point})
         records[record.point.key] = record
-        if (row.get(_MEMORY) or "").strip():
-            memory[record.point.key] = float(str(row[_MEMORY]))
+        if (row.get(MEMORY) or "").strip():
+            memory[record.point.key] = float(str(row[MEMORY]))
     if not records and not faults:
         faults.append(Fault("holds no run; a row for each run was expected", file=str(path), line=2))
     faults += _mixed(records.values(), str(path))
@@ -78,7 +93,7 @@ def read_runs(path: Path) -> Study:
     for record in records.values():
         study.add_run(record)
     if memory:
-        study.set_facts(_MEMORY, memory)
+        study.set_facts(MEMORY, memory)
     return study
 
 
@@ -131,7 +146,7 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
                 point[name] = _number(text, int)
             elif name in _NUMBERS:
                 values[name] = _number(text, _NUMBERS[name])
-            elif name == _MEMORY:
+            elif name == MEMORY:
                 _number(text, float)
             elif name in _TEXTS:
                 values[name] = text

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -197,6 +197,19 @@ class Study:
             self._connection.execute(
                 "INSERT OR REPLACE INTO runs (key, processors, status, record, output) VALUES (?, ?, ?, ?, ?)", row
             )
+
+    def add_runs(self, records: Iterable[RunRecord]) -> None:
+        """Add many records in one transaction: all of them or none."""
+        with self._mutex, self._said():
+            self._writable()
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for record in records:
+                    self.add_run(record)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
 
     def has(self, key: str, *, ok: bool = True) -> bool:
         """Whether there is a run of the point *key* (`RunPoint.key`); with *ok* only one that ended well."""

@@ -1,0 +1,252 @@
+"""What a set's names seem to mean: guessed where that is safe, asked where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements import names
+from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
+from scalegraph.measurements.model import MeasurementSet, Metric
+from scalegraph.measurements.runs import ALL, totals, varies
+
+NONE = "none"  # said where there is nothing of the kind
+_WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
+# Columns of the run table, and what their metrics are called beside that.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "work_ops": ("ops", "operations"),
+    "work_flops": ("flops", "flop", "fp_ops", "papi_fp_ops", "papi_dp_ops"),
+    "references": ("memory_references", "papi_lst_ins"),
+    "misses": ("cache_misses", "llc_misses", "papi_l3_tcm"),
+    "invalidations": (),
+    "memory_bytes": ("memory", "max_rss", "rss", "maxrss", "footprint"),
+    "busy_s": (),
+    "memory_stall_s": (),
+    "idle_s": (),
+    "primitive_s": (),
+}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A mapping as far as it can be guessed; with *questions* there are no runs before they are answered."""
+
+    mapping: Mapping
+    questions: tuple[Question, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None) -> Guess:
+    """Return what the names of *measured* mean. *said* are fields of `Mapping` as people gave them, ``none`` for none.
+
+    Raises `InputError` for an answer that the set does not have, with the nearest name.
+    """
+    answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
+    _check(measured, answers)
+    questions: list[Question] = []
+    notes: list[str] = []
+    processors = _processors(measured, answers, questions, notes)
+    time, columns, summed = _time(measured, answers, questions, notes)
+    unit = total = ""
+    if time:
+        unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
+        total = _total(measured, measured.metric(time), answers, questions)
+    elif processors:
+        notes.append("no metric is an elapsed time, so there are no runs; --time METRIC names one")
+    sizes = tuple(name for name in measured.parameters if name != processors and _numeric(measured.points[name]))
+    made = Mapping(
+        processors=processors,
+        time=time,
+        unit=unit,
+        total=total,
+        summed=bool(answers.get("summed", summed)),
+        scaling=answers.get("scaling", ""),
+        clock_hz=answers.get("clock_hz"),
+        sizes=sizes,
+        columns={**columns, **answers.get("columns", {})},
+    )
+    if not questions and processors and time and not made.scaling:
+        made = made.model_copy(update={"scaling": _scaling(measured, made, questions, notes)})
+    return Guess(made, tuple(questions), tuple(notes))
+
+
+def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
+    metrics = [metric.name for metric in measured.metrics]
+    faults = []
+    for key, known, what in (
+        ("processors", measured.parameters, "parameter"),
+        ("time", metrics, "metric"),
+        ("total", (*measured.paths, ALL), "call path"),
+    ):
+        word = said.get(key)
+        if word is not None and word != NONE and word not in known:
+            hint = (
+                near(word, known)
+                or f"; there {'is' if len(known) == 1 else 'are'} {', '.join(list(known)[:8]) or 'none'}"
+            )
+            faults.append(Fault(f"'{word}' is no {what} of the set{hint}", key=f"--{key}"))
+    unit = said.get("unit")
+    if unit is not None and unit.lower() not in SECONDS.keys() | CYCLES:
+        faults.append(Fault(f"'{unit}' is no unit of time{near(unit, SECONDS)}; s, ms, us, ns, say", key="--unit"))
+    for column, metric in said.get("columns", {}).items():
+        if metric not in metrics:
+            faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
+    if faults:
+        raise InputError(faults)
+
+
+def _numeric(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
+
+
+def _whole(column: pd.Series) -> bool:
+    """Whether every value of a parameter may be a number of processors."""
+    if not _numeric(column):
+        return False
+    values = column.to_numpy(dtype=np.float64)
+    return bool(((values >= 1) & (values == np.floor(values)) & (values <= 2**31)).all())
+
+
+def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str]) -> str:
+    if (word := said.get("processors")) is not None:
+        return "" if word == NONE else str(word)
+    fits = [name for name in measured.parameters if _whole(measured.points[name])]
+    found = [name for name in fits if names.plain(name) in names.PROCESSORS]
+    if not found:
+        found = [name for name in fits if name == "N"]
+    several = [name for name in found if varies(measured.points[name])]
+    if len(several) > 1:
+        listed = " and ".join(several)
+        questions.append(
+            Question(
+                "processors", f"{listed} may each count the processors", f"--processors {several[0]}", tuple(several)
+            )
+        )
+        return ""
+    if several or found:
+        return (several or found)[0]
+    if measured.parameters:
+        example = fits[0] if fits else measured.parameters[0]
+        notes.append(
+            "no parameter is known to count processors: models over the parameters work, views of scaling stay empty; "
+            f"--processors {example} if it does"
+        )
+    return ""
+
+
+def _time(
+    measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str]
+) -> tuple[str, dict[str, str], bool]:
+    """Return the metric of time, metrics for columns of the run table, and whether times are summed."""
+    columns = _columns(measured.metrics)
+    if (word := said.get("time")) is not None:
+        return "" if word == NONE else str(word), columns, False
+    times = [metric for metric in measured.metrics if metric.kind == "time"]
+    by_name = {metric.name: metric for metric in times}
+    if "elapsed" in by_name and "time" in by_name and by_name["time"].extent == "exclusive":
+        notes.append("'time' is summed over the processors; runs take 'elapsed'")
+        return "time", {**columns, "time_s": "elapsed"}, True
+    if len(times) > 1:
+        for best in ("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "real", "total_time", "t_para"):
+            same = [metric for metric in times if names.plain(metric.name) in (best, f"{best}_s")]
+            if len(same) == 1:
+                return same[0].name, columns, False
+        parts = {column for column in columns.values() if column in by_name}
+        times = [metric for metric in times if metric.name not in parts] or times
+    if len(times) > 1:
+        listed = tuple(metric.name for metric in times)
+        message = f"{', '.join(listed[:6])} are all times"
+        questions.append(Question("time", message, f"--time {listed[0]}", listed))
+        return "", columns, False
+    return (times[0].name if times else ""), columns, False
+
+
+def _columns(metrics: Sequence[Metric]) -> dict[str, str]:
+    by_name = {names.plain(metric.name): metric.name for metric in metrics}
+    made = {}
+    for column, others in COLUMNS.items():
+        short = next((name for name in (column, column.removesuffix("_s"), *others) if name in by_name), None)
+        if short is not None:
+            made[column] = by_name[short]
+    return made
+
+
+def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
+    unit = str(said["unit"]) if "unit" in said else metric.unit
+    if unit.lower() in CYCLES:
+        if asked and not said.get("clock_hz"):
+            questions.append(Question("clock_hz", f"'{metric.name}' is in cycles", "--clock HZ"))
+        return unit
+    if "unit" in said:
+        return unit
+    if metric.unit.lower() in SECONDS:
+        return metric.unit
+    if asked:
+        what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
+        questions.append(Question("unit", f"'{metric.name}' {what}", "--unit s", ("s", "ms", "us", "ns", "min", "h")))
+    return ""
+
+
+def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question]) -> str:
+    if (word := said.get("total")) is not None:
+        return "" if word == NONE else str(word)
+    mine = measured.values[measured.values["metric"] == metric]
+    used = np.unique(mine["call_path"].to_numpy())
+    holders = {int(index) for index in used}
+    for index in sorted(holders, reverse=True):
+        parent = measured.call_paths[index].parent
+        while parent is not None:
+            holders.add(parent)
+            parent = measured.call_paths[parent].parent
+    roots = [index for index in measured.roots() if index in holders]
+    if len(roots) == 1 and (roots[0] in used or measured.metrics[metric].extent == "exclusive"):
+        return measured.paths[roots[0]]
+    if len(roots) == 1:  # nothing at the root itself, and values may contain each other
+        tops = [int(index) for index in used if measured.call_paths[int(index)].parent == roots[0]]
+        if len(tops) == 1:
+            return measured.paths[tops[0]]
+    called = [index for index in roots if names.plain(measured.paths[index]) in _WHOLE]
+    if len(called) == 1:
+        return measured.paths[called[0]]
+    listed = tuple(measured.paths[index] for index in roots[:20])
+    message = f"no call path is plainly the whole program ({', '.join(listed[:4])}{', ..' if len(listed) > 4 else ''})"
+    questions.append(
+        Question("total", message, f"--total '{listed[0]}', or --total '{ALL}' for all together", (*listed, ALL))
+    )
+    return ""
+
+
+def _scaling(measured: MeasurementSet, mapping: Mapping, questions: list[Question], notes: list[str]) -> Scaling:
+    """Return strong where sizes tell it or times fall as they do, weak or a question where they do not."""
+    points = measured.points
+    counts = points[mapping.processors].to_numpy(dtype=np.float64)
+    others = [name for name in measured.parameters if name != mapping.processors]
+    if len(np.unique(counts)) < 2:
+        return ""
+    if any(varies(points[name]) for name in others):
+        again = points.groupby(others, dropna=False)[mapping.processors].nunique().max() if others else 1
+        return "strong" if again > 1 else "weak"
+    times = totals(measured, mapping)
+    middle = np.nanmedian(times, axis=1) if times.size else np.array([])
+    known = np.isfinite(middle) & (middle > 0)
+    if known.sum() < 2:
+        return ""
+    few, many = np.argmin(np.where(known, counts, np.inf)), np.argmax(np.where(known, counts, -np.inf))
+    gain, growth = middle[few] / middle[many], counts[many] / counts[few]
+    if gain >= min(1.5, growth**0.3):
+        return "strong"
+    if gain <= 0.1:
+        notes.append("times rise with the processors: taken as one problem that slows down; --scaling weak if it grows")
+        return "strong"
+    message = (
+        f"time changes from {middle[few]:.4g} to {middle[many]:.4g} between {counts[few]:g} and {counts[many]:g} "
+        "processors: one problem that scales badly, or one that grows with the processors"
+    )
+    questions.append(Question("scaling", message, "--scaling strong or --scaling weak", ("strong", "weak")))
+    return ""

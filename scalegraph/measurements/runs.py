@@ -1,0 +1,156 @@
+"""Runs of a measurement set: one for every point and repetition whose elapsed time is known."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.measurements.mapping import Mapping
+from scalegraph.measurements.model import Floats, MeasurementSet
+from scalegraph.measurements.reader import Progress
+
+ALL = "*"  # as the whole program: all call paths together
+SIZE = "problem"  # parameter that tells grown problems apart where scaling is weak and no parameter does
+MOST_RUNS = 100_000  # of a study; models take every value of a set, however many
+_COUNTS = frozenset({"work_ops", "work_flops", "references", "misses", "invalidations"})
+_SUMS_S = frozenset({"busy_s", "memory_stall_s", "idle_s", "primitive_s"})
+
+
+def totals(measured: MeasurementSet, mapping: Mapping, metric: str = "") -> Floats:
+    """Return values of a metric for the whole program, shape (points, repetitions); NaN where one is not known.
+
+    *metric* empty: that of time. Exclusive values are summed over the call paths below `Mapping.total`; inclusive ones
+    and those of an unknown extent stand at that path. With ``*`` as total those of all roots are summed.
+    """
+    name = metric or mapping.time
+    index = measured.metric(name)
+    grid = measured.grid(index)
+    if measured.metrics[index].extent == "exclusive":
+        grid = measured.with_inside(grid)
+    if mapping.total == ALL:
+        roots = list(measured.roots())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = np.where(np.isnan(grid[roots]).all(axis=0), np.nan, np.nansum(grid[roots], axis=0))
+    elif mapping.total in measured.paths:
+        made = grid[measured.paths.index(mapping.total)]
+    else:
+        made = np.full(grid.shape[1:], np.nan)
+    return made
+
+
+def make_runs(
+    measured: MeasurementSet,
+    mapping: Mapping,
+    cancel: CancelToken | None = None,
+    progress: Progress = lambda _share: None,
+) -> tuple[list[RunRecord], dict[str, float]]:
+    """Return the runs of a set in order of its points, and bytes of memory by key of the run where a metric has them.
+
+    None without a parameter that counts processors or a metric of time. Raises `InputError` where a number of
+    processors is none, where a time is negative, and for more runs than a study holds.
+    """
+    if not mapping.processors or not mapping.time:
+        return [], {}
+    counts = _counts(measured, mapping)
+    elapsed = mapping.columns.get("time_s")
+    times = totals(measured, mapping, elapsed or mapping.time) * mapping.seconds
+    if elapsed is None and mapping.summed:
+        times = times / counts[:, np.newaxis]
+    if (times < 0).any():
+        point = int(np.argwhere(times < 0)[0][0])
+        raise InputError(
+            _fault(measured, point, f"a time of {float(np.nanmin(times[point])):g} s; 0 or more was expected")
+        )
+    known = np.argwhere(np.isfinite(times))
+    if len(known) > MOST_RUNS:
+        message = f"gives {len(known)} runs (points x repetitions); a study holds {MOST_RUNS} at most"
+        raise InputError(Fault(message, file=_file(measured)))
+    others = {
+        column: totals(measured, mapping, metric) * _scale(measured, metric, column)
+        for column, metric in mapping.columns.items()
+        if column != "time_s"
+    }
+    token = cancel or CancelToken()
+    parameters = _parameters(measured, mapping, counts)
+    title = measured.title or "measurements"
+    runs: list[RunRecord] = []
+    memory: dict[str, float] = {}
+    taken: set[str] = set()
+    for number, (point, repetition) in enumerate(known.tolist()):
+        if number % 1000 == 0:
+            token.check()
+            progress(number / len(known))
+        made = RunPoint(processors=int(counts[point]), parameters=parameters[point], repetition=repetition)
+        while made.key in taken:  # points that differ in the set only in how their numbers are written
+            made = made.model_copy(update={"repetition": made.repetition + 1})
+        taken.add(made.key)
+        values: dict[str, Any] = {"time_s": float(times[point, repetition])}
+        for column, cells in others.items():
+            cell = cells[point, repetition] if repetition < cells.shape[1] else np.nan
+            if not np.isfinite(cell) or cell < 0:
+                continue
+            if column == "memory_bytes":
+                memory[made.key] = float(cell)
+            else:
+                values[column] = round(cell) if column in _COUNTS else float(cell)
+        runs.append(RunRecord(source="imported", program=title, machine="unknown", point=made, **values))
+    return runs, memory
+
+
+def varies(column: pd.Series) -> bool:
+    """Whether a parameter has several values."""
+    return len(column) > 0 and bool((column != column.iloc[0]).any())
+
+
+def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
+    column = measured.points[mapping.processors]
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        raise InputError(_fault(measured, 0, f"{mapping.processors} is a text; a number of processors was expected"))
+    counts = column.to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~((counts >= 1) & (counts == np.floor(counts)) & (counts <= 2**31)))
+    if len(wrong):
+        value = f"{mapping.processors} = {counts[wrong[0]]:g}"
+        raise InputError(_fault(measured, int(wrong[0]), f"{value}; a whole number of processors was expected"))
+    return counts
+
+
+def _parameters(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> list[dict[str, Value]]:
+    """Return the parameters of every point besides the processors."""
+    names = [name for name in measured.parameters if name != mapping.processors]
+    rows: list[dict[Any, Any]] = measured.points[names].to_dict("records") if names else [{} for _ in counts]
+    made = [{str(name): _value(value) for name, value in row.items()} for row in rows]
+    if mapping.scaling == "weak" and not any(varies(measured.points[name]) for name in names):
+        least = counts.min()
+        for row, count in zip(made, counts, strict=True):
+            row[SIZE] = _value(count / least)
+    return made
+
+
+def _value(value: Any) -> Value:
+    plain = value.item() if hasattr(value, "item") else value
+    return int(plain) if isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53 else plain
+
+
+def _scale(measured: MeasurementSet, metric: str, column: str) -> float:
+    """Return what a metric's values are multiplied by to stand in a column of the run table."""
+    if column not in _SUMS_S:
+        return 1.0
+    unit = measured.metrics[measured.metric(metric)].unit
+    return Mapping(unit=unit).seconds
+
+
+def _file(measured: MeasurementSet) -> str:
+    return measured.files[0] if measured.files else measured.title
+
+
+def _fault(measured: MeasurementSet, point: int, message: str) -> Fault:
+    row = measured.points.iloc[point]
+    where = ", ".join(f"{name} = {row[name]}" for name in measured.parameters)
+    return Fault(message, file=_file(measured), key=f"point {where}" if where else "")

@@ -1,0 +1,144 @@
+"""Measurements that people have: files to a set, a set and what its names mean to a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements.guessing import Guess, guess_mapping
+from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.merging import merged
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import Progress, Reader, readers, recognised
+from scalegraph.measurements.runs import make_runs
+from scalegraph.measurements.table import TableChoices, read_table
+from scalegraph.request import tables
+from scalegraph.store import Manifest, Study
+
+_TABLE = "table"
+
+
+def _quiet(_share: float) -> None:
+    """Show no progress."""
+
+
+def reader_of(path: Path, name: str = "") -> Reader:
+    """Return the reader called *name*, or the one that is most likely to understand *path*.
+
+    Raises `InputError` for an unknown name, a missing file, and one that no reader takes, saying what there is.
+    """
+    if name:
+        if name not in readers():
+            hint = near(name, readers()) or f"; known: {', '.join(readers())}"
+            raise InputError(Fault(f"unknown format '{name}'{hint}", key="--format"))
+        return readers()[name]
+    if not path.exists():
+        raise InputError(Fault("no such file", file=str(path)))
+    found = recognised(path)
+    if found:
+        return found[0]
+    endings = sorted({ending for reader in readers().values() for ending in reader.endings})
+    if path.is_dir():
+        kinds = ", ".join(reader.title for reader in readers().values() if reader.directory) or "none"
+        raise InputError(Fault(f"holds nothing that is read from a directory ({kinds})", file=str(path)))
+    raise InputError(
+        Fault(
+            f"is no format that can be imported: {' '.join(endings)} and studies (.sgstudy) can; "
+            "`scalegraph import --list-formats` says more",
+            file=str(path),
+        )
+    )
+
+
+def read_set(
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    choices: TableChoices | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> MeasurementSet:
+    """Return what *paths* hold as one set: several files of the same parameters are put together.
+
+    *name* is the format's, guessed if empty; *choices* are for tables. Raises `InputError` with every fault of the
+    first file that has any.
+    """
+    token = cancel or CancelToken()
+    made = []
+    for number, path in enumerate(paths):
+        token.check()
+        reader = reader_of(path, name)
+
+        def share(done: float, number: int = number) -> None:
+            progress((number + done) / len(paths))
+
+        if reader.name == _TABLE:
+            made.append(read_table(path, choices, token, share))
+        elif choices is not None and choices != TableChoices():
+            raise InputError(
+                Fault(f"is not read as a table but as {reader.title}: --format table if it is", file=str(path))
+            )
+        else:
+            made.append(reader.read(path, token, share))
+    return merged(made)
+
+
+def study_of(
+    measured: MeasurementSet,
+    mapping: Meaning,
+    *,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> Study:
+    """Return a study in memory with the set and its runs; without a time or processors there are no runs."""
+    runs, memory = make_runs(measured, mapping, cancel, progress)
+    title = measured.title or "measurements"
+    study = Study.memory(Manifest.new(title=title, program=title, machine="unknown"))
+    study.add_runs(runs)
+    study.set_measurements(measured, mapping)
+    if memory:
+        study.set_facts(tables.MEMORY, memory)
+    return study
+
+
+def remapped(study: Study, mapping: Meaning) -> Study:
+    """Return a study in memory with the set of *study* and the runs that it has with another *mapping*."""
+    measured = study.measurements()
+    if measured is None:
+        raise InputError(Fault("was not made of measurements: its names have no other meaning", file=study.name))
+    return study_of(measured, mapping)
+
+
+def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) -> Guess:
+    """Return what the names of *measured* mean; raise `InputError` with every question that is still open."""
+    guess = guess_mapping(measured, said)
+    if guess.questions:
+        file = measured.files[0] if measured.files else measured.title
+        raise InputError([Fault(str(question), file=file) for question in guess.questions])
+    return guess
+
+
+def open_measurements(
+    paths: Sequence[Path], *, cancel: CancelToken | None = None, progress: Progress = _quiet
+) -> Study:
+    """Return *paths* as a study in memory where nothing has to be asked.
+
+    Raises `InputError` with what has to be said, and how.
+    """
+    if len(paths) == 1 and is_run_table(paths[0]):
+        return tables.read_runs(paths[0])
+    measured = read_set(paths, cancel=cancel, progress=progress)
+    return study_of(measured, answered(measured).mapping, cancel=cancel)
+
+
+def is_run_table(path: Path) -> bool:
+    """Whether *path* is a table of runs in ScaleGraph's own columns, or would be but for a slip in a name."""
+    return path.suffix.lower() == ".csv" and path.is_file() and tables.are_runs(path)
+
+
+def formats() -> Iterable[Reader]:
+    """Return every format that can be read, in the order in which they are tried."""
+    return readers().values()
