@@ -11,6 +11,7 @@ import pandas as pd
 from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
+from scalegraph.request import modelling
 from scalegraph.views import StudyData, matrices, verdicts
 from scalegraph.views.pop import free_times
 
@@ -178,6 +179,13 @@ _ALL = (
     Quantity("matrix-time", "scalability with the time held", _matrix("time")),
     Quantity("matrix-memory", "scalability with the memory per processor held", _matrix("memory")),
     Quantity("what-if", "what-if runs beside the actual ones: time, gain, the gap that is closed", _what_if),
+    Quantity("laws", "laws of speedup fitted to the times: numbers with intervals, error, evidence", modelling.laws),
+    Quantity("models", "performance model of every call path, and its share at a target", modelling.models),
+    Quantity(
+        "karp-flatt", "experimentally determined serial fraction at every N, and its trend", modelling.serial_fraction
+    ),
+    Quantity("isoefficiency", "order in which the work must grow to keep an efficiency", modelling.isoefficiency),
+    Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test),
     Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
 )
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
@@ -191,6 +199,6 @@ def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
     if name not in QUANTITIES:
         hint = near(name, QUANTITIES) or f"; known: {', '.join(QUANTITIES)}"
         raise InputError(Fault(f"unknown quantity '{name}'{hint}", key="--what"))
-    if data.table.empty and name not in ("runs", "searches"):
+    if data.table.empty and name not in ("runs", "searches", "models"):
         return pd.DataFrame()
     return QUANTITIES[name].compute(data, processors)

@@ -47,6 +47,8 @@ class StudyData:
     imported: tuple[MeasurementSet, Meaning] | None = None
     name: str = ""
     others: tuple[StudyData, ...] = ()
+    # what views made once for all of them, by a key of theirs
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_runs(

@@ -11,7 +11,7 @@ import numpy as np
 from scalegraph.analyze.fits import select
 from scalegraph.analyze.fits.curve import student
 from scalegraph.analyze.fits.fit import CONFIDENCE
-from scalegraph.analyze.fits.noise import RESOLUTION, Floats
+from scalegraph.analyze.fits.noise import Floats
 from scalegraph.base.units import significant
 
 # Orders of W as powers of N and of log2 N.
@@ -92,10 +92,8 @@ def _power(log_n: Floats, log_w: Floats, confidence: float) -> tuple[float, floa
 
 
 def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[float, float, float]) -> Isoefficiency:
-    least = min(squares for _, _, squares in fits)
-    # the noise that the best order leaves serves all: evidence is the likelihood at that noise
-    variance = max(least / max(count - 1, 1), _ACCURACY**2, RESOLUTION**2)
-    scores = np.array([squares / variance for _, _, squares in fits])
+    # every order has the factor alone to fit, so likelihoods at the noise that each leaves compare them
+    scores = np.array([count * math.log(squares / count + _ACCURACY**2) for _, _, squares in fits])
     shares = select.evidence(scores)
     near = scores - scores.min() < select.PLAUSIBLE
     order = np.argsort(scores, kind="stable")

@@ -41,8 +41,8 @@ def fit_laws(
     """Return every law that the points allow, best first.
 
     *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise
-    counts as relative. Laws are ordered by Akaike's criterion; a further coefficient must be significant at 5 %
-    (`select.FRUGAL`). Fewer than two different processor counts give an empty list.
+    counts as relative. Laws are ordered by `select.criterion`: likelihood, and every further coefficient must be
+    significant at 5 %. Fewer than two different processor counts give an empty list.
     """
     n = np.asarray(processors, dtype=np.float64)
     values = np.asarray(times, dtype=np.float64)
@@ -95,7 +95,7 @@ def _judged(raw: Sequence[_Raw], n: Floats, confidence: float, seed: int) -> lis
     scores = [_score(entry, pooled) for entry in raw]
     order = sorted(range(len(raw)), key=lambda i: (scores[i], len(raw[i].law.columns)))
     shares = select.evidence(np.array(scores))
-    fits = [_made(raw[i], scores[i], float(shares[i]), confidence, seed) for i in order]
+    fits = [_made(raw[i], pooled, float(shares[i]), confidence, seed) for i in order]
     return [_doubted(fit, fits, float(n.max())) for fit in fits]
 
 
@@ -104,12 +104,11 @@ def _misfit(entry: _Raw) -> float:
 
 
 def _score(entry: _Raw, pooled: Flags) -> float:
-    columns = len(entry.law.columns)
-    aicc = float(select.criterion(entry.sample, np.array([_misfit(entry)]), columns, pooled)[0])
-    return aicc + select.FRUGAL * columns
+    columns = np.array(float(len(entry.law.columns)))
+    return float(select.criterion(entry.sample, np.array([_misfit(entry)]), columns, pooled)[0])
 
 
-def _made(entry: _Raw, score: float, weight: float, confidence: float, seed: int) -> Fit:
+def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: int) -> Fit:
     law, sample, columns = entry.law, entry.sample, entry.design.shape[1]
     found = spread.scale(sample, entry.solution.squares[None], columns)
     stacked = Solution(*(np.asarray(getattr(entry.solution, name))[None] for name in Solution.__annotations__))
@@ -136,7 +135,7 @@ def _made(entry: _Raw, score: float, weight: float, confidence: float, seed: int
         curve,
         float(left_out_error(entry.bounded, sample.mean[0], weights)),
         float(select.adjusted_r2(sample, np.array([_misfit(entry)]), entry.columns)[0]),
-        score - select.FRUGAL * columns,
+        float(select.akaike(sample, np.array([_misfit(entry)]), np.array(float(columns)), pooled)[0]),
         sample.mean.shape[1],
         law.growth(tuple(entry.theta)),
         weight,
@@ -149,12 +148,13 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
     if fit is not best:
         return replace(fit, decided=False, doubt=_against(fit, best))
     far = select.HORIZON * largest
-    rivals = [other for other in fits[1:] if other.weight > 0 and _close(fit, other)]
+    # a law with as many numbers as there are points passes through all of them: nothing speaks against it
+    rivals = [other for other in fits[1:] if other.curve.freedom <= 0 or _close(fit, other)]
     apart = [
         other for other in rivals if float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE
     ]
     names = tuple(other.law for other in rivals)
-    if not math.isfinite(fit.aicc):
+    if fit.curve.freedom <= 0:
         return replace(
             fit, decided=False, rivals=names, doubt=f"{fit.points} points are too few to compare laws; measure more."
         )
@@ -165,12 +165,16 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
 
 def _close(fit: Fit, other: Fit) -> bool:
     """Return whether the evidence for *fit* over *other* is less than about 20 : 1."""
-    return math.log(max(fit.weight, 1e-300) / other.weight) * 2 < select.PLAUSIBLE
+    return other.weight > 0 and math.log(max(fit.weight, 1e-300) / other.weight) * 2 < select.PLAUSIBLE
 
 
 def _against(fit: Fit, best: Fit) -> str:
+    if fit.curve.freedom <= 0:
+        return "It has as many numbers as there are points, so it cannot be judged."
     if _close(best, fit):
         return f"As plausible as {best.title}, which has the better criterion."
+    if fit.cv_error < 2 * best.cv_error and len(fit.curve.theta) > len(best.curve.theta):
+        return f"Explains no more than {best.title} does with fewer numbers."
     return f"The points speak against it: {best.title} is {select.odds(best.weight, fit.weight)} times as likely."
 
 

@@ -24,9 +24,9 @@ _PAIR_GROWING = {
     2: ("1/2", "1", "2"),
     3: ("1",),
 }
-# The search over many exponents finds growth in noise; a growing model must be better than a constant by this more,
-# and by half of it for each further parameter and each further term.
-SEARCH = 4.0
+# The search over many exponents finds growth in noise: the first term must be significant at the first level, each
+# further one at the second; both levels are divided by the square of the number of parameters.
+LEVELS = (0.005, 0.02)
 _CHUNK = 4_000_000  # numbers in one batch of designs
 
 
@@ -149,7 +149,7 @@ def _tried(x: Floats, sample: Sample, space: _Space) -> _Tried:
             good = np.asarray(found.valid & possible & ~below & ~_idle(design, found, sample.mean[part], weight[part]))
             squares[np.ix_(part, group)] = np.where(good, found.squares, np.inf)
             odd[np.ix_(part, group)] = oddness
-    return _ordered(sample, squares, columns, odd + _search(columns, x.shape[1]))
+    return _ordered(sample, squares, columns, odd, x.shape[1])
 
 
 def _designs(
@@ -183,20 +183,14 @@ def _idle(design: Floats, found: Solution, mean: Floats, weight: Floats) -> Flag
     return np.asarray((share.max(axis=2) < 5e-4).any(axis=-1))
 
 
-def _search(columns: Indices, parameters: int) -> Floats:
-    """Return what the search costs each candidate, (candidates,), in units of Akaike's criterion."""
-    first = (SEARCH + SEARCH / 2 * (parameters - 1)) * (columns > 1)
-    return np.asarray(first + SEARCH / 2 * np.maximum(columns - 2, 0) + select.FRUGAL * columns)
-
-
-def _ordered(sample: Sample, squares: Floats, columns: Indices, extra: Floats) -> _Tried:
+def _ordered(sample: Sample, squares: Floats, columns: Indices, odd: Floats, parameters: int) -> _Tried:
     """Return the best candidates by criterion; which criterion depends on whether repetitions explain the best."""
     few = columns <= 3
     best = np.where(few[None], squares, np.inf).argmin(axis=1)
     least = np.take_along_axis(squares, best[:, None], axis=1)[:, 0]
     pooled = spread.repeats_explain(sample, least, columns[best].astype(np.float64))
-    scores = select.criterion(sample, squares, columns[None].astype(np.float64), pooled)
-    scores = scores + extra
+    first, more = (level / parameters**2 for level in LEVELS)
+    scores = select.criterion(sample, squares, columns[None].astype(np.float64), pooled, first, more) + odd
     order = np.argsort(scores, axis=1, kind="stable")[:, :RIVALS]
     return _Tried(order, np.take_along_axis(scores, order, axis=1), pooled)
 

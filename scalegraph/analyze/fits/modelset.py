@@ -46,6 +46,7 @@ class Models:
     high: Floats
     cv_error: Floats
     adjusted_r2: Floats
+    aicc: Floats
     pivots: dict[int, Floats]
     confidence: float
 
@@ -71,7 +72,7 @@ class Models:
         return cls(
             parameters, points, sample, space, which, finite, pooled, select.evidence(finite),
             blank(kept, _COLUMNS), blank(kept, _COLUMNS, _COLUMNS), blank(kept), blank(kept), blank(kept),
-            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), {}, confidence,
+            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), {}, confidence,
         )  # fmt: skip
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
@@ -88,6 +89,7 @@ class Models:
         size = found.theta.shape[-1]
         self.cv_error[rows] = cv_error
         self.adjusted_r2[rows] = select.adjusted_r2(part, found.squares, size) if size > 1 else 0.0
+        self.aicc[rows] = select.akaike(part, found.squares, np.array(float(size)), self.pooled[rows])
         freedom = self.freedom[rows, 0]
         tail = 1 - (1 - self.confidence) / 2
         reach = np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1.0), tail), np.inf)
@@ -218,7 +220,7 @@ class Models:
         rivals = tuple(self.term_text(series, int(rank)) for rank in np.flatnonzero(self.plausible[series]) if rank)
         return Fit(
             "pmnf", self.term_text(series), self.formula(series), coefficients, self.curve(series),
-            float(self.cv_error[series]), float(self.adjusted_r2[series]), float(self.scores[series, 0]),
+            float(self.cv_error[series]), float(self.adjusted_r2[series]), float(self.aicc[series]),
             int(self.sample.points[series]), self.growth(series), float(self.weight[series, 0]), not doubt, doubt,
             rivals,
         )  # fmt: skip
@@ -232,7 +234,7 @@ class Models:
         row = slice(series, series + 1)
         arrays = (
             "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
-            "cv_error", "adjusted_r2",
+            "cv_error", "adjusted_r2", "aicc",
         )  # fmt: skip
         kept = {0: self.pivots[series]} if series in self.pivots else {}
         return Models(

@@ -5,35 +5,58 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy import special
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
 
 # Rivals within this of the best count as plausible (evidence less than about 20 : 1).
 PLAUSIBLE = 6.0
-# A further coefficient must win by this more than Akaike asks: then it is significant at 5 %.
-FRUGAL = 2.0
+# A further coefficient must be significant at this level.
+LEVEL = 0.05
 # Rivals that differ by less than this up to the horizon say the same.
 ALIKE = 0.1
 # Laws are compared up to so many times the largest point.
 HORIZON = 4.0
 
 
-def criterion(sample: Sample, squares: Floats, columns: int | Floats, pooled: Flags) -> Floats:
-    """Return Akaike's criterion with small-sample correction, shape of *squares* (series, ..).
+def criterion(
+    sample: Sample, squares: Floats, columns: Floats, pooled: Flags, first: float = LEVEL, more: float = LEVEL
+) -> Floats:
+    """Return the criterion by which hypotheses are compared, less is better; shape of *squares* (series, ..).
 
-    Where repetitions explain the residuals (*pooled*, (series,)) every repetition is an observation, else every point.
-    Infinite where there are not more of them than coefficients; the correction stays finite where there is one more.
+    -2 ln likelihood, and for every coefficient beyond the first what it must improve that by to be significant (F
+    test) at the level *first* (the second coefficient) or *more* (each further one). Where repetitions explain the
+    residuals (*pooled*, (series,)) every repetition is an observation, else every point. Infinite without a spare one.
+    *columns* (..) of the hypotheses.
     """
+    fit, count = _deviance(sample, squares, pooled)
+    penalty = np.zeros(np.broadcast_shapes(count.shape, np.shape(columns)))
+    for number in range(2, int(np.max(columns)) + 1):
+        left = count - number
+        needed = special.fdtri(1.0, np.maximum(left, 1.0), 1.0 - (first if number == 2 else more))
+        step = np.where(left >= 1, count * np.log1p(needed / np.maximum(left, 1.0)), np.inf)
+        penalty = penalty + np.where(columns >= number, step, 0.0)
+    enough = np.isfinite(squares) & (count > columns)
+    return np.asarray(np.where(enough, fit + penalty, np.inf))
+
+
+def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> Floats:
+    """Return Akaike's criterion with its small-sample correction, as `criterion`; infinite where it has none."""
+    fit, count = _deviance(sample, squares, pooled)
+    parameters = columns + 1.0
+    room = count - parameters - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correction = 2.0 * parameters * (parameters + 1.0) / np.where(room > 0, room, np.nan)
+    return np.asarray(np.where((room > 0) & np.isfinite(squares), fit + 2.0 * parameters + correction, np.inf))
+
+
+def _deviance(sample: Sample, squares: Floats, pooled: Flags) -> tuple[Floats, Floats]:
+    """Return -2 ln likelihood up to what all hypotheses of a series share, and the number of observations."""
     extra = (slice(None),) + (None,) * (squares.ndim - 1)
     count = np.where(pooled, sample.observations, sample.points)[extra]
     total = np.where(pooled[extra], sample.within[extra] + squares, squares)
-    parameters = columns + 1.0
-    room = np.where(count > columns, np.maximum(count - parameters - 1.0, 0.5), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fit = count * np.log(total / np.maximum(count, 1.0) + RESOLUTION**2)
-        correction = 2.0 * parameters * (parameters + 1.0) / np.where(room > 0, room, np.nan)
-        result = fit + 2.0 * parameters + correction
-    return np.asarray(np.where((room > 0) & np.isfinite(squares), result, np.inf))
+    with np.errstate(invalid="ignore"):
+        return count * np.log(total / np.maximum(count, 1.0) + RESOLUTION**2), count
 
 
 def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Floats:

@@ -1,0 +1,71 @@
+"""Times of a series with all their repetitions, as fits need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.fits.laws import Scaling
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import Floats, numbers
+
+# Sizes whose work for each processor departs from that of the smallest N by no more than this scale weakly.
+_WEAK = 0.2
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Times over processor counts: *processors* (points,) rising, *times* (points, repetitions) in s, NaN for none."""
+
+    processors: Floats
+    times: Floats
+    label: str
+    scaling: Scaling
+    source: str
+
+    @property
+    def mean(self) -> Floats:
+        """Mean over the repetitions, (points,)."""
+        return np.asarray(np.nanmean(self.times, axis=1))
+
+    @property
+    def repetitions(self) -> int:
+        """The most repetitions of a point."""
+        return int(np.isfinite(self.times).sum(axis=1).max())
+
+
+def timed(table: pd.DataFrame, series: Series, scaling: Scaling = "strong") -> Timed:
+    """Return the times behind a *series*, whose rows name the runs of the run *table* that they were condensed from."""
+    rows = series.rows.sort_values("processors", kind="stable")
+    known = (
+        {} if "key" not in table.columns else dict(zip(table["key"].astype(str), numbers(table, "time_s"), strict=True))
+    )
+    found: dict[int, list[float]] = {}
+    for count, keys, median in zip(rows["processors"], rows["keys"], numbers(rows, "time_s"), strict=True):
+        times = [known[key] for key in str(keys).split(",") if key in known]
+        found.setdefault(int(count), []).extend(times or [float(median)])
+    most = max(len(times) for times in found.values())
+    padded = [[*times, *[np.nan] * (most - len(times))] for times in found.values()]
+    source = str(rows["source"].iloc[0]) if "source" in rows.columns else "measured"
+    return Timed(np.array(list(found), dtype=np.float64), np.array(padded), series.label, scaling, source)
+
+
+def weak_series(scaling: pd.DataFrame) -> Series | None:
+    """Return the runs whose work grows as N, one for each N; None when fewer than three counts have one.
+
+    The chain with most counts is taken; of equal ones that with the most work.
+    """
+    rows = scaling.assign(share=numbers(scaling, "work") / numbers(scaling, "processors"))
+    rows = rows[np.isfinite(numbers(rows, "share")) & (numbers(rows, "share") > 0)]
+    best: pd.DataFrame | None = None
+    for share in sorted(set(numbers(rows[rows["processors"] == rows["processors"].min()], "share")), reverse=True):
+        apart = np.abs(numbers(rows, "share") / share - 1)
+        near = rows.assign(apart=apart)[apart <= _WEAK].sort_values("apart", kind="stable")
+        chain = near.drop_duplicates("processors").sort_values("processors")
+        if len(chain) >= 3 and len(set(chain["problem"])) > 1 and (best is None or len(chain) > len(best)):
+            best = chain
+    if best is None:
+        return None
+    return Series(best.reset_index(drop=True), "work grows as N", "processors")

@@ -1,0 +1,105 @@
+"""How fast the problem must grow with N to keep an efficiency, and which order that is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze.fits import Isoefficiency, isoefficiency_order
+from scalegraph.analyze.fits.noise import Floats
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.units import si, significant
+from scalegraph.views import common, matrices, modelling
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views.view import View
+
+_TITLE = "Isoefficiency order"
+
+
+def order_of(data: StudyData, efficiency: object = None) -> tuple[Matrix, Floats, Floats, Isoefficiency] | None:
+    """Return the matrix at *efficiency*, N and W of the counts that reach it, and the order; None for too few."""
+    target = None if efficiency is None else float(str(efficiency))
+    made = matrices.matrix(data, "efficiency", target=target)
+    if made is None:
+        return None
+    known = [(n, a.work) for n, a in made.anchors.items() if a.known and a.work is not None and n > 1]
+    n, work = (
+        (np.array(column, dtype=np.float64) for column in zip(*known, strict=True)) if known else (np.empty(0),) * 2
+    )
+    found = isoefficiency_order(n, work)
+    return None if found is None else (made, n, work, found)
+
+
+def _make(data: StudyData, efficiency: object = None) -> Figure:
+    found = order_of(data, efficiency)
+    if found is None:
+        need = (
+            "An order needs the size that reaches one efficiency on two or more processor counts: ask for the"
+            " efficiency bound in the request, or run several sizes on each count."
+        )
+        return common.empty("isoefficiency", _TITLE, data, need)
+    made, n, work, judged = found
+    ways = [made.anchors[int(count)].way for count in n]
+    tips = tuple(
+        f"W = {si(value, 'op', 6)} at N = {count:g}, {way}" for count, value, way in zip(n, work, ways, strict=True)
+    )
+    points = Line(
+        f"E = {made.target:g}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
+        style="thin", tips=tips, processors=tuple(int(count) for count in n),
+    )  # fmt: skip
+    x = modelling.span(float(n.min()), modelling.FAR * float(n.max()))
+    curves = tuple(
+        Line(entry.order, tuple(x.tolist()), tuple(entry.predict(x).tolist()), f"series:{i + 1}", "predicted",
+             style="dashed", markers=False)
+        for i, entry in enumerate([order for order in judged.orders if order.plausible][:3])
+    )  # fmt: skip
+    rows = tuple(
+        Row(
+            (
+                order.order,
+                significant(order.factor, 4),
+                100 * order.error,
+                100 * order.weight,
+                "yes" if order.plausible else "no",
+            )
+        )
+        for order in judged.orders
+    )
+    table = Table(
+        (
+            Column("order"),
+            Column("factor"),
+            Column("departure", "%"),
+            Column("evidence", "%", "busy"),
+            Column("plausible"),
+        ),
+        rows,
+    )
+    return Figure(
+        "isoefficiency",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"To keep E = {made.target:g}: {judged.sentence}",
+        (
+            Plot(
+                common.processors_axis([int(count) for count in n]),
+                Axis("work W", "op", scale="log10"),
+                (points, *curves),
+            ),
+            table,
+        ),
+        notes=(
+            "W is that of the least size that reaches the efficiency: run, or interpolated between runs.",
+            "Departure: standard deviation of ln W around the order.",
+        ),
+    )
+
+
+VIEW = View(
+    "isoefficiency",
+    _TITLE,
+    "Models",
+    "The work that keeps an efficiency over N, and the order in which it must grow.",
+    _make,
+    (matrices.EFFICIENCY,),
+    order=350,
+)
