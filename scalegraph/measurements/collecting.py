@@ -92,8 +92,11 @@ class Collector:
 
     def add(self, point: int, call_path: int, metric: int, values: Sequence[float]) -> None:
         """Add *values*, repetitions of one measurement."""
-        for column, key in zip(self._keys, (point, call_path, metric, len(values)), strict=True):
-            column.append(key)
+        points, paths, metrics, counts = self._keys
+        points.append(point)
+        paths.append(call_path)
+        metrics.append(metric)
+        counts.append(len(values))
         self._values.extend(values)
 
     def skip(self, what: str, count: int, reason: str, place: str = "") -> None:

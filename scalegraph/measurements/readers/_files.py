@@ -43,7 +43,7 @@ def parse_json(text: str, file: str, line: int | None = None) -> Any:
     *line* is that of a text which is one line of a file.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         place = (error.lineno, error.colno) if line is None else (line, error.pos + 1)
         message = f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
@@ -66,6 +66,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise _Twice(next(name for name in names if names.count(name) > 1))
     return result
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 class Checked:
