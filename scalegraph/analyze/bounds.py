@@ -20,7 +20,7 @@ from scalegraph.base.units import si, significant
 
 Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed"]
 Way: TypeAlias = Literal["measured", "computed", "predicted", ""]
-RunWay: TypeAlias = Literal["measured", "computed", "best"]  # ways that need nothing but the runs
+RunWay: TypeAlias = Literal["measured", "computed", "runs"]  # ways that need nothing but the runs
 
 # bound -> (column of the runs, words, unit, whether the tolerance is relative)
 _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
@@ -79,7 +79,7 @@ def anchors(
     processors: Sequence[int] | None = None,
     tolerance: float = 0.01,
     latency: Literal["accounting", "method1"] = "accounting",
-    way: RunWay = "best",
+    way: RunWay = "runs",
 ) -> list[Anchor]:
     """Return for each processor count the point where *bound* equals *target*.
 
@@ -92,7 +92,7 @@ def anchors(
     between two neighbours before it; then W and L are interpolated linearly in their logarithms between these. Where
     the value nowhere rises past the target, the first pair between which it falls past it serves.
     *way* ``measured`` takes runs within tolerance only, ``computed`` interpolates even where there is one
-    (isospeed.txt IV.A, approaches 1 and 2), ``best`` is as said above.
+    (isospeed.txt IV.A, approaches 1 and 2), ``runs`` is as said above.
     One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
     """
     rows = _prepared(scaling, latency)

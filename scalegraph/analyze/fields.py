@@ -26,14 +26,16 @@ class WorkField:
 def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkField | None:
     """Return *column* of `metrics.scaling` over (N, W), linear in log W between the runs on each N; never beyond them.
 
-    ``None`` where fewer than two counts have runs of known work, or no count has two sizes. The nodes stand at the
+    Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes stand at the
     sizes that were run, or at *most_rows* even steps of log W if there are more.
     """
     value, work = numbers(scaling, column), numbers(scaling, "work")
     known = np.isfinite(value) & np.isfinite(work) & (work > 0)
     rows = scaling[known].assign(value=value[known], work=work[known]).sort_values(["processors", "work"])
+    # a count with one size belongs to another series of the study, and would leave a gap on both sides
+    rows = rows[rows.groupby("processors")["work"].transform("nunique") >= 2]
     counts = sorted({int(n) for n in rows["processors"]})
-    if len(counts) < 2 or rows.groupby("processors")["work"].nunique().max() < 2:
+    if len(counts) < 2:
         return None
     nodes = _nodes(numbers(rows, "work"), most_rows)
     grid = np.full((len(nodes), len(counts)), np.nan)

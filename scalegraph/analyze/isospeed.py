@@ -18,6 +18,7 @@ from scalegraph.base.units import significant
 
 CONFIDENCE = 0.95
 _FAR = 0.7  # of the asymptote: below it the fit says more than the runs
+_ABOVE = 1.02  # of the asymptote: above it, speeds fall towards it
 _ROUGH = 0.1  # relative error of the fit from which it is said
 
 
@@ -100,7 +101,7 @@ def _doubt(rows: pd.DataFrame, start: float, share: float, error: float) -> str:
     sizes = len(rows)
     if sizes < 3:
         return f"{sizes} sizes fit any such line: a third size is needed for an interval"
-    if start < 0:
+    if start < 0 and share > _ABOVE:
         return "the speed falls as the problem grows, so it approaches the asymptote from above"
     if error > _ROUGH:
         return f"the runs depart from the fit by {significant(100 * error, 2)} %: more than one speed is at work"

@@ -34,6 +34,7 @@ class Matrix:
     *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one
     is interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
     predicted values (95 %). *anchors* are the points the values rest on, by N. *work_unit* is the unit of their work.
+    *notes* is what people should know of the values: their source, doubts about models.
     """
 
     metric: Metric
@@ -46,6 +47,7 @@ class Matrix:
     anchors: Mapping[int, Anchor] = field(default_factory=dict)
     intervals: Mapping[Pair, tuple[float, float]] = field(default_factory=dict)
     work_unit: str = "op"
+    notes: tuple[str, ...] = ()
 
     def value(self, n: int, n2: int) -> float | None:
         """Return scale(N, N'), ``None`` where it is not known or N > N'."""
@@ -125,6 +127,7 @@ class Matrix:
             "reasons": {f"{n},{n2}": reason for (n, n2), reason in self.reasons.items()},
             "intervals": {f"{n},{n2}": list(ends) for (n, n2), ends in self.intervals.items()},
             "residual": self.residual(),
+            "notes": list(self.notes),
         }
 
 
@@ -139,7 +142,7 @@ def scalability(
     latency: Literal["accounting", "method1"] = "accounting",
     failures: Mapping[int, str] | None = None,
     searches: Mapping[int, str] | None = None,
-    way: RunWay = "best",
+    way: RunWay = "runs",
 ) -> Matrix | None:
     """Return the matrix of *metric* with *bound* held at *target*; ``None`` when no target can be chosen.
 

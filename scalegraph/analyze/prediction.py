@@ -77,8 +77,6 @@ def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: f
         return Reach(float(n[0]), "between") if value[0] == limit else Reach(None, "unknown")
     if value[0] > limit:
         return _outside(n[:2], value[:2], limit, "below")
-    if value[-1] == limit:
-        return Reach(float(n[-1]), "between")
     slope, start = np.polyfit(np.log(n), np.log(value), 1)
     if not slope > 0:
         return Reach(None, "never")

@@ -77,7 +77,7 @@ def held(matrix: Matrix) -> str:
 
 def _scaled(matrix: Matrix, first: int, last: int) -> str:
     low, high = matrix.anchors[first], matrix.anchors[last]
-    if matrix.metric == "isospeed":
+    if matrix.metric != "latency":
         ratio = (high.work or math.nan) / (low.work or math.nan)
         return f"work must grow {significant(ratio)} times"
     ratio = (high.latency_s or math.nan) / (low.latency_s or math.nan)
@@ -86,7 +86,7 @@ def _scaled(matrix: Matrix, first: int, last: int) -> str:
 
 def target_words(matrix: Matrix) -> str:
     """Return the target of a matrix with its unit: ``0.5``, ``1.2 ms``, ``64 kB``, ``2 Mop/s``."""
-    unit = {"time": "s", "memory": "B", "speed": "op/s"}.get(matrix.bound, "")
+    unit = {"time": "s", "memory": "B", "speed": f"{matrix.work_unit}/s"}.get(matrix.bound, "")
     return si(matrix.target, unit) if unit else f"{matrix.target:g}"
 
 

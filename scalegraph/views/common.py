@@ -114,6 +114,11 @@ def processors_axis(counts: Sequence[int], label: str = "processors N") -> Axis:
     return Axis(label, scale="log2", ticks=tuple(float(n) for n in sorted(set(counts))))
 
 
+def plain_axis(label: str, limits: tuple[float, float] | None = None) -> Axis:
+    """Return a linear axis without a unit."""
+    return Axis(label, limits=limits)
+
+
 def curve(
     rows: pd.DataFrame,
     column: str,

@@ -86,7 +86,7 @@ def lines(field: Field, level: float) -> list[tuple[Floats, Floats]]:
     values = np.ma.masked_invalid(np.asarray(field.values, dtype=np.float64).reshape(len(y), len(x)))
     if values.count() == 0:
         return []
-    made = contourpy.contour_generator(x, y, values, corner_mask=True).lines(level)
+    made = contourpy.contour_generator(x, y, values, corner_mask=False).lines(level)
     return [(back(field.x, line[:, 0]), back(field.y, line[:, 1])) for line in made]  # type: ignore[call-overload]
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
-from scalegraph.analyze import bounds
+from scalegraph.analyze import bounds, consistency, predicted, published
 from scalegraph.analyze.bounds import Bound
-from scalegraph.analyze.matrix import Matrix, Metric, scalability
+from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficiencies, scalability
+from scalegraph.base.units import si
 from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Handle
 from scalegraph.views.view import Option
 
 EFFICIENCY = Option(
@@ -37,8 +41,16 @@ METRIC = Option(
     "Metric",
     "choice",
     "latency",
-    ("latency", "isospeed"),
-    description="ratio of average latencies (eq. 4), or psi = N' W/(N W') (isospeed)",
+    ("latency", "isospeed", "isoefficiency"),
+    description="ratio of average latencies (eq. 4); psi = N' W/(N W') at equal unit speed; or the same at equal bound",
+)
+WAY = Option(
+    "way",
+    "Cells",
+    "choice",
+    "runs",
+    ("runs", "measured", "computed", "predicted", "best"),
+    description="measured or interpolated from runs; one of them alone; predicted by models; or the best there is",
 )
 LATENCY = Option(
     "latency",
@@ -58,26 +70,102 @@ def matrix(
     target: float | None = None,
     latency: str = "accounting",
     tolerance: float | None = None,
+    way: str = "runs",
+    processors: Sequence[int] | None = None,
 ) -> Matrix | None:
     """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
 
     Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
-    relative to the target (to 1 for nothing): within it a run counts as measured.
+    relative to the target (to 1 for nothing): within it a run counts as measured. *way*: ``runs`` takes runs and
+    interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
+    times (`analyze.predicted`), ``best`` the models only where the runs give nothing. *processors* may name counts
+    without runs, which can only be predicted. A printed matrix is returned as it is, whatever is asked for.
     """
+    given = printed(data)
+    if given is not None:
+        return given
     goal = held_at(data, bound, target, tolerance)
     if goal is None:
         return None
     target, near = goal
-    return scalability(
+    kind: Literal["accounting", "method1"] = "method1" if latency == "method1" else "accounting"
+    made = scalability(
         data.scaling,
         metric=metric,
         bound=bound,
         target=target,
+        processors=processors,
         tolerance=near,
-        latency="method1" if latency == "method1" else "accounting",
+        latency=kind,
         failures=failures(data),
         searches=_searches(data, bound, target),
+        way="measured" if way == "measured" else "computed" if way == "computed" else "runs",
     )
+    if made is None or way not in ("predicted", "best"):
+        return made
+    return predicted.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
+
+
+def asked(
+    data: StudyData, metric: object, bound: object, targets: Mapping[Bound, float | None], **options: Any
+) -> Matrix | None:
+    """Return the one matrix that the options of a view ask for: isospeed holds the speed, others *bound*."""
+    name: Bound = "speed" if metric == "isospeed" else next((one for one in targets if one == bound), "efficiency")
+    chosen: Metric = "latency"
+    if metric == "isospeed":
+        chosen = "isospeed"
+    elif metric == "isoefficiency":
+        chosen = "isoefficiency"
+    return matrix(data, name, metric=chosen, target=targets[name], **options)
+
+
+def averaged(
+    data: StudyData, efficiencies: Sequence[float] | None = None, *, metric: Metric = "latency", **options: Any
+) -> tuple[Matrix, tuple[Matrix, ...]] | None:
+    """Return the mean over *efficiencies* (latency-metric.txt eq. 3.8) and the matrices it is the mean of.
+
+    Efficiencies not given are those that the runs meet on as many counts as any (`common_efficiencies`); ``None`` if
+    there are none. *options* as of `matrix`.
+    """
+    if data.scaling.empty or printed(data) is not None:
+        return None
+    wanted = tuple(efficiencies) if efficiencies else common_efficiencies(data.scaling)
+    found = [matrix(data, "efficiency", metric=metric, target=target, **options) for target in wanted]
+    single = tuple(made for made in found if made is not None)
+    if not single:
+        return None
+    # counts that no efficiency is met on belong to another series of the study
+    kept = [n for n in single[0].processors if any(n in one.anchors and one.anchors[n].known for one in single)]
+    single = tuple(one.only(kept) for one in single)
+    return average(single), single
+
+
+def printed(data: StudyData) -> Matrix | None:
+    """Return the matrix that the study's measurement set holds, with what contradicts in it as notes; else None."""
+    if data.imported is None:
+        return None
+    made = published.matrix_of(data.imported[0])
+    if made is None:
+        return None
+    given = {pair: value for pair, value in made.values.items() if made.ways[pair] == "imported"}
+    wrong = consistency.sentence(consistency.contradictions(replace(made, values=given)))
+    return replace(made, notes=(*data.imported[0].notes, *((wrong,) if wrong else ())))
+
+
+def symbol(made: Matrix) -> str:
+    """Return what a value is called in formulas: ``psi(N, N')`` or ``scale(N, N')``."""
+    return "psi(N, N')" if made.metric == "isospeed" else "scale(N, N')"
+
+
+def speed_handle(speed: float, unit: str, limits: tuple[float, float] | None, axis: Literal["y", "value"]) -> Handle:
+    """Return the line that sets the speed held."""
+    return Handle(SPEED.name, axis, speed, f"{si(speed, unit)} held", limits)
+
+
+def efficiency_handle(efficiency: float, axis: Literal["y", "value"]) -> Handle:
+    """Return the line that sets the efficiency held."""
+    low, high = EFFICIENCY.minimum or 0.0, EFFICIENCY.maximum or 1.0
+    return Handle(EFFICIENCY.name, axis, efficiency, f"E = {efficiency:g} held", (low, high))
 
 
 def held_at(

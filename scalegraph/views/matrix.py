@@ -24,19 +24,16 @@ def _make(
     memory: float | None = None,
     speed: float | None = None,
     latency: object = "accounting",
+    way: object = "runs",
 ) -> Figure:
     targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
     wanted: list[Bound]
     wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
+    if matrices.printed(data) is not None:
+        wanted = wanted[:1]
     found: list[Matrix] = []
     for name in wanted:
-        made = matrices.matrix(
-            data,
-            name,
-            metric="isospeed" if metric == "isospeed" else "latency",
-            target=targets[name],
-            latency=str(latency),
-        )
+        made = matrices.asked(data, metric, name, targets, latency=str(latency), way=str(way))
         if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
             found.append(made)
     if not found or not any(made.processors for made in found):
@@ -88,32 +85,40 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
         if value is None:
             continue
         way = made.ways.get((n, n2), "")
-        lines.append(f"{bound_words(made.bound, verdict.target_words(made))}: {common.exact(value)} ({way})")
+        ends = made.intervals.get((n, n2))
+        span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
+        lines.append(f"{bound_words(made.bound, verdict.target_words(made))}: {common.exact(value)} ({way}{span})")
         lines.extend(_formula(made, n, n2))
-    computed = any(made.ways.get((n, n2)) == "computed" for made in found)
     reason = "; ".join(dict.fromkeys(reasons))
-    return Cell(values, reason, "\n".join([*lines, *reasons]), "computed" if computed else origin)
+    return Cell(
+        values, reason, "\n".join([*lines, *reasons]), _origin({made.ways.get((n, n2), "") for made in found}, origin)
+    )
+
+
+def _origin(ways: set[str], runs: Origin) -> Origin:
+    """Return what the weakest of a cell's values is; *runs* is where runs come from."""
+    if "predicted" in ways:
+        return "predicted"
+    return "computed" if "computed" in ways else "imported" if "imported" in ways else runs
 
 
 def _formula(made: Matrix, n: int, n2: int) -> list[str]:
     low, high = made.anchors.get(n), made.anchors.get(n2)
     if low is None or high is None or n == n2:
         return []
-    if made.metric == "isospeed":
-        return [f"  N' W/(N W') = {n2} × {_ops(low)} / ({n} × {_ops(high)})"]
-    return [
-        f"  L/L' = {si(low.latency_s, 's', 4)} / {si(high.latency_s, 's', 4)}",
-        f"  W = {_ops(low)} ({_where(low)}), W' = {_ops(high)} ({_where(high)})",
-    ]
-
-
-def _ops(anchor: Anchor) -> str:
-    return si(anchor.work, "op", 4)
+    work, work2 = (si(anchor.work, made.work_unit, 4) for anchor in (low, high))
+    if made.metric == "latency":
+        first = f"  L/L' = {si(low.latency_s, 's', 4)} / {si(high.latency_s, 's', 4)}"
+    else:
+        first = f"  N' W/(N W') = {n2} × {work} / ({n} × {work2})"
+    return [first, f"  W = {work} ({_where(low)}), W' = {work2} ({_where(high)})"]
 
 
 def _where(anchor: Anchor) -> str:
     if anchor.way == "measured":
         return f"run {anchor.labels[0]}"
+    if anchor.way == "predicted":
+        return anchor.labels[0]
     return f"between {' and '.join(anchor.labels)}"
 
 
@@ -134,6 +139,11 @@ def _sentence(main: Matrix, found: list[Matrix]) -> str:
 def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str, ...]:
     order = " / ".join(bound_words(made.bound, verdict.target_words(made)) for made in found)
     notes = [f"Each cell: {order}. Colour: {main.bound}."] if len(found) > 1 else []
+    notes.extend(dict.fromkeys(note for made in found for note in made.notes))
+    if main.work_unit == "s":
+        notes.append(
+            "No operations were counted: W is the time on one processor (t_c constant, latency-metric Def. 3)."
+        )
     for made in found:
         residual, work = made.residual(), made.work_residual()
         if residual is None:
@@ -143,12 +153,13 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             apart = significant(100 * work, 2)
             text += f"; values depart from N' W/(N W') by at most {apart} % (latency-metric eq. 3.13)"
         notes.append(text + ".")
-        between = [n for n, anchor in made.anchors.items() if anchor.way == "computed"]
-        if between:
-            listed = ", ".join(map(str, between))
-            notes.append(
-                f"{made.bound.capitalize()} bound: interpolated between runs at N = {listed}; others measured."
-            )
+        said = [
+            f"{words} at N = {', '.join(map(str, counts))}"
+            for way, words in (("computed", "interpolated between runs"), ("predicted", "predicted by models"))
+            if (counts := [n for n, anchor in made.anchors.items() if anchor.way == way])
+        ]
+        if said:
+            notes.append(f"{made.bound.capitalize()} bound: {'; '.join(said)}; others measured.")
     time = next((made for made in found if made.bound == "time"), None)
     if time is not None and main is not time:
         excess = over_estimation(time, main)["excess"].dropna()
@@ -186,6 +197,7 @@ VIEW = View(
         matrices.MEMORY,
         matrices.SPEED,
         matrices.LATENCY,
+        matrices.WAY,
     ),
     order=10,
 )

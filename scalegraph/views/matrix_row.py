@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from scalegraph.analyze import verdict
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
 from scalegraph.views import common, matrices
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Line, Plot
+from scalegraph.views.figure import Axis, Figure, Line, Origin, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Rows of the matrix"
@@ -25,16 +27,10 @@ def _make(
     memory: float | None = None,
     speed: float | None = None,
     latency: object = "accounting",
+    way: object = "runs",
 ) -> Figure:
     targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
-    name: Bound = "speed" if metric == "isospeed" else next(known for known in targets if known == bound)
-    made = matrices.matrix(
-        data,
-        name,
-        metric="isospeed" if metric == "isospeed" else "latency",
-        target=targets[name],
-        latency=str(latency),
-    )
+    made = matrices.asked(data, metric, bound, targets, latency=str(latency), way=str(way))
     if made is None or not any(n < n2 for n, n2 in made.values):
         why = next(iter(made.reasons.values()), "") if made is not None else ""
         need = "Rows of the matrix need two or more processor counts that meet the bound" + (
@@ -46,7 +42,6 @@ def _make(
         raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
     lines = [_line(made, n, data) for n in made.processors if processors in (None, n)]
     lines = [line for line in lines if sum(value == value for value in line.y) >= 2]
-    symbol = "psi(N, N')" if made.metric == "isospeed" else "scale(N, N')"
     text = verdict.held(made)
     values = [value for line in lines for value in line.y if value == value]
     return Figure(
@@ -56,23 +51,31 @@ def _make(
         (
             Plot(
                 common.processors_axis(made.processors, "processors N'"),
-                Axis(symbol, limits=(0.0, max(1.04, max(values, default=1.0) * 1.04))),
+                Axis(matrices.symbol(made), limits=(0.0, max(1.04, max(values, default=1.0) * 1.04))),
                 tuple(lines),
             ),
         ),
-        notes=("One curve for each N; 1 would be perfect.",),
+        notes=("One curve for each N; 1 would be perfect.", *made.notes),
     )
 
 
 def _line(made: Matrix, n: int, data: StudyData) -> Line:
     row = made.row(n)
-    computed = any(made.ways.get((n, n2)) == "computed" for n2, value in row if value is not None and n2 > n)
+    ways = {made.ways.get((n, n2)) for n2, value in row if value is not None and n2 > n}
+    known = [made.intervals.get((n, n2), (value, value)) for n2, value in row]
+    ends = [(math.nan if low is None else low, math.nan if high is None else high) for low, high in known]
+    banded = any((n, n2) in made.intervals for n2, _ in row)
+    origin: Origin = common.origin(data.scaling) if ways <= {"measured"} else "computed"
+    if "predicted" in ways:
+        origin = "predicted"
     return Line(
         f"N = {n}",
         tuple(float(n2) for n2, _ in row),
         tuple(float("nan") if value is None else value for _, value in row),
         f"series:{made.processors.index(n)}",
-        "computed" if computed else common.origin(data.scaling),
+        "imported" if ways == {"imported"} else origin,
+        tuple(low for low, _ in ends) if banded else (),
+        tuple(high for _, high in ends) if banded else (),
         tips=tuple(
             f"from N = {n} to N' = {n2}: "
             + (common.exact(value) if value is not None else made.reasons.get((n, n2), "not known"))
@@ -97,6 +100,7 @@ VIEW = View(
         matrices.MEMORY,
         matrices.SPEED,
         matrices.LATENCY,
+        matrices.WAY,
     ),
     order=15,
 )

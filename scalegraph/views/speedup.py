@@ -8,7 +8,7 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
-from scalegraph.views import common
+from scalegraph.views import common, matrices
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
@@ -17,7 +17,7 @@ from scalegraph.views.what_if import OVERLAY, overlays
 _TITLE = "Speedup and efficiency"
 
 
-def _make(data: StudyData, size: object = None, what_if: object = False) -> Figure:
+def _make(data: StudyData, size: object = None, what_if: object = False, efficiency: float | None = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
         need = (
@@ -27,7 +27,9 @@ def _make(data: StudyData, size: object = None, what_if: object = False) -> Figu
     rows = series.rows
     axis = common.processors_axis(series.processors)
     speedup = common.curve(rows, "speedup", "speedup", "speedup", low="speedup_low", high="speedup_high")
-    efficiency = common.curve(rows, "efficiency", "efficiency", "efficiency")
+    used = common.curve(rows, "efficiency", "efficiency", "efficiency")
+    held = matrices.held_at(data, "efficiency", efficiency)
+    handles = (matrices.efficiency_handle(held[0], "y"),) if held is not None else ()
     counts = tuple(float(n) for n in series.processors)
     ideal = Line("ideal", counts, counts, "ideal", "computed", style="thin", markers=False)
     one = Line("ideal", counts, (1.0,) * len(counts), "ideal", "computed", style="thin", markers=False)
@@ -49,7 +51,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False) -> Figu
         sentence,
         (
             Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
-            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (efficiency, one, *more[1])),
+            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (used, one, *more[1]), handles=handles),
         ),
         notes=common.failure_notes(data),
     )
@@ -61,6 +63,6 @@ VIEW = View(
     "Scalability",
     "How many times faster than one processor, and what share of the processors' time that uses.",
     _make,
-    (common.SIZE, OVERLAY),
+    (common.SIZE, OVERLAY, matrices.EFFICIENCY),
     order=30,
 )

@@ -261,7 +261,7 @@ def test_unknown_options_and_bad_values_are_all_reported_at_once(full: StudyData
     text = str(caught.value)
     assert "has no option 'bond'; did you mean 'bound'" in text
     assert "efficiency: expected a number between 0.001 and 0.999, got '2'" in text
-    assert "metric: expected one of latency, isospeed, got 'latncy'; did you mean 'latency'" in text
+    assert "metric: expected one of latency, isospeed, isoefficiency, got 'latncy'; did you mean 'latency'" in text
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from scalegraph.views.render.text import fitted, measure, text_of
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
 
-_PREFIXED = {"s", "B", "op", "op/s", "Hz"}
+_PREFIXED = {"s", "B", "op", "op/s", "flop", "flop/s", "Hz"}
 _PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _NAME_ROOM = 130.0  # points for a category's name on a vertical axis

@@ -17,7 +17,7 @@ from scalegraph.views.render.text import fitted, measure
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
 
-_PREFIXED = {"s": True, "B": True, "op": True, "op/s": True}
+_PREFIXED = {"s", "B", "op", "op/s", "flop", "flop/s"}
 _PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _SIZE, _LEAST = 7.0, 4.0
 _MONO = "DejaVu Sans Mono"

@@ -1,0 +1,44 @@
+"""Average unit speed over processors and work, with lines of equal speed (isospeed.txt Fig. 5 and 13)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import fields
+from scalegraph.analyze.metrics import work_unit
+from scalegraph.base.units import si
+from scalegraph.views import common, contours, field_common, isospeed_speed, matrices
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Figure
+from scalegraph.views.view import View
+
+_TITLE = "Lines of equal unit speed"
+
+
+def _make(data: StudyData, speed: float | None = None) -> Figure:
+    found = None if data.scaling.empty else fields.over_work(data.scaling, "unit_speed")
+    if found is None:
+        return common.empty("isospeed-contour", _TITLE, data, isospeed_speed.NEED)
+    unit = work_unit(data.scaling)
+    held = matrices.held_at(data, "speed", speed)
+    limits = field_common.limits(found)
+    handles = () if held is None else (matrices.speed_handle(held[0], f"{unit}/s", limits, "value"),)
+    panel = field_common.panel(
+        found, Axis("unit speed W/(N T)", f"{unit}/s"), unit, contours.round_levels(found.values), handles
+    )
+    return Figure(
+        "isospeed-contour",
+        f"{_TITLE}: {common.study_title(data)}",
+        field_common.sentence(panel, f"{si(held[0], f'{unit}/s')} a processor" if held else "", unit),
+        (panel,),
+        notes=(field_common.NOTE, *common.failure_notes(data)),
+    )
+
+
+VIEW = View(
+    "isospeed-contour",
+    _TITLE,
+    "Isospeed",
+    "Speed of a processor over N and work as a map; along a line every processor is as fast.",
+    _make,
+    (matrices.SPEED,),
+    order=210,
+)
