@@ -1,44 +1,153 @@
-"""``scalegraph import``: tables of runs become studies."""
+"""``scalegraph import``: measurements of other tools, and tables, become studies."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.request.tables import read_runs
+from scalegraph.cli.import_report import describe, report, show_formats, show_preview
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import print_json
+from scalegraph.cli.progress import share_bar
 from scalegraph.store import Study
+
+if TYPE_CHECKING:
+    from scalegraph.measurements.table import TableChoices
+
+_SUFFIX = ".sgstudy"
+_CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|"}
 
 
 @click.command("import")
-@click.argument("source", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("sources", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", metavar="STUDY", type=click.Path(dir_okay=False, path_type=Path),
-              help="The study file; FILE.sgstudy beside it if not given.")  # fmt: skip
-def import_(source: Path, output: Path | None) -> None:
-    """Make a study of FILE: a table of runs (.csv) in ScaleGraph's columns, or a copy of another study.
+              help="The study file; FILE.sgstudy beside the first if not given.")  # fmt: skip
+@click.option("--format", "name", metavar="NAME", default="", help="The format; guessed if not given.")
+@click.option("--list-formats", is_flag=True, help="List the formats.")
+@click.option("--processors", metavar="P", help="The parameter that counts the processors, or none.")
+@click.option("--time", metavar="METRIC", help="The metric that is the elapsed time, or none.")
+@click.option("--unit", metavar="UNIT", help="Its unit: s, ms, us, ns, min, h, cycles.")
+@click.option("--clock", "clock_hz", metavar="HZ", type=click.FloatRange(min=0, min_open=True),
+              help="Cycles a second, where the unit is cycles.")  # fmt: skip
+@click.option("--total", metavar="PATH", help="The call path that is the whole program; * for all together.")
+@click.option("--summed/--elapsed", default=None, help="Whether times are sums over the processors.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]),
+              help="Whether the problem grows with the processors, where no size tells.")  # fmt: skip
+@click.option("--as", "columns", multiple=True, metavar="COLUMN=METRIC",
+              help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.")  # fmt: skip
+@click.option("--names", metavar="A,B,..", help="Of a table: the names of its columns, where no line has them.")
+@click.option("--header", type=click.IntRange(min=0), metavar="LINE", help="Of a table: the line with names; 0: none.")
+@click.option("--column", "roles", multiple=True, metavar="NAME=ROLE",
+              help="Of a table: what a column is: parameter, metric, region, metric_name, value, unit, repetition, "
+                   "wide, skip; repeatable.")  # fmt: skip
+@click.option("--across", metavar="NAME",
+              help="Of a table: the parameter that its columns stand for, or repetition.")  # fmt: skip
+@click.option(
+    "--delimiter", metavar="C", default="", help="Of a table: what parts cells; tab, space, or the character."
+)
+@click.option("--decimal", type=click.Choice([".", ","]), help="Of a table: the decimal sign.")
+@click.option("--comment", metavar="C", default="", help="Of a table: what lines that are remarks begin with.")
+@click.option("--encoding", metavar="NAME", default="", help="Of a table: utf-8, latin-1, ..")
+@click.option("--preview", is_flag=True, help="Say how FILE would be read and what is not sure; write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences.")
+def import_(
+    sources: tuple[Path, ...], output: Path | None, name: str, *, list_formats: bool, preview: bool, as_json: bool,
+    **said: Any,
+) -> None:  # fmt: skip
+    """Make a study of measurements: of each FILE, all of the same parameters, or a directory.
 
-    The table needs the columns `processors` and `time_s` (seconds); `param.NAME` columns hold the program's
-    parameters, and any column of `scalegraph analyze --what runs` may be there.
+    Formats are recognised (--list-formats names them); what the names in a file mean is guessed, and where that is
+    not safe one line for each question says which option answers it. A table of runs in ScaleGraph's own columns
+    (`scalegraph analyze --what runs`) and a study (.sgstudy, a copy) are taken too.
     """
-    if not source.exists():
-        raise InputError(Fault("no such file", file=str(source)))
-    target = output or source.with_suffix(".sgstudy")
-    ending = source.suffix.lower()
-    if ending == ".csv":
-        study = read_runs(source)
-    elif ending == ".sgstudy":
-        study = Study.open(source)
-    else:
-        raise InputError(
-            Fault(
-                f"'{ending or source.name}' is not a format that can be imported; this version reads tables of runs "
-                "(.csv) and studies (.sgstudy)",
-                file=str(source),
-            )
-        )
-    with study:
+    if list_formats:
+        show_formats()
+        return
+    if not sources:
+        raise InputError(Fault("a file or directory with measurements was expected; --list-formats says which"))
+    missing = [Fault("no such file", file=str(source)) for source in sources if not source.exists()]
+    if missing:
+        raise InputError(missing)
+    choices = _choices(said)
+    answers = _answers(said)
+    if preview:
+        show_preview(sources, name, choices, answers, as_json=as_json)
+        return
+    target = output or sources[0].absolute().with_name(f"{sources[0].absolute().stem}{_SUFFIX}")
+    if target.exists():
+        raise InputError(Fault("exists already; choose another name with -o", file=str(target)))
+    with _study(sources, name, choices, answers) as study:
         if target.exists():
             raise InputError(Fault("exists already; choose another name with -o", file=str(target)))
         study.save_as(target)
-        click.echo(f"{len(study)} runs in {target}")
+        if as_json:
+            print_json(describe(study, target))
+        else:
+            report(study, target)
+
+
+def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers: dict[str, Any]) -> Study:
+    from scalegraph.measurements.table import TableChoices
+    from scalegraph.request import imports, tables
+
+    plain = not name and not answers and choices == TableChoices()
+    if len(sources) == 1 and sources[0].suffix.lower() == _SUFFIX:
+        return _of_study(sources[0], answers)
+    if len(sources) == 1 and plain and imports.is_run_table(sources[0]):
+        return tables.read_runs(sources[0])
+    with interruptible() as token, share_bar("reading") as progress:
+        measured = imports.read_set(sources, name=name, choices=choices, cancel=token, progress=progress)
+        mapping = imports.answered(measured, answers).mapping
+        return imports.study_of(measured, mapping, cancel=token)
+
+
+def _of_study(source: Path, answers: dict[str, Any]) -> Study:
+    """Return the study itself, or with *answers* one of its measurements with another meaning."""
+    study = Study.open(source)
+    if not answers:
+        return study
+    from scalegraph.request import imports
+
+    with study:
+        measured, mapping = study.measurements(), study.mapping()
+        if measured is None:
+            raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(source)))
+        before = {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns"}, exclude_defaults=True)
+        return imports.study_of(measured, imports.answered(measured, {**before, **answers}).mapping)
+
+
+def _answers(said: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a mapping that the options give."""
+    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling")
+    made = {key: said[key] for key in known if said[key] is not None}
+    if said["columns"]:
+        made["columns"] = _pairs(said["columns"], "--as", "COLUMN=METRIC")
+    return made
+
+
+def _choices(said: dict[str, Any]) -> TableChoices:
+    from scalegraph.measurements.table import TableChoices
+
+    delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
+    if len(delimiter) > 1:
+        raise InputError(Fault(f"'{delimiter}' is no single character", key="--delimiter"))
+    return TableChoices(
+        encoding=said["encoding"],
+        delimiter=delimiter,
+        decimal=said["decimal"] or "",
+        comment=said["comment"],
+        header=said["header"],
+        names=tuple(part.strip() for part in said["names"].split(",")) if said["names"] else (),
+        columns=_pairs(said["roles"], "--column", "NAME=ROLE"),
+        across=said["across"] or "",
+    )
+
+
+def _pairs(words: tuple[str, ...], key: str, form: str) -> dict[str, str]:
+    wrong = [Fault(f"'{word}': expected {form}", key=key) for word in words if "=" not in word.lstrip("=")]
+    if wrong:
+        raise InputError(wrong)
+    return {name: value for name, _, value in (word.rpartition("=") for word in words)}

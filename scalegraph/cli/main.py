@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("export", "Write any view of a study as a picture or its data."),
     "machines": ("machines", "List, show and check machine descriptions."),
     "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
-    "import": ("importing", "Turn a table of runs into a study."),
+    "import": ("importing", "Turn measurements of other tools, and tables, into a study."),
 }
 _ATTRIBUTES = {"import": "import_"}
 _SUFFIXES = (".sgstudy", ".toml")

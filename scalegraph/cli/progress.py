@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 from rich.console import Console
@@ -42,6 +42,18 @@ def progress(*, quiet: bool = False) -> Iterator[EventSink]:
     )
     with Progress(*columns, console=console, transient=True) as bar:
         yield _Bar(bar)
+
+
+@contextlib.contextmanager
+def share_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that shows which share of *what* is done, on a terminal; elsewhere it shows nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _share: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TextColumn("{task.percentage:>3.0f} %"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(what), total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 def ending(event: RunFinished | RunFailed | RunSkipped) -> str:

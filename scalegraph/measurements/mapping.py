@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from scalegraph.base.errors import Fault, InputError
 
 Scaling: TypeAlias = Literal["", "strong", "weak"]
 
@@ -87,3 +90,11 @@ class Question:
 
     def __str__(self) -> str:
         return f"{self.message}; say {self.switch}"
+
+
+class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except clause
+    """What cannot be guessed and was not said: a fault for each of *questions*, with the switch that answers it."""
+
+    def __init__(self, questions: Sequence[Question], file: str) -> None:
+        self.questions = tuple(questions)
+        super().__init__([Fault(str(question), file=file) for question in questions])

@@ -10,6 +10,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.guessing import Guess, guess_mapping
 from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
@@ -113,11 +114,11 @@ def remapped(study: Study, mapping: Meaning) -> Study:
 
 
 def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) -> Guess:
-    """Return what the names of *measured* mean; raise `InputError` with every question that is still open."""
+    """Return what the names of *measured* mean; raise `Unanswered` with every question still open."""
     guess = guess_mapping(measured, said)
     if guess.questions:
         file = measured.files[0] if measured.files else measured.title
-        raise InputError([Fault(str(question), file=file) for question in guess.questions])
+        raise Unanswered(guess.questions, file)
     return guess
 
 
@@ -126,7 +127,7 @@ def open_measurements(
 ) -> Study:
     """Return *paths* as a study in memory where nothing has to be asked.
 
-    Raises `InputError` with what has to be said, and how.
+    Raises `Unanswered` with what has to be said, and how.
     """
     if len(paths) == 1 and is_run_table(paths[0]):
         return tables.read_runs(paths[0])

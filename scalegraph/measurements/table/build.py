@@ -12,6 +12,7 @@ import pandas as pd
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements import names
+from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.table.columns import Column
@@ -31,13 +32,13 @@ def read_table(
 ) -> MeasurementSet:
     """Return the table *path* as a set; what *choices* does not say is guessed.
 
-    Raises `InputError` with file, line and column where a cell is not what it must be, and with a sentence for each
-    thing that cannot be guessed.
+    Raises `InputError` with file, line and column where a cell is not what it must be, `Unanswered` with what cannot be
+    guessed.
     """
     token = cancel or CancelToken()
     guess = guess_table(path, choices)
     if guess.questions:
-        raise InputError([Fault(str(question), file=guess.file) for question in guess.questions])
+        raise Unanswered(guess.questions, guess.file)
     progress(0.02)
     text = read_lines(path, guess.encoding)
     token.check()

@@ -1,0 +1,186 @@
+"""What ``scalegraph import`` says: formats, a preview, and what became of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalegraph.cli.output import print_json, print_rows
+
+if TYPE_CHECKING:
+    from scalegraph.measurements.guessing import Guess
+    from scalegraph.measurements.model import MeasurementSet, Skipped
+    from scalegraph.measurements.table import TableChoices, TableGuess
+    from scalegraph.store import Study
+
+_SHOWN = 8  # columns and rows of a preview on the terminal
+_MOST = 1000  # columns of a preview in a document
+
+
+def show_formats() -> None:
+    """Print every format that can be read."""
+    from scalegraph.request import imports
+
+    rows = []
+    for reader in imports.formats():
+        endings = "a directory" if reader.directory else " ".join(reader.endings)
+        rows.append([reader.name, reader.title, endings])
+    rows.append(["-", "Table of runs in ScaleGraph's own columns", ".csv"])
+    rows.append(["-", "Study of ScaleGraph", ".sgstudy"])
+    print_rows(("format", "what it is", "files"), rows, left=(0, 1, 2))
+
+
+def show_preview(
+    sources: Sequence[Path], name: str, choices: TableChoices, answers: dict[str, Any], *, as_json: bool
+) -> None:
+    """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
+    from scalegraph.measurements.guessing import guess_mapping
+    from scalegraph.measurements.table import guess_table
+    from scalegraph.request import imports
+
+    reader = imports.reader_of(sources[0], name)
+    table = guess_table(sources[0], choices) if reader.name == "table" else None
+    measured = guess = None
+    if table is None or not table.questions:
+        measured = imports.read_set(sources, name=name, choices=choices if table else None)
+        guess = guess_mapping(measured, answers)
+    if as_json:
+        print_json(
+            {
+                "files": [str(source) for source in sources],
+                "format": reader.name,
+                "table": None if table is None else _table(table),
+                **({} if measured is None else _contents(measured)),
+                "mapping": None if guess is None else guess.mapping.model_dump(mode="json"),
+                "questions": [asdict(item) for item in _questions(table, guess)],
+                "notes": _notes(measured, guess) if measured else list(table.notes if table else ()),
+            }
+        )
+        return
+    click.echo(f"format: {reader.title}")
+    if table is not None:
+        _show_table(table)
+    if measured is not None and guess is not None:
+        _show_set(measured, guess)
+    for question in _questions(table, guess):
+        click.echo(f"question: {question}")
+
+
+def _questions(table: TableGuess | None, guess: Guess | None) -> list[Any]:
+    return [*(table.questions if table else ()), *(guess.questions if guess else ())]
+
+
+def _table(table: TableGuess) -> dict[str, Any]:
+    made = asdict(table)
+    made["columns"] = made["columns"][:_MOST]
+    made["preview"] = [row[:_MOST] for row in made["preview"]]
+    return {**made, "form": table.form, "confidence": table.confidence}
+
+
+def _show_table(table: TableGuess) -> None:
+    from scalegraph.measurements.table.layout import DELIMITER_NAMES
+
+    parted = DELIMITER_NAMES.get(table.delimiter, f"'{table.delimiter}'")
+    names = f"line {table.header}" if table.header else "no line"
+    click.echo(
+        f"table: {table.form}, {table.encoding}, parted by {parted}, decimal '{table.decimal}', names in {names}"
+    )
+    rows = []
+    for column in table.columns[:_SHOWN]:
+        role: str = "region" if column.role == "call_path" else column.role
+        if column.at is not None:
+            role = f"{table.across} = {column.at}"
+        elif column.repetition is not None:
+            role = f"{role}, repetition {column.repetition + 1}"
+        cells = ", ".join(row[column.index] for row in table.preview[:4] if column.index < len(row))
+        rows.append([column.title, role, column.unit, f"{100 * column.confidence:.0f} %", column.why, cells])
+    print_rows(("column", "role", "unit", "sure", "because of", "cells"), rows, left=(0, 1, 2, 4, 5))
+    if len(table.columns) > _SHOWN:
+        click.echo(f".. and {len(table.columns) - _SHOWN} more columns")
+
+
+def _show_set(measured: MeasurementSet, guess: Guess) -> None:
+    click.echo(amount(measured))
+    mapping = guess.mapping
+    if mapping.processors:
+        click.echo(f"processors: {mapping.processors}")
+    if mapping.time:
+        unit = f" in {mapping.unit}" if mapping.unit else ""
+        total = f" at {'all call paths together' if mapping.total == '*' else mapping.total}" if mapping.total else ""
+        click.echo(f"time: {mapping.time}{unit}{total}{', summed over the processors' if mapping.summed else ''}")
+    if mapping.scaling:
+        click.echo(f"scaling: {mapping.scaling}")
+    for line in (*(f"note: {note}" for note in _notes(measured, guess)), *map(_skipped, measured.skipped)):
+        click.echo(line)
+
+
+def _notes(measured: MeasurementSet, guess: Guess | None) -> list[str]:
+    return [*measured.notes, *(guess.notes if guess else ())]
+
+
+def amount(measured: MeasurementSet) -> str:
+    """Return how much is in a set: ``1,000 values of 2 metrics at 10 points of p, n and 50 call paths``."""
+    parameters = f" of {', '.join(measured.parameters)}" if measured.parameters else ""
+    return (
+        f"{len(measured.values):,} values of {_counted(len(measured.metrics), 'metric')} at "
+        f"{_counted(len(measured.points), 'point')}{parameters} and {_counted(len(measured.call_paths), 'call path')}"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _skipped(skipped: Skipped) -> str:
+    place = f", first at {skipped.place}" if skipped.place else ""
+    return f"skipped: {skipped.what} ({skipped.count:,}): {skipped.reason}{place}"
+
+
+def _contents(measured: MeasurementSet) -> dict[str, Any]:
+    return {
+        "parameters": list(measured.parameters),
+        "points": len(measured.points),
+        "call_paths": len(measured.call_paths),
+        "metrics": [asdict(metric) for metric in measured.metrics],
+        "values": len(measured.values),
+        "skipped": [asdict(skipped) for skipped in measured.skipped],
+    }
+
+
+def describe(study: Study, target: Path) -> dict[str, Any]:
+    """Return what was imported, as a document."""
+    measured, mapping = study.measurements(), study.mapping()
+    made: dict[str, Any] = {"study": str(target), "runs": len(study)}
+    if measured is not None:
+        made |= {"format": measured.format, "files": list(measured.files), **_contents(measured)}
+        made["notes"] = _notes(measured, _again(study))
+        made["mapping"] = None if mapping is None else mapping.model_dump(mode="json")
+    return made
+
+
+def report(study: Study, target: Path) -> None:
+    """Print what was imported, what was skipped, and what people should know."""
+    click.echo(f"{len(study)} runs in {target}")
+    measured = study.measurements()
+    if measured is None:
+        return
+    click.echo(amount(measured))
+    for note in _notes(measured, _again(study)):
+        click.echo(f"note: {note}")
+    for skipped in measured.skipped:
+        click.echo(_skipped(skipped))
+
+
+def _again(study: Study) -> Guess | None:
+    """Return what was guessed of the study's set under its mapping, for its notes."""
+    from scalegraph.measurements.guessing import guess_mapping
+
+    measured, mapping = study.measurements(), study.mapping()
+    if measured is None or mapping is None:
+        return None
+    said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
+    return guess_mapping(measured, said)
