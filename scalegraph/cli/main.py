@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Carry out a request file; resumes a study that has some of its runs."),
     "matrix": ("matrix", "Compute a scalability matrix of a study."),
     "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),
+    "advise": ("advise", "Say which run would narrow a prediction most, and run it."),
     "compare": ("compare", "Put two or more studies beside each other."),
     "export": ("export", "Write any view of a study as a picture or its data."),
     "machines": ("machines", "List, show and check machine descriptions."),

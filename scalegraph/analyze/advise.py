@@ -1,0 +1,255 @@
+"""What to run next: the point that narrows a chosen interval most for its cost.
+
+The interval is that of the predicted time at a target point, doubt about the law included: where rivals that the points
+allow reach further than the best law's own band, theirs counts. A new measurement narrows the own band as linear
+theory says (`Fit.narrowed`), and it takes the rest away as far as it tells the rivals apart: two laws whose predictions
+differ by z standard deviations of the measurement are confused with probability 2 Phi(-z/2).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from scalegraph.analyze.fits import Fit, fit_laws, fit_models
+from scalegraph.analyze.fits.curve import Curve
+from scalegraph.analyze.series import main_series
+from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns, usable
+
+Cost: TypeAlias = Literal["elapsed", "processor", "host"]
+COSTS: tuple[Cost, ...] = ("elapsed", "processor", "host")
+_REACH = 4  # candidates go up to so many times the largest count that was run
+_LEAST_NOISE = 1e-3  # relative; what a repetition of a run that never varied still leaves open
+
+
+@dataclass(frozen=True)
+class Model:
+    """The time of a study over processors and, where sizes were run, a size.
+
+    *size* names the parameter that makes the problem larger, empty where only one problem is looked at; *along* are
+    parameters that grow in proportion with it (value over that of *size*), *fixed* those that stay. *points* (points, 1
+    or 2) are what was measured; *best* and *rivals* the laws that they allow.
+    """
+
+    size: str
+    points: Floats
+    best: Fit
+    rivals: tuple[Fit, ...] = ()
+    along: tuple[tuple[str, float], ...] = ()
+    fixed: tuple[tuple[str, object], ...] = ()
+
+    def band(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds."""
+        bands = [fit.band(x) for fit in (self.best, *self.rivals)]
+        return np.min([low for low, _ in bands], axis=0), np.max([high for _, high in bands], axis=0)
+
+    def time(self, goal: Sequence[float]) -> float:
+        """Return the predicted time at one point (N, or N and size), seconds."""
+        return float(self.best.predict(np.array([goal], dtype=np.float64))[0])
+
+    def parameters(self, row: Floats) -> dict[str, object]:
+        """Return the parameters of the program at one point."""
+        found = dict(self.fixed)
+        if self.size:
+            size = float(row[1])
+            found[self.size] = _whole(size)
+            found |= {name: _whole(size * ratio) for name, ratio in self.along}
+        return found
+
+
+def _whole(value: float) -> int | float:
+    return round(value) if abs(value - round(value)) < 1e-6 * max(1.0, abs(value)) else value
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One run that could be next.
+
+    *seconds* it is predicted to take, *cost* in the unit asked for (seconds, or processor-seconds); *now* and *then*
+    the width of the interval at the target over its value, before and expected after; *tells* by how many standard
+    deviations rivals differ there; *again* whether the point was measured already.
+    """
+
+    processors: int
+    parameters: Mapping[str, object]
+    seconds: float
+    cost: float
+    now: float
+    then: float
+    tells: float
+    again: bool
+
+    @property
+    def worth(self) -> float:
+        """By how much the relative width of the interval falls, for each unit of cost."""
+        return (self.now - self.then) / self.cost
+
+
+def model_of(table: pd.DataFrame, scaling: pd.DataFrame) -> Model | None:
+    """Return the model of the time of a study; ``None`` when it has too few points for any law.
+
+    *table* is the run table, *scaling* `metrics.scaling` of it. Where three or more sizes were run on three or more
+    counts, time is a model of both; else it is a law of the richest fixed size.
+    """
+    runs = usable(table)
+    return _over_sizes(runs) or _over_processors(runs, scaling)
+
+
+def _over_processors(runs: pd.DataFrame, scaling: pd.DataFrame) -> Model | None:
+    main = main_series(scaling)
+    if main is None:
+        return None
+    first = main.rows.iloc[0]
+    names = parameter_columns(runs)
+    same = runs[[bool(keep) for keep in _equal(runs, first, names)]]
+    counts, values = _repeated(same, [])
+    fits = fit_laws(counts[:, 0], values)
+    if not fits or len(counts) < 3:
+        return None
+    rivals = tuple(fit for fit in fits[1:] if fit.law in fits[0].rivals)
+    fixed = tuple((name.removeprefix(PARAMETER), first[name]) for name in names if not pd.isna(first[name]))
+    return Model("", counts, fits[0], rivals, fixed=fixed)
+
+
+def _equal(runs: pd.DataFrame, row: pd.Series, names: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    keep = np.ones(len(runs), dtype=bool)
+    for name in names:
+        keep &= (runs[name] == row[name]).to_numpy() | (runs[name].isna().to_numpy() & bool(pd.isna(row[name])))
+    return keep
+
+
+def _over_sizes(runs: pd.DataFrame) -> Model | None:
+    names = [name for name in parameter_columns(runs) if pd.to_numeric(runs[name], errors="coerce").notna().all()]
+    if len(names) < len(parameter_columns(runs)):
+        return None
+    varying = [name for name in names if len(set(runs[name])) > 1]
+    if not varying:
+        return None
+    size = varying[0]
+    base = numbers(runs, size)
+    along = []
+    for name in varying[1:]:
+        ratios = numbers(runs, name) / base
+        if not np.allclose(ratios, ratios[0], rtol=0.02):
+            return None
+        along.append((name.removeprefix(PARAMETER), float(np.median(ratios))))
+    points, values = _repeated(runs, [size])
+    if len(np.unique(points[:, 0])) < 3 or len(np.unique(points[:, 1])) < 3 or len(points) < 7 or (points <= 0).any():
+        return None
+    best = fit_models(points, values[None], parameters=("N", size.removeprefix(PARAMETER)))[0]
+    fixed = tuple((name.removeprefix(PARAMETER), runs[name].iloc[0]) for name in names if name not in varying)
+    return Model(size.removeprefix(PARAMETER), points, best, (), tuple(along), fixed)
+
+
+def _repeated(runs: pd.DataFrame, sizes: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the distinct points (points, 1 + sizes) and their times (points, repetitions), NaN where missing."""
+    keys = np.stack([numbers(runs, "processors"), *(numbers(runs, name) for name in sizes)], axis=1)
+    points, which = np.unique(keys, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    order = pd.Series(which).groupby(which).cumcount().to_numpy()
+    values = np.full((len(points), int(order.max()) + 1 if len(order) else 0), np.nan)
+    values[which, order] = numbers(runs, "time_s")
+    return points, values
+
+
+def candidates(model: Model, most: int | None = None) -> Floats:
+    """Return points worth a thought, (points, 1 or 2): those measured, between them, and beyond up to four times N.
+
+    *most* is the greatest processor count that can be run.
+    """
+    limit = most or _REACH * float(model.points[:, 0].max())
+    axes = [_spread(model.points[:, 0], min(limit, _REACH * float(model.points[:, 0].max())))]
+    if model.size:
+        axes.append(_spread(model.points[:, 1], 2 * float(model.points[:, 1].max())))
+    found = np.array(list(itertools.product(*axes)), dtype=np.float64)
+    return found[found[:, 0] <= limit]
+
+
+def _spread(values: Floats, most: float) -> list[float]:
+    """Return the values, whole numbers halfway between neighbours in logarithms, and doublings up to *most*."""
+    known = [float(value) for value in np.unique(values)]
+    between = [float(round((a * b) ** 0.5)) for a, b in itertools.pairwise(known)]
+    beyond, last = [], known[-1]
+    while 2 * last <= most:
+        last *= 2
+        beyond.append(last)
+    return sorted({*known, *between, *beyond})
+
+
+def advise(
+    model: Model,
+    target: Sequence[float],
+    at: Floats | None = None,
+    *,
+    cost: Cost = "elapsed",
+    host: Mapping[tuple[float, ...], float] | None = None,
+    repetitions: float = 1.0,
+    most: int | None = None,
+    again: bool = True,
+) -> list[Advice]:
+    """Return what to run next for the time at *target* (N, or N and size), the best for its cost first.
+
+    *at* are the candidates (`candidates` if not given); *cost* is elapsed seconds, processor-seconds or, with *host*
+    (host seconds of a measured point), what the simulation takes, scaled from the nearest measured point by predicted
+    processor time. Candidates that cannot narrow the interval are left out, and without *again* those that were
+    measured (a simulated run says the same every time).
+    """
+    rows = candidates(model, most) if at is None else np.asarray(at, dtype=np.float64)
+    goal = np.asarray([target], dtype=np.float64)
+    value = model.time(target)
+    low, high = model.band(goal)
+    own_low, own_high = Curve.band(model.best.curve, goal)
+    now, own = float(high[0] - low[0]) / value, float(own_high[0] - own_low[0]) / value
+    if not np.isfinite(now) or value <= 0:
+        return []
+    seconds = model.best.predict(rows)
+    costs = _costs(model, rows, seconds, cost, host or {})
+    narrowed = model.best.narrowed(rows, goal, repetitions)
+    apart = _apart(model, rows, seconds, repetitions)
+    then = narrowed * min(own, now) + max(0.0, now - own) * 2 * special.ndtr(-apart / 2)
+    known = {tuple(point) for point in model.points.tolist()}
+    found = [
+        Advice(
+            int(row[0]),
+            model.parameters(row),
+            float(seconds[index]),
+            float(costs[index]),
+            now,
+            float(then[index]),
+            float(apart[index]),
+            tuple(row.tolist()) in known,
+        )
+        for index, row in enumerate(rows)
+        if seconds[index] > 0 and costs[index] > 0 and then[index] < now * 0.999
+        if again or tuple(row.tolist()) not in known
+    ]
+    return sorted(found, key=lambda entry: -entry.worth)
+
+
+def _apart(model: Model, rows: Floats, seconds: Floats, repetitions: float) -> Floats:
+    """Return by how many standard deviations of a measurement the rivals reach beyond the best law's band."""
+    low, high = model.band(rows)
+    own_low, own_high = Curve.band(model.best.curve, rows)
+    further = np.maximum(own_low - low, high - own_high)
+    noise = max(model.best.curve.noise, _LEAST_NOISE) * seconds / np.sqrt(repetitions)
+    wide = np.hypot((own_high - own_low) / 4, noise)  # half a 95 % interval is about two standard deviations
+    return np.asarray(np.nan_to_num(np.maximum(further, 0.0) / wide))
+
+
+def _costs(model: Model, rows: Floats, seconds: Floats, cost: Cost, host: Mapping[tuple[float, ...], float]) -> Floats:
+    work = seconds * rows[:, 0]
+    if cost == "elapsed":
+        return seconds
+    if cost == "processor" or not host:
+        return work
+    known = np.array(list(host), dtype=np.float64)
+    spent = np.array(list(host.values()), dtype=np.float64)
+    rate = spent / np.maximum(model.best.predict(known) * known[:, 0], 1e-12)
+    nearest = np.abs(np.log(rows[:, None, 0]) - np.log(known[None, :, 0])).argmin(axis=1)
+    return np.asarray(work * rate[nearest])

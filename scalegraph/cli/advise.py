@@ -1,0 +1,148 @@
+"""``scalegraph advise``: what to run next, and running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalegraph.base.errors import Cancelled, Fault, InputError, WorkError
+from scalegraph.base.units import si, significant
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.progress import progress
+from scalegraph.cli.study_input import open_input
+from scalegraph.request import Session
+from scalegraph.store.study import SUFFIX
+
+if TYPE_CHECKING:
+    from scalegraph.analyze.advise import Advice, Cost, Model
+
+_SHOWN = 8
+
+
+@click.command("advise")
+@click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
+@click.option("--at", type=click.IntRange(min=1), metavar="N",
+              help="The processors whose time is to be known; twice the most that were run if not given.")  # fmt: skip
+@click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="V",
+              help="The size whose time is to be known; the largest that was run if not given.")  # fmt: skip
+@click.option("--cost", type=click.Choice(["elapsed", "processor", "host"]), default="elapsed", show_default=True,
+              help="What a run costs: its time, its time times N, or this computer's time to simulate it.")  # fmt: skip
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="The most processors that can be run.")
+@click.option("--run", "running", is_flag=True, help="Run it, into the study INPUT.")
+@click.option("--until", type=click.FloatRange(min=0, min_open=True), metavar="PERCENT",
+              help="With --run: go on until the interval is within so many percent.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="K",
+              help="With --run: at most so many points.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+def advise(
+    source: Path,
+    at: int | None,
+    size: float | None,
+    cost: Cost,
+    most: int | None,
+    until: float | None,
+    runs: int,
+    *,
+    running: bool,
+    as_json: bool,
+) -> None:
+    """Say which run narrows the predicted time at a point most for what it costs.
+
+    The interval holds what the points leave open, the law itself included.
+    """
+    if until is not None and not running:
+        raise click.UsageError("--until goes with --run")
+    session = Session()
+    model, goal, entries = _entries(session, source, at, size, cost, most)
+    done: list[Advice] = []
+    if running:
+        if source.suffix != SUFFIX:
+            raise InputError(Fault(f"a study ({SUFFIX}) was expected to run points into", file=str(source)))
+        from scalegraph.request import advising
+
+        with interruptible() as cancel, progress(quiet=as_json) as emit:
+            while entries and len(done) < runs and not (until and 50 * entries[0].now <= until):
+                advising.run_next(session, source, entries[0], emit, cancel)
+                if cancel.cancelled:
+                    raise Cancelled(f"interrupted; {source} has what was finished")
+                done.append(entries[0])
+                # the point to be known stays, though more processors have been run since
+                where = (int(goal[0]), goal[1] if len(goal) > 1 else None)
+                model, goal, entries = _entries(session, source, *where, cost, most)
+    if as_json:
+        print_json(_document(source, model, goal, entries, done))
+        return
+    for entry in done:
+        click.echo(f"ran {_where(entry)}: the interval was {_half(entry.now)}, {_half(entry.then)} was expected")
+    _show(model, goal, entries)
+
+
+def _entries(
+    session: Session, source: Path, at: int | None, size: float | None, cost: Cost, most: int | None
+) -> tuple[Model, list[float], list[Advice]]:
+    from scalegraph.analyze.advise import model_of
+    from scalegraph.views import advise as view
+
+    with open_input(source) as study:
+        data = session.study_data(study)
+    model = model_of(data.table, data.scaling)
+    if model is None:
+        raise WorkError(f"{source}: no advice yet: one problem on three or more processor counts is needed for a law")
+    goal = view.target_of(model, at, size)
+    return model, goal, view.found(data, model, goal, cost, most)
+
+
+def _document(
+    source: Path, model: Model, goal: list[float], entries: list[Advice], done: list[Advice]
+) -> dict[str, Any]:
+    def plain(entry: Advice) -> dict[str, Any]:
+        return {
+            "processors": entry.processors,
+            "parameters": {
+                name: value.item() if hasattr(value, "item") else value for name, value in entry.parameters.items()
+            },
+            "time_s": entry.seconds,
+            "cost_s": entry.cost,
+            "width": entry.now,
+            "width_then": entry.then,
+            "tells": entry.tells,
+            "again": entry.again,
+        }
+
+    return {
+        "study": str(source),
+        "target": {"processors": int(goal[0]), **({model.size: goal[1]} if model.size else {})},
+        "time_s": model.time(goal),
+        "law": model.best.formula,
+        "doubt": model.best.doubt,
+        "ran": [plain(entry) for entry in done],
+        "next": [plain(entry) for entry in entries[:_SHOWN]],
+    }
+
+
+def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
+    place = f"N = {int(goal[0])}" + (f", {model.size} = {goal[1]:g}" if model.size else "")
+    seconds = model.time(goal)
+    click.echo(f"predicted time at {place}: {si(seconds, 's')}, by {model.best.formula}")
+    if model.best.doubt:
+        click.echo(model.best.doubt)
+    if not entries:
+        click.echo("no run would narrow its interval")
+        return
+    click.echo(f"its interval is {_half(entries[0].now)}; what a run would make of it:")
+    rows = [
+        [_where(entry), si(entry.seconds, "s"), si(entry.cost, "s"), _half(entry.then), "yes" if entry.again else "no"]
+        for entry in entries[:_SHOWN]
+    ]
+    print_rows(("run", "takes", "costs", "interval then", "run before"), rows, left=(0,))
+
+
+def _where(entry: Advice) -> str:
+    return ", ".join([f"N = {entry.processors}", *(f"{name} = {value}" for name, value in entry.parameters.items())])
+
+
+def _half(width: float) -> str:
+    return f"\u00b1{significant(50 * width, 2)} %"
