@@ -45,8 +45,11 @@ class Model:
     fixed: tuple[tuple[str, object], ...] = ()
 
     def band(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds."""
-        bands = [fit.band(x) for fit in (self.best, *self.rivals)]
+        """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds.
+
+        A rival with as many coefficients as there are points has no bounds, so nothing to say.
+        """
+        bands = [fit.band(x) for fit in (self.best, *self.rivals) if fit is self.best or fit.curve.freedom > 0]
         return np.min([low for low, _ in bands], axis=0), np.max([high for _, high in bands], axis=0)
 
     def time(self, goal: Sequence[float]) -> float:

@@ -130,7 +130,7 @@ def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
     if model.best.doubt:
         click.echo(model.best.doubt)
     if not entries:
-        click.echo("no run would narrow its interval")
+        click.echo("no single run would narrow its interval: are there points enough for one?")
         return
     click.echo(f"its interval is {_half(entries[0].now)}; what a run would make of it:")
     rows = [

@@ -75,7 +75,7 @@ def _make(
     seconds = model.time(goal)
     if not entries:
         said = f"The predicted time on {where}, {si(seconds, 's')}, has no interval that a run could narrow: " + (
-            model.best.doubt or "the points lie on the law, or are too few to tell how far off it is."
+            model.best.doubt or "the points lie on the law, or are too few: run more processor counts."
         )
         return Figure("advise", f"{_TITLE}: {common.study_title(data)}", said, (_curve(model, goal),))
     best = entries[0]

@@ -52,7 +52,7 @@ def test_advice_names_the_next_run(call: Any, tmp_path: Path) -> None:
     made = json.loads(out)
     assert code == 0
     assert made["target"] == {"processors": 64}
-    assert made["time_s"] == pytest.approx(0.1 + 0.9 / 64, rel=0.1)
+    assert made["time_s"] == pytest.approx(0.1 + 0.9 / 64, rel=0.3)
     assert made["next"][0]["width_then"] < made["next"][0]["width"]
     assert made["next"][0]["processors"] > 2
     code, out, _ = call("advise", study)
@@ -75,13 +75,15 @@ def test_two_counts_give_no_advice(call: Any, tmp_path: Path) -> None:
 @pytest.mark.compiler
 def test_the_advised_point_is_run_into_the_study(call: Any, tmp_path: Path) -> None:
     request = tmp_path / "r.toml"
-    request.write_text('processors = [1, 2, 4]\n[program]\nname = "ge2"\n[parameters]\nn = 20\n[[bound]]\n', "utf-8")
+    request.write_text(
+        'processors = [1, 2, 4, 8, 16]\n[program]\nname = "ge2"\n[parameters]\nn = 60\n[[bound]]\n', "utf-8"
+    )
     study = tmp_path / "r.sgstudy"
     assert call("run", request, "-o", study, "--quiet")[0] == 0
     with Study.open(study) as before:
         manifest = before.manifest
         runs = len(before)
-    code, out, _ = call("advise", study, "--at", "16", "--most", "8", "--run", "--json")
+    code, out, _ = call("advise", study, "--at", "64", "--most", "32", "--run", "--json")
     assert code == 0
     ran = json.loads(out)["ran"]
     assert len(ran) == 1

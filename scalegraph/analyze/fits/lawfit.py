@@ -165,7 +165,7 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
 
 def _close(fit: Fit, other: Fit) -> bool:
     """Return whether the evidence for *fit* over *other* is less than about 20 : 1."""
-    return other.weight > 0 and math.log(max(fit.weight, 1e-300) / other.weight) * 2 < select.PLAUSIBLE
+    return other.weight > 0 and math.log(max(fit.weight, 1e-300) / max(other.weight, 1e-300)) * 2 < select.PLAUSIBLE
 
 
 def _against(fit: Fit, best: Fit) -> str:
