@@ -13,17 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, MetricKind, Skipped
+from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Skipped
+from scalegraph.measurements.names import metric_kind
 
 Coordinate: TypeAlias = float | int | str
 INTEGERS_EXACT_BELOW = 2.0**53
 ROOT, METRIC = "<root>", "value"  # names of a call path and of a metric that have none
-
-_TIME_UNITS = {"s", "sec", "secs", "second", "seconds", "ms", "msec", "us", "µs", "usec", "ns", "nsec", "min", "h"}
-_BYTES_UNITS = {"b", "byte", "bytes", "kb", "mb", "gb", "kib", "mib", "gib"}
-_COUNT_UNITS = {"occ", "#", "count", "counts", "ops", "calls"}
-_TIME_WORDS = {"time", "runtime", "walltime", "seconds", "duration", "elapsed", "wallclock"}
-_COUNT_WORDS = {"visits", "calls", "count", "misses", "instructions", "cycles", "flop", "flops", "papi", "ops", "hits"}
 
 
 class Collector:
@@ -196,20 +191,6 @@ def column_of(values: Sequence[Coordinate]) -> NDArray[np.int64] | NDArray[np.fl
 def split_call_path(name: str) -> list[str]:
     """Return the parts of ``main->solve``; C++'s ``operator->`` is no separator, and an empty part keeps its place."""
     return re.split(r"(?<!operator)->", name)
-
-
-def metric_kind(name: str, unit: str = "") -> MetricKind:
-    """Guess what a metric counts from its unit, else from a word of its name."""
-    unit = unit.strip().lower()
-    words = set(re.split(r"[^a-z]+", name.lower()))
-    for kind, units in (("time", _TIME_UNITS), ("bytes", _BYTES_UNITS), ("count", _COUNT_UNITS)):
-        if unit in units and not (kind == "count" and "bytes" in words):
-            return cast("MetricKind", kind)
-    if not unit:
-        for kind, known in (("time", _TIME_WORDS), ("bytes", {"bytes"}), ("count", _COUNT_WORDS)):
-            if words & known:
-                return cast("MetricKind", kind)
-    return "other"
 
 
 def as_number(text: str) -> float | None:

@@ -149,7 +149,7 @@ def _time(
         return "" if word == NONE else str(word), columns, False
     times = [metric for metric in measured.metrics if metric.kind == "time"]
     by_name = {metric.name: metric for metric in times}
-    if "elapsed" in by_name and "time" in by_name and by_name["time"].extent == "exclusive":
+    if "elapsed" in by_name and "time" in by_name and by_name["time"].extent != "unknown":
         notes.append("'time' is summed over the processors; runs take 'elapsed'")
         return "time", {**columns, "time_s": "elapsed"}, True
     if len(times) > 1:

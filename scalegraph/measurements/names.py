@@ -20,7 +20,7 @@ PROCESSORS: Names = _words(
     "processes nprocesses num_processes ranks nranks num_ranks n_ranks mpi_ranks mpi_processes mpi_tasks tasks ntasks "
     "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
     "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
-    "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations"
+    "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size"
 )
 REPETITIONS: Names = _words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "

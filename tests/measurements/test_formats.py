@@ -171,18 +171,20 @@ def test_caliper(tmp_path: Path) -> None:
     found = load(write("caliper", tmp_path))
     assert points(found) == [(2,)]
     assert found.paths == ("main", "main->solve, twice")
-    assert series(found, "main", "sum#time.duration") == [[4]]
-    assert series(found, "main->solve, twice", "sum#time.duration") == [[10]]
-    assert series(found, "main->solve, twice", "sum#time.duration_max") == [[6]]
-    assert series(found, "main->solve, twice", "sum#time.duration_mean") == [[5]]
+    assert series(found, "main", "time") == [[4]]
+    assert series(found, "main->solve, twice", "time") == [[10]]
+    assert series(found, "main->solve, twice", "time_max") == [[6]]
+    assert series(found, "main->solve, twice", "time_mean") == [[5]]
     assert series(found, "main->solve, twice", "max#time.duration") == [[5]]
+    assert series(found, "main", "elapsed") == [[8.5]]
     assert series(found, "main", "elapsed_time") == [[9.5]]
+    assert found.metrics[found.metric("time")].description == "sum#time.duration"
 
 
 def test_caliper_files_of_one_point_are_repetitions(tmp_path: Path) -> None:
     found = load(write("caliper-directory", tmp_path))
     assert points(found) == [(2,), (4,)]
-    assert series(found, "main", "sum#time.duration") == [[4, 4], [4]]
+    assert series(found, "main", "time") == [[4, 4], [4]]
 
 
 REFUSED = {

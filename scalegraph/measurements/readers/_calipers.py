@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, adds_up, together
 
 PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
@@ -17,6 +19,8 @@ ABOUT = {
     "hostname", "hostlist", "workdir", "jobid", "walltime", "systime", "cputime", "adiakversion", "mpi_version",
     "mpi_library", "mpi_library_version", "mpi_library_vendor", "Built by",
 }  # fmt: skip
+ELAPSED = "elapsed"
+_TIME = re.compile(r"(?:inclusive#)?(?:scale#)?sum#.*(?:time|host)\.duration(?:\.ns)?")
 NOTE = (
     "Values are summed over the processes; metrics that end in _max and _mean are of the process that has most and of "
     "the average one."
@@ -60,24 +64,55 @@ def _parameters(profiles: Sequence[CaliperProfile], name: str) -> tuple[list[str
     return chosen, [f"In every file: {', '.join(notes)}."] if notes else []
 
 
+def _names(metrics: Iterable[str]) -> dict[str, str]:
+    """Return short names for the metric of time and those that belong to it; the file's own stay for all others.
+
+    ``sum#inclusive#sum#time.duration`` is made by adding up processes, ``max#..`` and its sisters by comparing them:
+    of these the longest is how long the program ran.
+    """
+    times = [name for name in metrics if _TIME.fullmatch(name)]
+    times.sort(key=lambda name: "inclusive#" in name)
+    if not times:
+        return {}
+    rest = times[0].removeprefix("sum#")
+    sisters = {"max#": ELAPSED, "avg#": "time_mean", "min#": "time_min"} if rest.startswith("inclusive#") else {}
+    return {times[0]: "time", **{start + rest: name for start, name in sisters.items()}}
+
+
 def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ranks: bool) -> None:
+    inclusive: dict[int, dict[int, float]] = {}
+    short = _names(profile.metrics)
     for (parts, metric), by_rank in profile.values.items():
-        place: int | None = None
+        places: list[int] = []
         for part in (PROGRAM, *parts) if top else parts:
-            place = found.child(place, part)
-        assert place is not None
-        known = profile.metrics[metric]
-        extent = _extent(metric)
-        column = found.metric(metric, known.unit, extent=extent, description=known.description)
-        values = [together(metric, each) for each in by_rank.values()]
-        found.add(point, place, column, (together(metric, values),))
-        if ranks and adds_up(metric):
-            for ending, value in (("max", max(values)), ("mean", sum(values) / len(profile.ranks))):
-                column = found.metric(f"{metric}_{ending}", known.unit, extent=extent, description=known.description)
-                found.add(point, place, column, (value,))
+            places.append(found.child(places[-1] if places else None, part))
+        values = {rank: together(metric, each) for rank, each in by_rank.items()}
+        whole = together(metric, list(values.values()))
+        found.add(point, places[-1], _metric(profile, metric, "", short, found), (whole,))
+        if not ranks or not adds_up(metric):
+            continue
+        for ending, value in (("_max", max(values.values())), ("_mean", whole / len(profile.ranks))):
+            found.add(point, places[-1], _metric(profile, metric, ending, short, found), (value,))
+        if short.get(metric) == "time" and _extent(metric) == "exclusive":
+            for place in places:
+                above = inclusive.setdefault(place, {})
+                for rank, value in values.items():
+                    above[rank] = above.get(rank, 0.0) + value
+    for place, by_rank_all in inclusive.items():
+        unit = found.metrics[found.metric("time")].unit
+        column = found.metric(ELAPSED, unit, kind="time", extent="inclusive", description="longest time of a process")
+        found.add(point, place, column, (max(by_rank_all.values()),))
+    root = next(index for index, path in enumerate(found.call_paths) if path.parent is None)
     for name, value in profile.results.items():
-        root = next(index for index, path in enumerate(found.call_paths) if path.parent is None)
         found.add(point, root, found.metric(name, extent="inclusive", description="of the whole run"), (value,))
+
+
+def _metric(profile: CaliperProfile, name: str, ending: str, short: dict[str, str], found: Collector) -> int:
+    known = profile.metrics[name]
+    description = "; ".join(each for each in (name if name in short else "", known.description) if each)
+    kind = "time" if "duration" in name and "/" not in name else metric_kind(name, known.unit)
+    title = short.get(name, name) + ending
+    return found.metric(title, known.unit, kind=kind, extent=_extent(name), description=description)
 
 
 def _extent(metric: str) -> str:

@@ -10,11 +10,13 @@ import numpy as np
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.collecting import Collector, Coordinate
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.readers._cubex import Profile, Values, read_profile
 
 LOCATIONS = "locations"  # parameter or metric: how many threads of all processes
 ELAPSED = "elapsed"
+_KINDS = {"occ": "count", "#": "count", "sec": "time", "bytes": "bytes"}
 NOTE = (
     "Values are exclusive and summed over the locations (threads of all processes); metrics that end in _max and _mean "
     "are of the location that has most and of the average one; 'elapsed' is the longest inclusive time of a location."
@@ -50,7 +52,8 @@ def _add(profile: Profile, point: int, found: Collector, *, several: bool) -> No
         places.append(found.child(parent, node.name, node.file, node.line))
     for values in profile.metrics:
         for name, column, extent, description in _metrics(values, profile.locations, several=several):
-            metric = found.metric(name, values.unit, extent=extent, description=description)
+            kind = _KINDS.get(values.unit.lower()) or metric_kind(values.name, values.unit)
+            metric = found.metric(name, values.unit, kind=kind, extent=extent, description=description)
             for index in np.flatnonzero(~np.isnan(column)):
                 found.add(point, places[index], metric, (float(column[index]),))
     if several and found.parameters != (LOCATIONS,):
