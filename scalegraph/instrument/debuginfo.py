@@ -12,7 +12,10 @@ import numpy as np
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
+from scalegraph.instrument import inlining
 from scalegraph.instrument.image import Image
+
+_NOWHERE = -1
 
 
 class Place(NamedTuple):
@@ -104,32 +107,42 @@ def lines(path: Path | str, root: str = "") -> LineMap:
 
 
 def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tuple[int, int, int]]]:
-    """Yield (address, file, line) of every compilation unit; appends to *files*."""
+    """Yield (address, file, line) of every compilation unit; appends to *files*.
+
+    What was inlined from headers of the compiler or the system has the line of the program that calls it.
+    """
     known: dict[str, int] = {}
     for unit in dwarf.iter_CUs():
         program = dwarf.line_program_for_CU(unit)
         if program is None:
             continue
-        numbers: dict[int, int] = {}
         names = files_of(unit, program.header, root)
-        rows = []
-        for entry in program.get_entries():
-            state = entry.state
-            if state is None:
-                continue
-            if state.end_sequence:
-                rows.append((state.address, 0, 0))
-                continue
-            name = names.get(state.file, "")
-            if name.endswith("/sg_probe.h"):
-                continue  # probes stand for the line that they are planted in
-            if state.file not in numbers:
-                if name not in known:
-                    known[name] = len(files)
-                    files.append(name)
-                numbers[state.file] = known[name]
-            rows.append((state.address, numbers[state.file], state.line))
-        yield rows
+        rows = _rows(program, names)
+        foreign = {number for number, name in names.items() if inlining.is_foreign(name)}
+        if any(row[1] in foreign for row in rows):
+            rows = inlining.climbed(rows, foreign, inlining.calls(dwarf, unit))
+        numbers: dict[int, int] = {_NOWHERE: 0}
+        for number in {row[1] for row in rows} - {_NOWHERE}:
+            name = names.get(number, "")
+            if name not in known:
+                known[name] = len(files)
+                files.append(name)
+            numbers[number] = known[name]
+        yield [(address, numbers[file], line) for address, file, line in rows]
+
+
+def _rows(program: Any, names: dict[int, str]) -> list[tuple[int, int, int]]:
+    """Return (address, number of the file in the unit, line) of a line program; the end of code has no file."""
+    rows = []
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        if state.end_sequence:
+            rows.append((state.address, _NOWHERE, 0))
+        elif not names.get(state.file, "").endswith("/sg_probe.h"):  # probes stand for the line they are planted in
+            rows.append((state.address, state.file, state.line))
+    return rows
 
 
 def files_of(unit: Any, header: Any, root: str) -> dict[int, str]:

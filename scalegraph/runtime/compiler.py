@@ -84,9 +84,15 @@ class Compiler:
             "-fno-lto",
             "-fno-ipa-reference",
             "-fstack-clash-protection",
+            *self.linking,
             *inline,
             *(() if self.language == "fortran" else ("-Wno-tsan",)),
         )
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Options for the linker: target regions run on the host, so nobody looks for compilers of other devices."""
+        return () if self.clang else ("-foffload=disable",)
 
     def run(
         self,

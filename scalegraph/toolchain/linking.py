@@ -30,7 +30,7 @@ def link(
 
     *names*: the sources that temporary objects stand for. Raises `BuildError` with the linker's output.
     """
-    command = ["-no-pie", *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
+    command = ["-no-pie", *compiler.linking, *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
     result: subprocess.CompletedProcess[str] = compiler.run(command, cwd=cwd, cancel=cancel)
     output = result.stderr
     for item, name in names.items():

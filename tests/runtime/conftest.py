@@ -21,6 +21,7 @@ from scalegraph.runtime.results import Result, read_result, write_config
 
 PROGRAMS = Path(__file__).parent / "programs"
 HOOKS = ["-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie", "-Wno-tsan"]
+ON_HOST = "-foffload=disable"  # target regions run on the host
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,11 @@ class Simulator:
         if not program.exists():
             compiler, source = self.source(name)
             probe, item = self.runtime.include / "sg_probe.h", self.directory / f"{name}.o"
-            self._run(*compiler, "-O2", "-g", *HOOKS, "-include", str(probe), "-c", str(source), "-o", str(item))
+            self._run(
+                *compiler, "-O2", "-g", *HOOKS, ON_HOST, "-include", str(probe), "-c", str(source), "-o", str(item)
+            )
             libraries = [str(self.runtime.archive), *self.runtime.link_flags]
-            self._run(*compiler, str(item), *libraries, "-o", str(program))
+            self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(program))
             program.with_suffix(".blocks").write_bytes(block_table(program))
         return program
 
@@ -97,7 +100,18 @@ class Simulator:
             probe = self.directory / "no_probe.h"
             probe.write_text("#define SCALEGRAPH_SCOPE(id) (void)0\n")
             compiler, source = self.source(name)
-            options = ["-O2", "-fopenmp", "-include", str(probe), str(source), "-o", str(program), "-lm", "-lpthread"]
+            options = [
+                "-O2",
+                "-fopenmp",
+                ON_HOST,
+                "-include",
+                str(probe),
+                str(source),
+                "-o",
+                str(program),
+                "-lm",
+                "-lpthread",
+            ]
             self._run(*compiler, *options, *(["-latomic"] if source.suffix == ".cpp" else []))
         environment = {
             **os.environ,
