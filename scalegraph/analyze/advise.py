@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -66,6 +66,11 @@ class Model:
         return found
 
 
+def _plain(value: Any) -> object:
+    """Return a cell of a table as Python's own number or text."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def _whole(value: float) -> int | float:
     return round(value) if abs(value - round(value)) < 1e-6 * max(1.0, abs(value)) else value
 
@@ -116,7 +121,7 @@ def _over_processors(runs: pd.DataFrame, scaling: pd.DataFrame) -> Model | None:
     if not fits or len(counts) < 3:
         return None
     rivals = tuple(fit for fit in fits[1:] if fit.law in fits[0].rivals)
-    fixed = tuple((name.removeprefix(PARAMETER), first[name]) for name in names if not pd.isna(first[name]))
+    fixed = tuple((name.removeprefix(PARAMETER), _plain(first[name])) for name in names if not pd.isna(first[name]))
     return Model("", counts, fits[0], rivals, fixed=fixed)
 
 
@@ -146,7 +151,7 @@ def _over_sizes(runs: pd.DataFrame) -> Model | None:
     if len(np.unique(points[:, 0])) < 3 or len(np.unique(points[:, 1])) < 3 or len(points) < 7 or (points <= 0).any():
         return None
     best = fit_models(points, values[None], parameters=("N", size.removeprefix(PARAMETER)))[0]
-    fixed = tuple((name.removeprefix(PARAMETER), runs[name].iloc[0]) for name in names if name not in varying)
+    fixed = tuple((name.removeprefix(PARAMETER), _plain(runs[name].iloc[0])) for name in names if name not in varying)
     return Model(size.removeprefix(PARAMETER), points, best, (), tuple(along), fixed)
 
 

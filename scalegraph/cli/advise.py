@@ -101,9 +101,7 @@ def _document(
     def plain(entry: Advice) -> dict[str, Any]:
         return {
             "processors": entry.processors,
-            "parameters": {
-                name: value.item() if hasattr(value, "item") else value for name, value in entry.parameters.items()
-            },
+            "parameters": dict(entry.parameters),
             "time_s": entry.seconds,
             "cost_s": entry.cost,
             "width": entry.now,
