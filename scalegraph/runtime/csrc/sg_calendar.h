@@ -45,6 +45,10 @@ static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t len
     c->transactions++;
     c->occupied += length;
     c->waited += waited;
+    if (place == c->count && place > 0 && c->busy[place - 1].end == start) {
+        c->busy[place - 1].end += length; /* a queue grows at its end */
+        return;
+    }
     int joins_before = place > 0 && c->busy[place - 1].end == start;
     int joins_after = place < c->count && c->busy[place].start == start + length;
     if (joins_before && joins_after) {
@@ -64,7 +68,8 @@ static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t len
                 return; /* before everything that is remembered */
             place -= half;
         }
-        memmove(&c->busy[place + 1], &c->busy[place], (c->count - place) * sizeof(sg_interval));
+        for (uint32_t i = c->count; i > place; i--) /* seldom more than one or two */
+            c->busy[i] = c->busy[i - 1];
         c->busy[place] = (sg_interval){start, start + length};
         c->count++;
     }

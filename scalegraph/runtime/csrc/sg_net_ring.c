@@ -43,15 +43,29 @@ static inline uint64_t divide(uint64_t value, divisor d)
     return quotient;
 }
 
+/* A ring as a packet sees it. */
+typedef struct track {
+    sg_calendar *slots;
+    sg_interval *last; /* of each slot the last interval of its calendar, or zeros; side by side */
+    divisor count, hop, revolution;
+} track;
+
+/* Where a processor is: its leaf ring, its station on that. */
+typedef struct spot {
+    uint32_t ring, station;
+} spot;
+
 typedef struct ring_net {
     uint32_t cells;    /* processors of one leaf ring */
     uint32_t stations; /* and its slots */
     uint32_t rings;    /* stations and slots of the upper ring */
+    uint32_t used;     /* leaf rings with a processor of this run, at least */
     uint64_t hop, upper_hop, interface, router, holder;
     uint64_t revolution;
-    divisor by_stations, by_rings, by_hop, by_upper_hop;
+    track leaf[MAX_RINGS], upper;
     sg_calendar *slots; /* of leaf ring r: slots + r * stations; the upper ring's come last */
     sg_calendar *cell;  /* of each processor: supplying a subpage */
+    spot *spot;         /* of each processor */
     size_t bytes;
     /* The other rings of the transaction under way and who has a copy there; not on the stack, because that
      * of a simulated processor is cold. */
@@ -69,6 +83,25 @@ static const sg_net_parameter parameters[] = {
     {NULL, 0, 0},
 };
 
+static track make_track(const ring_net *net, sg_interval *last, size_t first, uint64_t count, uint64_t hop)
+{
+    return (track){net->slots + first, last + first, divisor_of(count), divisor_of(hop),
+                   divisor_of(count * hop)};
+}
+
+/* Shares out the network's memory: `slots` calendars, one of each of the `cells`, what belongs to them. */
+static void lay_out(ring_net *net, size_t slots, size_t cells)
+{
+    net->cell = net->slots + slots;
+    sg_interval *last = (sg_interval *)(net->cell + cells);
+    net->spot = (spot *)(last + slots);
+    for (uint32_t p = 0; p < cells; p++)
+        net->spot[p] = (spot){p / net->cells, p % net->cells};
+    for (uint32_t ring = 0; ring < net->rings; ring++)
+        net->leaf[ring] = make_track(net, last, (size_t)ring * net->stations, net->stations, net->hop);
+    net->upper = make_track(net, last, slots - net->rings, net->rings, net->upper_hop);
+}
+
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {
     ring_net *net = calloc(1, sizeof *net);
@@ -77,18 +110,17 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->cells = (uint32_t)sg_config_u64(config, "ring_processors");
     net->stations = net->cells + ROUTERS;
     net->rings = (uint32_t)sg_config_u64(config, "rings");
+    net->used = ((config->processors + 63) / 64 * 64 + net->cells - 1) / net->cells;
+    if (net->used > net->rings)
+        net->used = net->rings;
     net->hop = sg_config_u64(config, "hop_cycles");
     net->upper_hop = sg_config_u64(config, "upper_hop_cycles");
     net->interface = sg_config_u64(config, "interface_cycles");
     net->router = sg_config_u64(config, "router_cycles");
     net->holder = sg_config_u64(config, "holder_cycles");
     net->revolution = net->hop * net->stations;
-    net->by_stations = divisor_of(net->stations);
-    net->by_rings = divisor_of(net->rings);
-    net->by_hop = divisor_of(net->hop);
-    net->by_upper_hop = divisor_of(net->upper_hop);
-    size_t slots = (size_t)net->rings * net->stations + net->rings;
-    net->bytes = (slots + (size_t)net->rings * net->cells) * sizeof(sg_calendar);
+    size_t slots = (size_t)net->rings * net->stations + net->rings, cells = (size_t)net->rings * net->cells;
+    net->bytes = (slots + cells) * sizeof(sg_calendar) + slots * sizeof(sg_interval) + cells * sizeof(spot);
     if (net->rings * net->cells < config->max_processors)
         snprintf(error, error_size,
                  "machine.network.rings: expected room for %u processors, got %u rings of %u",
@@ -96,7 +128,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     else if (!(net->slots = sg_map(net->bytes)))
         snprintf(error, error_size, "the host has no memory for the network");
     else {
-        net->cell = net->slots + slots;
+        lay_out(net, slots, cells);
         return net;
     }
     free(net);
@@ -110,54 +142,84 @@ static void destroy(void *state)
     free(net);
 }
 
-/* A ring as a packet sees it. */
-typedef struct track {
-    sg_calendar *slots;
-    divisor count, hop;
-} track;
-
-static track leaf_ring(const ring_net *net, uint32_t ring)
+static inline uint64_t distance(const track *t, uint64_t from, uint64_t to)
 {
-    return (track){net->slots + (size_t)ring * net->stations, net->by_stations, net->by_hop};
+    return (to >= from ? to - from : to + t->count.by - from) * t->hop.by;
 }
 
-static track upper_ring(const ring_net *net)
+/* A slot at the station and when, and where that belongs in its calendar. */
+typedef struct passage {
+    uint64_t slot, time;
+    uint32_t place;
+} passage;
+
+/* Is the slot empty for `length` cycles when it passes at at->time? Sets at->place if so. */
+static inline int is_empty(const track *t, passage *at, uint64_t length)
 {
-    return (track){net->slots + (size_t)net->rings * net->stations, net->by_rings, net->by_upper_hop};
+    const sg_interval *last = &t->last[at->slot];
+    if (last->end <= at->time) {
+        at->place = t->slots[at->slot].count;
+        return 1;
+    }
+    return last->start >= at->time + length &&
+           sg_calendar_find(&t->slots[at->slot], at->time, length, &at->place) == at->time;
 }
 
-static uint64_t distance(track t, uint64_t from, uint64_t to)
+/* The earliest passage of an empty slot when none is empty that passes in the revolution before `at`. A slot
+ * comes by every revolution. */
+static __attribute__((noinline)) passage first_later(const track *t, passage at, uint64_t length)
 {
-    return (to >= from ? to - from : to + t.count.by - from) * t.hop.by;
+    passage best = {.time = UINT64_MAX};
+    uint64_t revolution = t->revolution.by, first = at.time;
+    for (uint64_t i = 0; i < t->count.by && best.time > first + i * t->hop.by; i++) {
+        at.time = first + i * t->hop.by;
+        while (at.time < best.time && !is_empty(t, &at, length)) {
+            uint64_t free = sg_calendar_find(&t->slots[at.slot], at.time, length, &at.place);
+            at.time = free >= best.time
+                          ? free
+                          : at.time + divide(free - at.time + revolution - 1, t->revolution) * revolution;
+        }
+        if (at.time < best.time)
+            best = at;
+        at.slot = at.slot == 0 ? t->count.by - 1 : at.slot - 1;
+    }
+    return best;
+}
+
+/* The copy of a slot's last interval, after `length` from `start` on was taken. (Not copied as a whole: the
+ * host waits when it reads in one piece what it has just written in two.) */
+static inline void follow(const sg_calendar *slot, sg_interval *last, uint64_t start, uint64_t length)
+{
+    if (start >= last->end) {
+        if (start != last->end)
+            last->start = start;
+        last->end = start + length;
+    } else if (start + length == last->start) {
+        *last = slot->busy[slot->count - 1];
+    }
 }
 
 /* Puts a packet on the ring at `station`, not before `time`, into the first slot that passes there and is
  * empty for `length` cycles. Returns when; adds the time beyond the first passing slot to `wait`. */
-static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
+static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
-    uint64_t hops = divide(time + t.hop.by - 1, t.hop), first = hops * t.hop.by, best = UINT64_MAX;
-    uint64_t passed = hops - divide(hops, t.count) * t.count.by, best_slot = 0;
-    uint64_t slot = station >= passed ? station - passed : station + t.count.by - passed;
-    uint32_t place, best_place = 0;
-    for (uint64_t i = 0; i < t.count.by && best > first + i * t.hop.by; i++) {
-        /* The slot comes by every revolution; look in its calendar from its first passage on. */
-        uint64_t revolution = t.count.by * t.hop.by, passage = first + i * t.hop.by, free = passage;
-        for (;;) {
-            free = sg_calendar_find(&t.slots[slot], passage, length, &place);
-            if (free == passage)
-                break;
-            passage += (free - passage + revolution - 1) / revolution * revolution;
+    uint64_t hop = t->hop.by, count = t->count.by;
+    uint64_t hops = divide(time + hop - 1, t->hop), first = hops * hop;
+    uint64_t passed = hops - divide(hops, t->count) * count;
+    passage at = {.slot = station >= passed ? station - passed : station + count - passed, .time = first};
+    for (uint64_t end = first + t->revolution.by; !is_empty(t, &at, length);) {
+        at.slot = at.slot == 0 ? count - 1 : at.slot - 1;
+        at.time += hop;
+        if (at.time == end) {
+            at = first_later(t, at, length);
+            break;
         }
-        if (passage < best) {
-            best = passage;
-            best_slot = slot;
-            best_place = place;
-        }
-        slot = slot == 0 ? t.count.by - 1 : slot - 1;
     }
-    sg_calendar_take(&t.slots[best_slot], best, length, best_place, best - first);
-    *wait += best - first;
-    return best;
+    sg_calendar *slot = &t->slots[at.slot];
+    sg_calendar_take(slot, at.time, length, at.place, at.time - first);
+    follow(slot, &t->last[at.slot], at.time, length);
+    *wait += at.time - first;
+    return at.time;
 }
 
 #define NOBODY UINT32_MAX
@@ -166,6 +228,15 @@ static uint64_t load(track t, uint64_t station, uint64_t time, uint64_t length, 
 static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t ring, uint32_t from)
 {
     uint32_t first = ring * net->cells, behind = NOBODY, end = first + net->cells;
+    if (r->copies == 0)
+        return NOBODY;
+    if (first >> 6 == (end - 1) >> 6) { /* all bits of the ring are in one word */
+        uint64_t all = r->holders[first >> 6] >> (first & 63) & ~0ull >> (64 - net->cells);
+        uint64_t ahead = from < 63 ? all >> (from + 1) << (from + 1) : 0;
+        if (all == 0)
+            return NOBODY;
+        return first + (uint32_t)__builtin_ctzll(ahead != 0 ? ahead : all);
+    }
     if (end > r->words * 64)
         end = r->words * 64;
     for (uint32_t p = first; p < end;) {
@@ -200,12 +271,12 @@ static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, uint
 static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_t holder, uint64_t sent,
                       uint64_t *wait)
 {
-    uint32_t own = r->processor / net->cells, station = r->processor % net->cells;
-    track upper = upper_ring(net), there = leaf_ring(net, ring), here = leaf_ring(net, own);
+    uint32_t own = net->spot[r->processor].ring, station = net->spot[r->processor].station;
+    const track *upper = &net->upper, *there = &net->leaf[ring], *here = &net->leaf[own];
     uint64_t in = net->cells + 1; /* station of the router that comes from the upper ring */
     uint64_t time = sent + distance(upper, own, ring) + net->router;
     time = load(there, in, time, net->revolution, wait);
-    uint64_t late = supply(net, r, holder, time + distance(there, in, holder % net->cells));
+    uint64_t late = supply(net, r, holder, time + distance(there, in, net->spot[holder].station));
     *wait += late;
     time += net->revolution + late + net->router;
     time =
@@ -219,12 +290,10 @@ static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_
 static uint32_t other_rings(const ring_net *net, const sg_request *r, int local, uint32_t *ring,
                             uint32_t *holder)
 {
-    uint32_t own = r->processor / net->cells, count = 0;
+    uint32_t own = net->spot[r->processor].ring, count = 0;
     if (r->kind == SG_FETCH_READ && local)
         return 0;
-    uint32_t used = (r->words * 64 + net->cells - 1) / net->cells; /* nobody is on the rings beyond */
-    if (used > net->rings)
-        used = net->rings;
+    uint32_t used = net->used;
     for (uint32_t i = 1; i < used && r->copies > 0; i++) {
         ring[count] = own + i < used ? own + i : own + i - used;
         holder[count] = first_holder(net, r, ring[count], net->cells + 1);
@@ -235,7 +304,7 @@ static uint32_t other_rings(const ring_net *net, const sg_request *r, int local,
             break;
     }
     if (r->copies == 0 && !local && r->kind != SG_UPGRADE) {
-        ring[0] = r->home / net->cells;
+        ring[0] = net->spot[r->home].ring;
         holder[0] = NOBODY;
         count = 1;
     }
@@ -245,23 +314,23 @@ static uint32_t other_rings(const ring_net *net, const sg_request *r, int local,
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     ring_net *net = state;
-    uint32_t own = r->processor / net->cells, station = r->processor % net->cells;
+    uint32_t own = net->spot[r->processor].ring, station = net->spot[r->processor].station;
     uint32_t *ring = net->ring, *holder = net->holder_there;
     uint64_t wait = 0, time = sg_wait_line(r, r->now + net->interface, &wait);
-    track here = leaf_ring(net, own);
+    const track *here = &net->leaf[own];
     uint64_t start = load(here, station, time, net->revolution, &wait);
     uint32_t supplier = first_holder(net, r, own, station);
-    int local = supplier != NOBODY || (r->copies == 0 && r->home / net->cells == own);
+    int local = supplier != NOBODY || (r->copies == 0 && net->spot[r->home].ring == own);
     uint64_t late = 0;
     if (supplier != NOBODY)
-        late = supply(net, r, supplier, start + distance(here, station, supplier % net->cells));
+        late = supply(net, r, supplier, start + distance(here, station, net->spot[supplier].station));
     uint64_t end = start + net->revolution + late, end_wait = wait + late;
 
     uint32_t count = other_rings(net, r, local, ring, holder);
     if (count > 0) {
-        track upper = upper_ring(net);
+        const track *upper = &net->upper;
         time = start + distance(here, station, net->cells) + net->router;
-        uint64_t sent = load(upper, own, time, upper.count.by * upper.hop.by, &wait);
+        uint64_t sent = load(upper, own, time, upper->revolution.by, &wait);
         for (uint32_t i = 0; i < count; i++) {
             uint64_t branch_wait = wait;
             uint64_t arrival = visit(net, r, ring[i], holder[i], sent, &branch_wait);
@@ -285,8 +354,8 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
     uint64_t wait = 0;
     (void)line;
     (void)home;
-    load(leaf_ring(net, processor / net->cells), processor % net->cells, now + net->interface,
-         net->revolution, &wait);
+    const track *own = &net->leaf[net->spot[processor].ring];
+    load(own, net->spot[processor].station, now + net->interface, net->revolution, &wait);
 }
 
 /* A cell keeps what it touched: every processor is a place of its own. */
