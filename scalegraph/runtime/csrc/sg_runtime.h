@@ -200,12 +200,14 @@ typedef struct sg_context {
     uint32_t processors;
     sg_thread **thread; /* by number; SG_MAX_THREADS places */
     uint32_t threads;   /* places in use so far */
-    uint64_t *heap;     /* processors with a thread: clock << SG_KEY_BITS | number, smallest first */
-    uint32_t heap_size;
+    /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_order.h. */
+    uint64_t *order;
+    uint32_t order_leaves, free_leaves;
+    uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
     uint32_t waiting;                      /* threads in run queues */
     sg_thread *timed;                      /* threads in timed waits, the earliest first */
-    uint64_t timer;                        /* time of the timer's entry in the heap; UINT64_MAX: none */
+    uint64_t timer;                        /* time of the timer's entry in the order; UINT64_MAX: none */
     uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
     uint64_t large_stacks;                 /* bytes of stacks that are larger than the run's */
     bool fast_thread_pointer;
@@ -265,7 +267,7 @@ typedef struct sg_context {
 #define SG_TRAP       (1ull << 53)
 #define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
 
-/* Behind the processors' numbers there is one more in the heap: the timer of all timed waits. */
+/* Behind the processors' numbers there is one more in the order: the timer of all timed waits. */
 #define SG_KEY_BITS 13
 #define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
 #define SG_TIMER    SG_MAX_PROCESSORS
@@ -392,10 +394,16 @@ static inline uint64_t sg_key(const sg_processor *p)
     return p->clock << SG_KEY_BITS | p->id;
 }
 
+/* Key of the earliest of the processors that wait for their turn; UINT64_MAX: there are none. */
+static inline uint64_t sg_first_key(void)
+{
+    return sg->order[1];
+}
+
 /* Is some ready processor earlier than `p`? */
 static inline bool sg_is_late(const sg_processor *p)
 {
-    return sg->heap_size != 0 && sg->heap[0] < sg_key(p);
+    return sg_first_key() < sg_key(p);
 }
 
 static inline void sg_turn(sg_processor *p)

@@ -2,7 +2,7 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
-#include "sg_heap.h"
+#include "sg_order.h"
 #include "sg_whatif.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
@@ -18,7 +18,7 @@ static sg_processor idle_processor = {
 sg_context *sg;
 sg_processor *sg_now = &idle_processor;
 
-/* ---- timed waits: one entry in the heap for all of them ---- */
+/* ---- timed waits: one entry in the order for all of them ---- */
 
 #define NEVER (UINT64_MAX >> SG_KEY_BITS)
 
@@ -27,14 +27,7 @@ static void arm_timer(void)
 {
     if (sg->timed == NULL || sg->timed->deadline >= sg->timer)
         return;
-    uint64_t key = sg->timed->deadline << SG_KEY_BITS | SG_TIMER;
-    uint32_t at = sg->heap_size;
-    if (sg->timer == UINT64_MAX)
-        sg->heap_size++;
-    else
-        for (at = 0; (sg->heap[at] & SG_KEY_MASK) != SG_TIMER;)
-            at++;
-    heap_rise(at, key);
+    order_set_timer(sg->timed->deadline << SG_KEY_BITS | SG_TIMER);
     sg->timer = sg->timed->deadline;
 }
 
@@ -47,9 +40,10 @@ static void stop_timing(sg_thread *t)
     t->timed = false;
 }
 
-/* The timer's entry has left the heap: wakes everybody whose time has come. */
+/* Wakes everybody whose time has come. */
 static void fire_timer(uint64_t now)
 {
+    order_set_timer(UINT64_MAX);
     sg->timer = UINT64_MAX;
     for (sg_thread *t; (t = sg->timed) != NULL && t->deadline <= now;) {
         t->timed_out = true;
@@ -66,8 +60,8 @@ void sg_refresh_limit(sg_processor *p)
     uint64_t limit = SG_NEVER;
     if (SG_UNLIKELY(sg->stop_signal))
         limit = 0;
-    else if (sg->heap_size != 0)
-        limit = (sg->heap[0] >> SG_KEY_BITS) + sg->config.quantum_cycles;
+    else if (sg_first_key() != UINT64_MAX)
+        limit = (sg_first_key() >> SG_KEY_BITS) + sg->config.quantum_cycles;
     if (SG_UNLIKELY(p->ready.head != NULL)) {
         uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
         limit = next < limit ? next : limit;
@@ -111,7 +105,7 @@ static void install(sg_processor *p, sg_thread *t)
     }
     p->worked = true;
     p->slice_end = p->clock + sg->config.slice_cycles;
-    heap_push(sg_key(p));
+    order_add(p->id, sg_key(p));
 }
 
 static void enqueue(sg_processor *p, sg_thread *t)
@@ -174,9 +168,9 @@ static sg_processor *place_for(const sg_thread *t)
  * its account, its stack, and what its pending reference will look at. */
 static void expect_next(void)
 {
-    if (sg->heap_size == 0)
+    if (sg_first_key() == UINT64_MAX)
         return;
-    uint32_t id = (uint32_t)(sg->heap[0] & SG_KEY_MASK);
+    uint32_t id = (uint32_t)(sg_first_key() & SG_KEY_MASK);
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;
     const char *processor = (const char *)&sg->processor[id];
@@ -206,15 +200,18 @@ static void resume(void **from, sg_processor *to)
     sg_arch_switch(from, to->coroutine->stack_pointer);
 }
 
-/* Takes the earliest processor out of the heap. */
+/* Takes the earliest processor out of the order. */
 static sg_processor *take_next(void)
 {
     for (;;) {
-        if (SG_UNLIKELY(sg->heap_size == 0))
+        uint64_t top = sg_first_key();
+        uint32_t id = (uint32_t)(top & SG_KEY_MASK);
+        if (SG_UNLIKELY(top == UINT64_MAX))
             sg_stop_deadlock();
-        uint64_t top = heap_pop();
-        if (SG_LIKELY((top & SG_KEY_MASK) != SG_TIMER))
-            return &sg->processor[top & SG_KEY_MASK];
+        if (SG_LIKELY(id != SG_TIMER)) {
+            order_remove(id);
+            return &sg->processor[id];
+        }
         fire_timer(top >> SG_KEY_BITS);
     }
 }
@@ -234,13 +231,13 @@ static void depart(sg_thread *t)
 
 void sg_turn_slow(sg_processor *p)
 {
-    uint64_t top = sg->heap[0];
-    sg_processor *next = &sg->processor[top & SG_KEY_MASK];
+    uint32_t top = (uint32_t)(sg_first_key() & SG_KEY_MASK);
+    sg_processor *next = &sg->processor[top];
     p->coroutine->account = p->account;
-    if (SG_LIKELY((top & SG_KEY_MASK) != SG_TIMER)) {
-        heap_replace_top(sg_key(p));
+    if (SG_LIKELY(top != SG_TIMER)) {
+        order_replace(top, p->id, sg_key(p));
     } else {
-        heap_push(sg_key(p));
+        order_add(p->id, sg_key(p));
         next = take_next();
     }
     if (SG_LIKELY(next != p)) {
@@ -413,9 +410,7 @@ void sg_sched_open(void)
     sg->processor = sg_new(n * sizeof(sg_processor));
     sg->coroutine = sg_new(n * sizeof(sg_coroutine));
     sg_thread_open();
-    sg->heap = sg_new((n + 9) * sizeof(uint64_t)); /* the timer's entry, and what heap_replace_top looks at */
-    for (uint32_t i = 0; i < n + 9; i++)
-        sg->heap[i] = UINT64_MAX;
+    order_open(n);
     sg->timer = UINT64_MAX;
     sg->first_variable = sg_variables_of(n, SG_OWN_QUEUE);
     idle_processor.block_of = sg->no_block_index - sg->text_low;
