@@ -52,20 +52,20 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
     if (!cache->first || create_policy(cache, sets) != 0)
         return -1;
     if (level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES) {
-        cache->stride = cache->rest_stride = sets;
-        cache->set_stride = cache->rest_set_stride = 1;
+        cache->stride = sets;
+        cache->set_stride = cache->rest_step = 1;
         cache->way_stride = sets * instances;
         cache->rest = cache->first + cache->way_stride;
     } else if (is_first_level) {
         cache->stride = sets;
         cache->set_stride = 1;
         cache->rest = cache->first + sets * instances;
-        cache->rest_stride = sets * (level->ways - 1);
-        cache->rest_set_stride = level->ways - 1;
+        cache->rest_step = level->ways - 1;
         cache->way_stride = 1;
     } else {
-        cache->stride = cache->rest_stride = sets * level->ways;
-        cache->set_stride = cache->rest_set_stride = level->ways;
+        cache->stride = sets * level->ways;
+        cache->set_stride = level->ways;
+        cache->rest_step = 1;
         cache->way_stride = 1;
         cache->rest = cache->first + 1;
     }

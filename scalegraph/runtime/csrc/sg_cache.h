@@ -28,10 +28,11 @@
 enum sg_copy { SG_INVALID, SG_SHARED, SG_EXCLUSIVE, SG_MODIFIED };
 
 typedef struct sg_cache {
-    uint64_t *first, *rest;             /* way 0 and way 1 of set 0 of instance 0 */
-    size_t stride, rest_stride;         /* from one instance to the next, in entries */
-    size_t set_stride, rest_set_stride; /* from one set to the next */
-    size_t way_stride;                  /* from way 1 on: from one way to the next */
+    uint64_t *first, *rest; /* way 0 and way 1 of set 0 of instance 0 */
+    size_t stride;          /* from one instance to the next, in entries of way 0 */
+    size_t set_stride;      /* from one set to the next, likewise */
+    size_t rest_step;       /* of way 1 for each entry of way 0 */
+    size_t way_stride;      /* from way 1 on: from one way to the next */
     size_t bytes;
     uint64_t set_mask;
     uint64_t *listed; /* FIFO, tree-PLRU: lines + 1 of each set, 0 = empty */
@@ -82,9 +83,8 @@ static inline int sg_entry_is(uint64_t entry, uint64_t line)
 
 static inline sg_set sg_cache_set(const sg_cache *c, uint32_t instance, uint64_t line)
 {
-    uint64_t set = line & c->set_mask;
-    return (sg_set){c->first + instance * c->stride + set * c->set_stride,
-                    c->rest + instance * c->rest_stride + set * c->rest_set_stride};
+    size_t at = instance * c->stride + (line & c->set_mask) * c->set_stride;
+    return (sg_set){c->first + at, c->rest + at * c->rest_step};
 }
 
 static inline uint64_t *sg_set_at(const sg_cache *c, sg_set set, int way)

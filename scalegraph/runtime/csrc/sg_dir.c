@@ -82,8 +82,6 @@ char *sg_dir_make_chunk(sg_dir *dir, uint64_t number)
     char **chunk = &(*branch)[number & (FAN - 1)];
     if (!*chunk)
         *chunk = need(dir, (dir->chunk_bytes + 63) & ~(size_t)63);
-    dir->last_number = number + 1;
-    dir->last_chunk = *chunk;
     return *chunk;
 }
 

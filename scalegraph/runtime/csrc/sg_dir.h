@@ -33,8 +33,6 @@ typedef struct sg_dir {
     size_t line_bytes;  /* of an sg_line with its bitmap */
     size_t homes_bytes; /* of the page homes at the start of a chunk */
     size_t chunk_bytes;
-    uint64_t last_number; /* chunk looked up last, + 1 */
-    char *last_chunk;
     char ***root;          /* [chunk number >> 16][chunk number & 0xffff] */
     char *slab, *slab_end; /* where small chunks are cut from */
     struct sg_slab *slabs; /* every mapping, to give back */
@@ -48,9 +46,9 @@ char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
 static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
 {
     uint64_t number = address >> dir->chunk_shift;
-    if (number + 1 == dir->last_number)
-        return dir->last_chunk;
-    return sg_dir_make_chunk(dir, number);
+    char **branch = dir->root[number >> SG_DIR_FAN_BITS & (SG_DIR_FAN - 1)];
+    char *chunk = branch ? branch[number & (SG_DIR_FAN - 1)] : NULL;
+    return chunk ? chunk : sg_dir_make_chunk(dir, number);
 }
 
 /* Node where the page of `address` lives, + 1; 0 = untouched. With SG_DIR_PLACED it is not touched yet. */

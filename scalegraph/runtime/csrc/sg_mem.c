@@ -16,25 +16,42 @@
 
 /* ---- private caches ---- */
 
-/* Applies `state` to (or with SG_INVALID removes) the copies of coherence line `cline` in levels below
- * `levels`. */
-static void change_copies(sg_mem *mem, uint32_t p, uint64_t first, uint32_t shift, uint32_t levels,
-                          enum sg_copy state)
+static inline void change_copy(const sg_cache *c, sg_set set, uint64_t line, enum sg_copy state)
 {
-    for (uint32_t k = 0; k < levels; k++) {
-        const sg_cache *c = &mem->level[k];
-        uint64_t line = first << shift >> c->line_shift;
-        for (uint64_t i = 0; i < 1ull << (shift - c->line_shift); i++, line++) {
-            sg_set set = sg_cache_set(c, p, line);
-            int way = sg_set_find(c, set, line);
-            if (way < 0)
-                continue;
-            if (state == SG_INVALID)
-                sg_set_remove(c, set, way);
-            else
-                *sg_set_at(c, set, way) = sg_entry_make(line, state);
-        }
+    int way = sg_set_find(c, set, line);
+    if (way < 0)
+        return;
+    if (state == SG_INVALID)
+        sg_set_remove(c, set, way);
+    else
+        *sg_set_at(c, set, way) = sg_entry_make(line, state);
+}
+
+/* Applies `state` to (or with SG_INVALID removes) the copies of line `wide`, of 1 << shift bytes, in levels
+ * below `levels`. */
+static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels,
+                                 enum sg_copy state)
+{
+    mem->found[p].address = 0;
+    for (const sg_cache *c = mem->level; c < &mem->level[levels]; c++) {
+        uint32_t parts = shift - c->line_shift;
+        uint64_t line = wide << parts, end = (wide + 1) << parts;
+        do
+            change_copy(c, sg_cache_set(c, p, line), line, state);
+        while (++line != end);
     }
+}
+
+static void invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels)
+{
+    change_copies(mem, p, wide, shift, levels, SG_INVALID);
+}
+
+/* Gives the copies of a coherence line in levels below `levels` another state. */
+static __attribute__((noinline)) void restate(sg_mem *mem, uint32_t p, uint64_t line, uint32_t levels,
+                                              enum sg_copy state)
+{
+    change_copies(mem, p, line, mem->line_shift, levels, state);
 }
 
 static void leave(sg_mem *mem, uint32_t p, uint64_t entry, uint64_t now, sg_outcome *out);
@@ -49,7 +66,7 @@ static inline void fill_levels(sg_mem *mem, uint32_t p, uint64_t address, enum s
         sg_set set = sg_cache_set(c, p, line);
         uint64_t gone = sg_set_insert(c, set, sg_entry_make(line, state));
         if (gone && k > 0)
-            change_copies(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k, SG_INVALID);
+            invalidate(mem, p, sg_entry_line(gone), c->line_shift, (uint32_t)k);
         if (gone && k + 1 == (int)mem->private_levels)
             leave(mem, p, gone, now, out);
     }
@@ -61,33 +78,27 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
-/* Where a private cache of a processor has a line. */
-typedef struct place {
-    uint32_t level; /* mem->private_levels: nowhere */
-    int way;
-    sg_set set;
-    uint64_t cycles; /* to look into the levels up to this one */
-} place;
-
 /* Looks into the levels from `first` on; those before do not have the line. */
-static inline place search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first)
+static inline void search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first,
+                          sg_place *at)
 {
-    place at = {.level = first, .cycles = first > 0 ? mem->level[0].hit_cycles : 0};
-    for (; at.level < mem->private_levels; at.level++) {
-        const sg_cache *c = &mem->level[at.level];
+    uint64_t cycles = first > 0 ? mem->level[0].hit_cycles : 0;
+    uint32_t level = first;
+    for (const sg_cache *c = &mem->level[first]; level < mem->private_levels; level++, c++) {
         uint64_t line = address >> c->line_shift;
-        at.set = sg_cache_set(c, processor, line);
-        at.way = sg_set_find(c, at.set, line);
-        at.cycles += c->hit_cycles;
-        if (at.way >= 0)
+        at->set = sg_cache_set(c, processor, line);
+        at->way = sg_set_find(c, at->set, line);
+        cycles += c->hit_cycles;
+        if (at->way >= 0)
             break;
     }
-    return at;
+    at->level = level;
+    at->cycles = cycles;
 }
 
 /* Serves an access from the copy at `at` if that needs nobody else. */
 static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
-                        const place *at, sg_outcome *out)
+                        const sg_place *at, sg_outcome *out)
 {
     if (at->level == mem->private_levels)
         return 0;
@@ -99,8 +110,7 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
             return 0;
         state = SG_MODIFIED;
         entry = sg_entry_make(sg_entry_line(entry), state);
-        change_copies(mem, processor, address >> mem->line_shift, mem->line_shift, mem->private_levels,
-                      state);
+        restate(mem, processor, address >> mem->line_shift, mem->private_levels, state);
     }
     if (at->way > 0)
         sg_set_front(c, at->set, at->way, entry);
@@ -129,10 +139,13 @@ static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, en
     for (uint32_t k = first + 1; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
-    place at = search(mem, processor, address, first);
-    int awaited = mem->prefetch && at.level > 0 && sg_prefetch_awaits(mem, processor, address);
-    if (!awaited && serve(mem, processor, address, kind, &at, outcome))
+    sg_place *at = &mem->found[processor];
+    at->address = 0;
+    search(mem, processor, address, first, at);
+    int awaited = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
+    if (!awaited && serve(mem, processor, address, kind, at, outcome))
         return 1;
+    at->address = address;
     sg_dir_expect(&mem->dir, address);
     return 0;
 }
@@ -268,7 +281,7 @@ static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
     for (uint32_t word = 0; word < mem->dir.words; word++)
         for (uint64_t left = mem->others[word]; left; left &= left - 1) {
             uint32_t q = word * 64 + (uint32_t)__builtin_ctzll(left);
-            change_copies(mem, q, line, mem->line_shift, mem->private_levels, SG_INVALID);
+            invalidate(mem, q, line, mem->line_shift, mem->private_levels);
             out->count[SG_COUNTER_INVALIDATIONS]++;
             if (mem->lost)
                 mem->lost(q, line, 1);
@@ -310,7 +323,9 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         r->dirty = way >= 0 && sg_entry_state(*sg_set_at(c, set, way)) == SG_MODIFIED;
         if (r->kind != SG_FETCH_READ)
             return;
-        change_copies(mem, entry->owner, r->line, mem->line_shift, mem->private_levels, SG_SHARED);
+        if (way >= 0)
+            *sg_set_at(c, set, way) = sg_entry_make(r->line, SG_SHARED);
+        restate(mem, entry->owner, r->line, mem->private_levels - 1, SG_SHARED);
         r->keeps = r->dirty && mem->owned;
         entry->state = r->keeps ? SG_LINE_DIRTY_SHARED : SG_LINE_SHARED;
         if (r->keeps)
@@ -368,11 +383,12 @@ static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t 
     const sg_cache *c = &mem->level[last];
     uint64_t line = address >> c->line_shift;
     uint64_t gone = sg_set_insert(c, sg_cache_set(c, home, line), sg_entry_make(line, SG_EXCLUSIVE));
+    mem->found[home].address = 0;
     entry->state = SG_LINE_OWNED;
     entry->owner = home;
     entry->holders[home >> 6] |= 1ull << (home & 63);
     if (gone) {
-        change_copies(mem, home, sg_entry_line(gone), c->line_shift, (uint32_t)last, SG_INVALID);
+        invalidate(mem, home, sg_entry_line(gone), c->line_shift, (uint32_t)last);
         leave(mem, home, gone, now, out);
     }
 }
@@ -409,10 +425,10 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
     r->copies = 0;
     for (uint32_t i = 0; i < r->words; i++) {
         mem->others[i] = entry->holders[i];
-        if (i == r->processor >> 6)
-            mem->others[i] &= ~(1ull << (r->processor & 63));
-        r->copies += (uint32_t)__builtin_popcountll(mem->others[i]);
+        r->copies += (uint32_t)__builtin_popcountll(entry->holders[i]);
     }
+    r->copies -= (uint32_t)sg_bit(mem->others, r->processor);
+    mem->others[r->processor >> 6] &= ~(1ull << (r->processor & 63));
     r->invalidations = r->kind == SG_FETCH_READ ? 0 : r->copies;
     r->groups = entry->shared_caches;
     if (mem->has_shared)
@@ -447,7 +463,7 @@ static void give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome
     uint32_t q = 0;
     while (!sg_bit(r->targets, q))
         q++;
-    change_copies(mem, q, r->line, mem->line_shift, mem->private_levels, SG_INVALID);
+    invalidate(mem, q, r->line, mem->line_shift, mem->private_levels);
     out->count[SG_COUNTER_INVALIDATIONS]++;
     if (mem->lost)
         mem->lost(q, r->line, 0); /* no write took it: the directory is full */
@@ -458,8 +474,22 @@ static void give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome
     }
 }
 
+/* Begins a request; what transact finds out is not set yet. */
+static inline void ask(const sg_mem *mem, sg_request *r, uint32_t processor, uint64_t address,
+                       enum sg_transaction kind, uint64_t now)
+{
+    r->now = now;
+    r->line = address >> mem->line_shift;
+    r->processor = processor;
+    r->kind = kind;
+    r->from = SG_FROM_HOME;
+    r->supplier = 0;
+    r->dirty = r->keeps = 0;
+}
+
 /* The copy that `r` ends with, after the transaction. */
-static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
+static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r,
+                                                                   sg_outcome *out)
 {
     sg_reply reply = {0, 0, 0};
     r->busy = &entry->busy;
@@ -491,12 +521,13 @@ static enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r, sg_outc
     invalidate_others(mem, r->line, out);
     if (mem->has_shared)
         drop_from_shared_caches(mem, entry, r->line);
-    memset(entry->holders, 0, mem->dir.words * sizeof(uint64_t));
+    for (uint32_t i = 0; i < r->words; i++)
+        entry->holders[i] = 0;
     return SG_MODIFIED;
 }
 
 /* A line that was prefetched is used: waits until it has arrived, if nobody has taken it away meanwhile. */
-static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const place *at, uint64_t *now,
+static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const sg_place *at, uint64_t *now,
                              sg_outcome *out)
 {
     int remote;
@@ -521,8 +552,9 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
         return UINT64_MAX;
     sg_outcome own = {0};
-    sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = p, .home = home - 1};
-    r.kind = SG_FETCH_READ;
+    sg_request r;
+    ask(mem, &r, p, address, SG_FETCH_READ, now);
+    r.home = home - 1;
     enum sg_copy state = transact(mem, entry, &r, &own);
     hold(entry, p, state);
     fill_levels(mem, p, address, state, (int)mem->private_levels - 1, (int)level, now, &own);
@@ -535,22 +567,29 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome)
 {
-    place at = search(mem, processor, address, 0);
+    sg_place *at = &mem->found[processor];
+    if (at->address != address)
+        search(mem, processor, address, 0, at);
+    at->address = 0;
     uint64_t begin = now;
-    int prefetched = mem->prefetch && at.level > 0 && sg_prefetch_awaits(mem, processor, address);
+    int prefetched = mem->prefetch && at->level > 0 && sg_prefetch_awaits(mem, processor, address);
     if (prefetched)
-        await_prefetched(mem, processor, address, &at, &now, outcome);
-    if (serve(mem, processor, address, kind, &at, outcome)) {
+        await_prefetched(mem, processor, address, at, &now, outcome);
+    if (serve(mem, processor, address, kind, at, outcome)) {
         if (prefetched)
             sg_prefetch_next(mem, processor, address, begin, outcome);
         return;
     }
-    int upgrade = at.level < mem->private_levels;
-    sg_request r = {.now = now, .line = address >> mem->line_shift, .processor = processor};
-    r.kind = upgrade ? SG_UPGRADE : kind == SG_READ ? SG_FETCH_READ : SG_FETCH_WRITE;
-    if (at.level > 0)
+    int upgrade = at->level < mem->private_levels;
+    sg_request r;
+    ask(mem, &r, processor, address,
+        upgrade           ? SG_UPGRADE
+        : kind == SG_READ ? SG_FETCH_READ
+                          : SG_FETCH_WRITE,
+        now);
+    if (at->level > 0)
         outcome->count[SG_COUNTER_L1_MISSES]++;
-    stall(outcome, SG_LEAF_STALL_LOCAL, at.cycles, &r.now);
+    stall(outcome, SG_LEAF_STALL_LOCAL, at->cycles, &r.now);
 
     char *chunk = sg_dir_chunk(&mem->dir, address);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, address);
@@ -568,9 +607,9 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     }
     hold(entry, processor, state);
     if (upgrade) {
-        change_copies(mem, processor, r.line, mem->line_shift, mem->private_levels, state);
-        at = search(mem, processor, address, 0);
-        serve(mem, processor, address, SG_READ, &at, &(sg_outcome){0}); /* brings it to the front */
+        restate(mem, processor, r.line, mem->private_levels, state);
+        if (at->level > 0 || at->way > 0)
+            serve(mem, processor, address, SG_READ, at, &(sg_outcome){0}); /* brings it to the front */
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
         if (mem->prefetch)

@@ -100,7 +100,9 @@ static int create_parts(sg_mem *mem, const sg_config *config, char *error, unsig
             mem->private_cycles += config->level[k].hit_cycles;
     }
     mem->filter = calloc(mem->processors, sizeof *mem->filter);
-    if (!mem->filter || sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
+    mem->found = sg_map(mem->processors * sizeof *mem->found);
+    if (!mem->filter || !mem->found ||
+        sg_dir_create(&mem->dir, mem->line_shift, mem->page_shift, mem->processors) != 0)
         REFUSE("the host has no memory for the directory");
     mem->others = calloc(mem->dir.words, sizeof *mem->others);
     for (uint32_t p = 0; p < mem->processors; p++) {
@@ -168,6 +170,7 @@ void sg_mem_destroy(sg_mem *mem)
     sg_places_destroy(mem->places);
     sg_prefetch_destroy(mem->prefetch);
     free(mem->filter);
+    sg_unmap(mem->found, mem->processors * sizeof *mem->found);
     free(mem->others);
     free(mem->told);
     free(mem);

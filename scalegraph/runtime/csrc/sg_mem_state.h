@@ -7,6 +7,15 @@
 #include "sg_mem.h"
 #include "sg_net.h"
 
+/* Where a private cache of a processor has a line. */
+typedef struct sg_place {
+    uint64_t address; /* that was looked for */
+    uint32_t level;   /* mem->private_levels: nowhere */
+    int way;
+    sg_set set;
+    uint64_t cycles; /* to look into the levels up to this one */
+} __attribute__((aligned(64))) sg_place;
+
 struct sg_mem {
     uint32_t processors;
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
@@ -26,6 +35,8 @@ struct sg_mem {
     uint32_t private_cycles; /* looking into all private levels in vain */
     sg_cache level[SG_MAX_LEVELS];
     sg_filter *filter;
+    /* What each processor looked for in vain last; address 0: that may have changed. */
+    sg_place *found;
     sg_dir dir;
     const sg_net_ops *ops;
     void *net;
