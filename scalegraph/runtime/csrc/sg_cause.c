@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-#include "sg_class.h"
-#include "sg_variable.h"
-
 /* In the order of format.py's CAUSE_COUNTERS and STALL_NAMES. */
 _Static_assert(SG_COUNTER_WRITES == SG_COUNTER_READS + 1 && SG_COUNTER_L1_MISSES == SG_COUNTER_READS + 2,
                "reads, writes and the memory system's counters stand together");
@@ -40,7 +37,7 @@ sg_cause_region *sg_cause_region_new(uint32_t region)
     return c->region[region];
 }
 
-static void note_width(sg_cause_region *region, enum sg_cause cause, uint32_t width)
+void sg_cause_width(sg_cause_region *region, enum sg_cause cause, uint32_t width)
 {
     size_t stride = sg->processors + 1;
     if (region->widths == NULL)
@@ -48,28 +45,13 @@ static void note_width(sg_cause_region *region, enum sg_cause cause, uint32_t wi
     region->widths[cause * stride + (width < stride ? width : stride - 1)]++;
 }
 
-void sg_cause_note(sg_processor *p, const sg_pending *r, const sg_outcome *o)
+void sg_cause_own(sg_cause_region *region, enum sg_cause cause, const sg_outcome *o)
 {
-    sg_cause_region *region = sg_cause_region_at(p->account->rest.region);
-    enum sg_cause cause = r->cause;
-    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
-    if (cause != SG_CAUSE_COMPUTATION) {
-        sg_cause_part *part = &region->part[cause];
-        for (int i = 0; i < SG_EVENTS; i++)
-            part->events[i] += o->count[SG_COUNTER_L1_MISSES + i];
-        for (int i = 0; i < SG_STALLS; i++)
-            part->stall[i] += o->stall[SG_LEAF_STALL_LOCAL + i];
-    }
-    if (invalidations != 0)
-        note_width(region, cause, invalidations);
-    sg_site_count *site = sg_site_of(p->site);
-    site->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
-    site->upgrades += o->count[SG_COUNTER_UPGRADES];
-    site->invalidations += invalidations;
-    site->causes[cause] += o->count[SG_COUNTER_MISSES];
-    sg_variable_note(r->address, o);
-    if (SG_UNLIKELY(sg->classes != NULL))
-        sg_class_note(p, r, o);
+    sg_cause_part *part = &region->part[cause];
+    for (int i = 0; i < SG_EVENTS; i++)
+        part->events[i] += o->count[SG_COUNTER_L1_MISSES + i];
+    for (int i = 0; i < SG_STALLS; i++)
+        part->stall[i] += o->stall[SG_LEAF_STALL_LOCAL + i];
 }
 
 /* ---- the result ---- */

@@ -4,7 +4,8 @@
 #ifndef SG_CAUSE_H
 #define SG_CAUSE_H
 
-#include "sg_runtime.h"
+#include "sg_class.h"
+#include "sg_variable.h"
 
 /* Of one region and one cause, over all processors. The computation's part is what remains of the accounts;
  * only the result file has it. */
@@ -42,7 +43,27 @@ static inline void sg_cause_count(const sg_processor *p, enum sg_cause cause, en
     part->writes += kind != SG_READ ? n : 0;
 }
 
-/* Called after the memory system has done `r`, and before `o` goes into the accounts. */
-void sg_cause_note(sg_processor *p, const sg_pending *r, const sg_outcome *o);
+/* The parts of sg_cause_note that are seldom needed. */
+void sg_cause_own(sg_cause_region *region, enum sg_cause cause, const sg_outcome *o);
+void sg_cause_width(sg_cause_region *region, enum sg_cause cause, uint32_t width);
+
+/* Called after the memory system has done `r` at `site`, and before `o` goes into the accounts. */
+static inline void sg_cause_note(sg_processor *p, const sg_pending *r, const sg_outcome *o,
+                                 sg_site_count *site)
+{
+    enum sg_cause cause = r->cause;
+    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
+    if (cause != SG_CAUSE_COMPUTATION)
+        sg_cause_own(sg_cause_region_at(p->account->rest.region), cause, o);
+    if (invalidations != 0)
+        sg_cause_width(sg_cause_region_at(p->account->rest.region), cause, invalidations);
+    site->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
+    site->upgrades += o->count[SG_COUNTER_UPGRADES];
+    site->invalidations += invalidations;
+    site->causes[cause] += o->count[SG_COUNTER_MISSES];
+    sg_variable_note(r->address, o);
+    if (SG_UNLIKELY(sg->classes != NULL))
+        sg_class_note(p, r, o);
+}
 
 #endif

@@ -3,7 +3,6 @@
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_whatif.h"
 #include "sg_cause.h"
-#include "sg_class.h"
 
 /* ---- the slow path ---- */
 
@@ -26,11 +25,10 @@ static inline uint32_t absorb_counts(sg_processor *p)
 }
 
 /* Adds sg->outcome to the accounts and clears it. */
-static void absorb(sg_processor *p)
+static inline void absorb(sg_processor *p, sg_site_count *count)
 {
     sg_outcome *o = &sg->outcome;
     sg_account *account = p->account;
-    sg_site_count *count = sg_site_of(p->site);
     uint64_t cycles = 0;
     for (int i = 0; i < SG_STALLS; i++) {
         uint64_t *stall = &o->stall[SG_LEAF_STALL_LOCAL + i];
@@ -81,9 +79,10 @@ static inline void perform(sg_processor *p, const sg_pending *r)
         sg_whatif_stalls(p, r->address);
     if (SG_UNLIKELY(sg->primitives_differ) && r->leaf >= 0)
         sg_whatif_touch(p, (enum sg_leaf)r->leaf);
-    sg_cause_note(p, r, &sg->outcome);
+    sg_site_count *site = sg_site_of(p->site);
+    sg_cause_note(p, r, &sg->outcome, site);
     if (r->leaf < 0)
-        absorb(p);
+        absorb(p, site);
     else
         absorb_to(p, (enum sg_leaf)r->leaf);
 }
@@ -159,25 +158,36 @@ static inline void access_line(sg_processor *p, uint64_t address, uint64_t size,
     wait_and_perform(p, &r);
 }
 
-void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+/* `size` bytes that span lines: one reference the hook has counted. */
+static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t address, uint64_t size,
+                                                   enum sg_access kind, const void *site)
 {
-    if (SG_UNLIKELY(p->coroutine == NULL))
-        return; /* before the simulation, after it */
-    sg_site_of(site)->hook = true;
     uint64_t line = sg->line_bytes, next = (address & ~(line - 1)) + line, end = address + size;
-    if (SG_UNLIKELY(sg->classes != NULL)) {
-        sg_class_count(address, 1);
-        if (end <= next && sg_class_answers(p, address, size, kind, site))
-            return;
-    }
-    access_line(p, address, end < next ? size : next - address, kind, site);
-    for (; SG_UNLIKELY(next < end); next += line) {
+    access_line(p, address, next - address, kind, site);
+    for (; next < end; next += line) {
         p->site = site;
         sg_count_references(p, kind, 1);
         if (sg->classes != NULL)
             sg_class_count(next, 1);
         access_line(p, next, end - next < line ? end - next : line, kind, site);
     }
+}
+
+void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
+{
+    if (SG_UNLIKELY(p->coroutine == NULL))
+        return; /* before the simulation, after it */
+    sg_site_of(site)->hook = true;
+    bool spans = (address ^ (address + size - 1)) >> p->shift != 0;
+    if (SG_UNLIKELY(sg->classes != NULL)) {
+        sg_class_count(address, 1);
+        if (!spans && sg_class_answers(p, address, size, kind, site))
+            return;
+    }
+    if (SG_LIKELY(!spans))
+        access_line(p, address, size, kind, site);
+    else
+        access_lines(p, address, size, kind, site);
 }
 
 /* The 8-byte words of memory that a range of bytes lies in. */

@@ -29,6 +29,14 @@ typedef struct symbol {
     uint32_t variable; /* 0: nothing happened to it yet */
 } symbol;
 
+/* A variable that was asked for, and what it covers there; true until a block is born. */
+typedef struct recent {
+    uint64_t start, size, births;
+    sg_variable *variable;
+} recent;
+
+#define RECENT 64u /* by page */
+
 /* A page of the map: 0, number of a block << 1 | 1, or the address of a table of GRANULES numbers. */
 struct sg_variables_state {
     uint64_t **chunk;
@@ -45,6 +53,7 @@ struct sg_variables_state {
     uint8_t *own_of_line; /* of the runtime's own variables */
     uint64_t own_lines, own_line_bytes;
     uint32_t by_own[SG_OWN_COUNT];
+    recent recent[RECENT];
 };
 
 static void *reserve(size_t size)
@@ -337,10 +346,22 @@ sg_variable *sg_variable_number(uint32_t number)
     return &sg->variables->variables[number];
 }
 
+/* The same for what recent references asked for too. */
+static inline sg_variable *recent_at(sg_variables_state *v, uint64_t address)
+{
+    recent *r = &v->recent[address >> 12 & (RECENT - 1)];
+    if (SG_LIKELY(address - r->start < r->size && r->births == v->births))
+        return r->variable;
+    uint64_t start, end;
+    sg_variable *variable = sg_variable_number(sg_variable_at(address, &start, &end));
+    if (address < SG_VARIABLE_BASE) /* what belongs to whom may change there */
+        *r = (recent){start, end - start, v->births, variable};
+    return variable;
+}
+
 void sg_variable_note(uint64_t address, const sg_outcome *o)
 {
-    uint64_t start, end;
-    sg_variable *to = sg_variable_number(sg_variable_at(address, &start, &end));
+    sg_variable *to = recent_at(sg->variables, address);
     to->misses += o->count[SG_COUNTER_MISSES];
     to->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
     to->upgrades += o->count[SG_COUNTER_UPGRADES];
