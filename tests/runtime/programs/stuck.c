@@ -1,6 +1,7 @@
 /* Waits in vain, for what its argument says. */
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
