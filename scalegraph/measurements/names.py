@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
 from scalegraph.measurements.mapping import SECONDS
@@ -63,6 +64,7 @@ _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
 
 
+@lru_cache(maxsize=1024)
 def plain(name: str) -> str:
     """Return *name* as names are compared: lower case, words joined by ``_``."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip())
@@ -88,6 +90,7 @@ def is_time(name: str) -> bool:
     return short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_")
 
 
+@lru_cache(maxsize=1024)
 def metric_kind(name: str, unit: str = "") -> MetricKind:
     """Return what a metric of this name counts."""
     short = plain(name)

@@ -178,7 +178,9 @@ class _Builder:
             found, infinite = self.rows.numbers(column)
             there = np.flatnonzero(~np.isnan(found))
             missing.add(np.flatnonzero(np.isnan(found) & keep), infinite)
-            metric = metrics.setdefault(column.name, _metric(column.name, column.unit))
+            metric = metrics.get(column.name)
+            if metric is None:
+                metric = metrics[column.name] = _metric(column.name, column.unit)
             self._check_times(metric, column, found)
             blocks.append(_Block(column, column.name, there, found[there]))
         self.skipped += missing.told(self.rows)

@@ -68,8 +68,11 @@ def _kind(found: Sequence[str]) -> Literal["count", "number", "text", "empty"]:
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return what the column is by itself."""
-    name, unit = names.without_unit(title)
     kind = _kind(found)
+    if title.isdigit() and kind in ("count", "number"):  # of a wide table, which has thousands of them
+        role, confidence, why = _of_numbers(title, counts=kind == "count", again=len(set(found)) < len(found))
+        return Column(index, title, title, "", role, None, None, confidence, why, kind)
+    name, unit = names.without_unit(title)
     role, confidence, why = _role(name, unit, kind, found)
     return Column(index, title, name, unit, role, None, None, confidence, why, kind)
 

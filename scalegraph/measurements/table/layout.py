@@ -89,6 +89,8 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
             Fault("is no table: no comma, semicolon, tab, bar or space divides its lines into columns alike", file=file,
                   line=sample[0][0])
         )  # fmt: skip
+    for line, text in sample:
+        check_quotes(text, line, file)
     counted = [(line, cells(text, delimiter)) for line, text in sample]
     start = 0 if header else _start([len(row) for _, row in counted])
     before = tuple(line for line, _ in counted[:start])
@@ -99,6 +101,13 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
     if not found.rows:
         raise InputError(Fault("holds no row of numbers below the names of its columns", file=file, line=found.header))
     return found
+
+
+def check_quotes(text: str, line: int, file: str) -> None:
+    """Refuse a line in which a quotation begins and does not end."""
+    if '"' in text and text.count('"') % 2:
+        message = "a quotation mark is not closed in its line; a cell of one line was expected"
+        raise InputError(Fault(message, file=file, line=line))
 
 
 def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:

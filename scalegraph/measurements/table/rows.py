@@ -100,7 +100,9 @@ def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress
     """
     kept, numbers = _kept(lines, guess)
     cancel.check()
-    _check_quotes(kept, numbers, guess)
+    for index, line in enumerate(kept):
+        if '"' in line:
+            layout.check_quotes(line, int(numbers[index]), guess.file)
     if guess.delimiter == " ":
         kept = ["\t".join(layout.cells(line, " ")) for line in kept]
     cancel.check()
@@ -151,15 +153,6 @@ def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:
     at = [index for index, line in enumerate(below) if line.strip() and not line.lstrip().startswith(marks)]
     numbers = np.array(at, dtype=np.int64) + guess.first
     return (list(below) if len(at) == len(below) else [below[index] for index in at]), numbers
-
-
-def _check_quotes(lines: Sequence[str], numbers: Ints, guess: TableGuess) -> None:
-    if guess.delimiter == " ":
-        return
-    for index, line in enumerate(lines):
-        if '"' in line and line.count('"') % 2:
-            message = "a quotation mark is not closed in its line; a cell of one line was expected"
-            raise InputError(Fault(message, file=guess.file, line=int(numbers[index])))
 
 
 def _ragged(found: Sequence[tuple[int, int]], numbers: Ints, count: int, guess: TableGuess) -> list[Fault]:
