@@ -34,6 +34,8 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
               help="Cycles a second, where the unit is cycles.")  # fmt: skip
 @click.option("--total", metavar="PATH", help="The call path that is the whole program; * for all together.")
 @click.option("--summed/--elapsed", default=None, help="Whether times are sums over the processors.")
+@click.option("--values", "extent", type=click.Choice(["inclusive", "exclusive"]),
+              help="Whether values of a call path hold those below it, where the file does not say.")  # fmt: skip
 @click.option("--scaling", type=click.Choice(["strong", "weak"]),
               help="Whether the problem grows with the processors, where no size tells.")  # fmt: skip
 @click.option("--as", "columns", multiple=True, metavar="COLUMN=METRIC",
@@ -100,8 +102,8 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
         return tables.read_runs(sources[0])
     with interruptible() as token, share_bar("reading") as progress:
         measured = imports.read_set(sources, name=name, choices=choices, cancel=token, progress=progress)
-        mapping = imports.answered(measured, answers).mapping
-        return imports.study_of(measured, mapping, cancel=token)
+        guess = imports.answered(measured, answers)
+        return imports.study_of(guess.measured, guess.mapping, cancel=token)
 
 
 def _of_study(source: Path, answers: dict[str, Any]) -> Study:
@@ -116,12 +118,13 @@ def _of_study(source: Path, answers: dict[str, Any]) -> Study:
         if measured is None:
             raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(source)))
         before = {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns"}, exclude_defaults=True)
-        return imports.study_of(measured, imports.answered(measured, {**before, **answers}).mapping)
+        guess = imports.answered(measured, {**before, **answers})
+        return imports.study_of(guess.measured, guess.mapping)
 
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a mapping that the options give."""
-    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling")
+    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling", "extent")
     made = {key: said[key] for key in known if said[key] is not None}
     if said["columns"]:
         made["columns"] = _pairs(said["columns"], "--as", "COLUMN=METRIC")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Table
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import names
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
-from scalegraph.measurements.model import MeasurementSet, Metric
+from scalegraph.measurements.model import Floats, MeasurementSet, Metric
 from scalegraph.measurements.runs import ALL, totals, varies
 
 NONE = "none"  # said where there is nothing of the kind
@@ -35,9 +35,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Guess:
-    """A mapping as far as it can be guessed; with *questions* there are no runs before they are answered."""
+    """A mapping as far as it can be guessed; with *questions* there are no runs before they are answered.
+
+    *measured* is the set, whose metrics of an unknown extent have the one that was said or seen.
+    """
 
     mapping: Mapping
+    measured: MeasurementSet
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -45,7 +49,8 @@ class Guess:
 def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None) -> Guess:
     """Return what the names of *measured* mean. *said* are fields of `Mapping` as people gave them, ``none`` for none.
 
-    Raises `InputError` for an answer that the set does not have, with the nearest name.
+    Beside them ``extent`` says whether values of an unknown one are ``inclusive`` or ``exclusive``. Raises `InputError`
+    for an answer that the set does not have, with the nearest name.
     """
     answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
     _check(measured, answers)
@@ -55,6 +60,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     time, columns, summed = _time(measured, answers, questions, notes)
     unit = total = ""
     if time:
+        measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
         unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
@@ -71,9 +77,13 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         sizes=sizes,
         columns={**columns, **answers.get("columns", {})},
     )
-    if not questions and processors and time and not made.scaling:
-        made = made.model_copy(update={"scaling": _scaling(measured, made, questions, notes)})
-    return Guess(made, tuple(questions), tuple(notes))
+    if not questions and processors and time:
+        times = totals(measured, made, made.columns.get("time_s", ""))
+        if not np.isfinite(times).any():
+            notes.append(f"there are no runs: no point has a value of '{time}' at '{total}'")
+        if not made.scaling:
+            made = made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
+    return Guess(made, measured, tuple(questions), tuple(notes))
 
 
 def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
@@ -193,6 +203,40 @@ def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, a
     return ""
 
 
+def _with_extent(
+    measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question], notes: list[str]
+) -> MeasurementSet:
+    """Return the set with metrics of an unknown extent as it was said, or as the times of the tree show."""
+    extent = said.get("extent", "")
+    if not extent and measured.metrics[metric].extent == "unknown":
+        extent = _extent(measured, metric, questions, notes)
+    if not extent:
+        return measured
+    made = tuple(replace(item, extent=extent) if item.extent == "unknown" else item for item in measured.metrics)
+    return replace(measured, metrics=made)
+
+
+def _extent(measured: MeasurementSet, metric: int, questions: list[Question], notes: list[str]) -> str:
+    """Return ``exclusive`` where a path takes less time than one below it, ``inclusive`` where none does."""
+    parents = {path.parent for path in measured.call_paths if path.parent is not None}
+    if not parents:
+        return ""
+    grid = measured.grid(metric)
+    own, known = measured.without_inside(grid), np.isfinite(grid)
+    compared = [parent for parent in parents if known[parent].any()]
+    if any((own[parent] < -0.001 * np.abs(grid[parent])).any() for parent in compared):
+        notes.append("times of call paths leave out what is below them, as some are less than that; --values says else")
+        return "exclusive"
+    if compared and all(known[root].any() for root in measured.roots() if root in parents):
+        notes.append("times of call paths were taken to hold those below them, as none is less; --values says else")
+        return "inclusive"
+    message = "times of call paths may hold those of the paths below them, or leave them out"
+    questions.append(
+        Question("extent", message, "--values inclusive or --values exclusive", ("exclusive", "inclusive"))
+    )
+    return ""
+
+
 def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question]) -> str:
     if (word := said.get("total")) is not None:
         return "" if word == NONE else str(word)
@@ -222,7 +266,9 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
     return ""
 
 
-def _scaling(measured: MeasurementSet, mapping: Mapping, questions: list[Question], notes: list[str]) -> Scaling:
+def _scaling(
+    measured: MeasurementSet, mapping: Mapping, times: Floats, questions: list[Question], notes: list[str]
+) -> Scaling:
     """Return strong where sizes tell it or times fall as they do, weak or a question where they do not."""
     points = measured.points
     counts = points[mapping.processors].to_numpy(dtype=np.float64)
@@ -232,11 +278,11 @@ def _scaling(measured: MeasurementSet, mapping: Mapping, questions: list[Questio
     if any(varies(points[name]) for name in others):
         again = points.groupby(others, dropna=False)[mapping.processors].nunique().max() if others else 1
         return "strong" if again > 1 else "weak"
-    times = totals(measured, mapping)
-    middle = np.nanmedian(times, axis=1) if times.size else np.array([])
-    known = np.isfinite(middle) & (middle > 0)
+    known = (times > 0).any(axis=1)
     if known.sum() < 2:
         return ""
+    middle = np.full(len(times), np.nan)
+    middle[known] = np.nanmedian(times[known], axis=1)
     few, many = np.argmin(np.where(known, counts, np.inf)), np.argmax(np.where(known, counts, -np.inf))
     gain, growth = middle[few] / middle[many], counts[many] / counts[few]
     if gain >= min(1.5, growth**0.3):

@@ -132,7 +132,8 @@ def open_measurements(
     if len(paths) == 1 and is_run_table(paths[0]):
         return tables.read_runs(paths[0])
     measured = read_set(paths, cancel=cancel, progress=progress)
-    return study_of(measured, answered(measured).mapping, cancel=cancel)
+    guess = answered(measured)
+    return study_of(guess.measured, guess.mapping, cancel=cancel)
 
 
 def is_run_table(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,23 @@ def test_exclusive_values_are_summed_below_the_whole_program() -> None:
     guess = guess_mapping(made, {"summed": True})
     runs, _ = make_runs(made, guess.mapping)
     assert [run.time_s for run in runs] == [8, 2]
+
+
+def test_times_of_a_tree_show_whether_they_hold_those_below() -> None:
+    paths = (CallPath("main"), CallPath("solve", 0), CallPath("sum", 0))
+    unknown = (Metric("time", "s", "time"),)
+    own = guess_mapping(a_set({"p": [1, 2]}, [1, 5, 2, 1, 3, 1], paths=paths, metrics=unknown))
+    assert own.measured.metrics[0].extent == "exclusive"
+    assert [run.time_s for run in make_runs(own.measured, own.mapping)[0]] == [8, 5]
+    whole = guess_mapping(a_set({"p": [1, 2]}, [8, 5, 2, 5, 3, 1], paths=paths, metrics=unknown))
+    assert whole.measured.metrics[0].extent == "inclusive"
+    assert [run.time_s for run in make_runs(whole.measured, whole.mapping)[0]] == [8, 5]
+    leaves = a_set({"p": [1, 2]}, [np.nan, 5, 2, np.nan, 3, 1], paths=paths, metrics=unknown)
+    leaves = replace(leaves, values=leaves.values.dropna())
+    asked = guess_mapping(leaves)
+    assert [question.key for question in asked.questions] == ["extent"]
+    said = guess_mapping(leaves, {"extent": "exclusive"})
+    assert [run.time_s for run in make_runs(said.measured, said.mapping)[0]] == [7, 4]
 
 
 def test_repetitions_parameters_and_other_metrics_become_runs() -> None:
