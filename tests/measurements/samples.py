@@ -209,6 +209,48 @@ def _caliper_directory(path: Path) -> None:
         (path / f"run{number}.cali").write_text(CALIPER.replace("JOBSIZE", size))
 
 
+GOOGLE = {
+    "context": {"num_cpus": 2, "library_build_type": "release"},
+    "benchmarks": [
+        {"name": f"BM_sort<int>/n:{n}/real_time/threads:{threads}", "run_type": kind, "threads": threads}
+        | {"iterations": 10, "real_time": 2.5 * n + number, "cpu_time": 2.0 * n, "time_unit": "us", "items": 7.0}
+        for number, (n, threads, kind) in enumerate(
+            [(8, 1, "iteration"), (8, 1, "iteration"), (8, 1, "aggregate"), (8, 2, "iteration"), (64, 2, "iteration")]
+        )
+    ],
+}
+HYPERFINE = {
+    "results": [
+        {"command": f"./solve -t {threads}", "mean": 2.0, "user": 1.5, "system": 0.5}
+        | {"times": [3.0 / threads, 4.0 / threads, 9.0], "exit_codes": [0, 0, 1], "parameters": {"t": f"{threads}"}}
+        for threads in (1, 2, 4)
+    ]
+}
+PYTEST = {
+    "machine_info": {"node": "x"},
+    "benchmarks": [
+        {"name": f"test_sort[{n}]", "fullname": f"t.py::test_sort[{n}]", "params": {"n": n}}
+        | {"stats": {"mean": n * 2.0, "data": [n * 1.0, n * 3.0]}}
+        for n in (1, 2)
+    ]
+    + [{"name": "test_other", "params": None, "stats": {"mean": 1.0}}],
+}
+PERF = """\
+# started on a day
+
+TIME,msec,task-clock,886782,100.00,0.086,CPUs utilized
+<not supported>,,cycles,0,100.00,,
+1000,,instructions,5,100.00,,
+2000000,ns,duration_time,2000000,100.00,,
+"""
+
+
+def _perf_directory(path: Path) -> None:
+    path.mkdir()
+    for processes, repetition in ((1, 1), (1, 2), (2, 1)):
+        (path / f"app.p{processes}.r{repetition}.csv").write_text(PERF.replace("TIME", f"{processes + repetition}.5"))
+
+
 def _file(body: bytes | str) -> Callable[[Path], None]:
     return lambda path: void(path.write_bytes(body if isinstance(body, bytes) else body.encode()))
 
@@ -230,6 +272,10 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "cube-file": ("cube-file", "c.cubex", _file(cubex([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]]))),
     "caliper": ("caliper", "c.cali", _file(CALIPER.replace("JOBSIZE", "2"))),
     "caliper-directory": ("caliper-directory", "calis", _caliper_directory),
+    "google": ("google-benchmark", "g.json", _file(json.dumps(GOOGLE, indent=1))),
+    "hyperfine": ("hyperfine", "h.json", _file(json.dumps(HYPERFINE, indent=1))),
+    "pytest": ("pytest-benchmark", "p.json", _file(json.dumps(PYTEST, indent=1))),
+    "perf": ("perf-directory", "perfs", _perf_directory),
 }
 
 

@@ -187,6 +187,47 @@ def test_caliper_files_of_one_point_are_repetitions(tmp_path: Path) -> None:
     assert series(found, "main", "time") == [[4, 4], [4]]
 
 
+def test_google_benchmark(tmp_path: Path) -> None:
+    found = load(write("google", tmp_path))
+    assert found.parameters == ("n", "threads")
+    assert points(found) == [(8, 1), (8, 2), (64, 2)]
+    assert series(found, "BM_sort<int>", "time") == [[20, 21], [23], [164]]
+    assert series(found, "BM_sort<int>", "items") == [[7, 7], [7], [7]]
+    assert found.metrics[0].unit == "us"
+    assert [(each.what, each.count) for each in found.skipped] == [("results", 1)]
+
+
+def test_hyperfine_takes_the_runs_that_ended_well(tmp_path: Path) -> None:
+    found = load(write("hyperfine", tmp_path))
+    assert points(found) == [(1,), (2,), (4,)]
+    assert series(found, "command", "time") == [[3, 4], [1.5, 2], [0.75, 1]]
+    assert series(found, "command", "user_time") == [[1.5]] * 3
+    assert [(each.what, each.count) for each in found.skipped] == [("runs", 3)]
+
+
+def test_pytest_benchmark(tmp_path: Path) -> None:
+    found = load(write("pytest", tmp_path))
+    assert points(found) == [(1,), (2,)]
+    assert series(found, "t.py::test_sort", "time") == [[1, 3], [2, 6]]
+    assert [(each.what, each.count) for each in found.skipped] == [("benchmark test_other", 1)]
+
+
+def test_perf_stat_directory(tmp_path: Path) -> None:
+    found = load(write("perf", tmp_path))
+    assert points(found) == [(1,), (2,)]
+    assert series(found, "program", "task-clock") == [[2.5, 3.5], [3.5]]
+    assert series(found, "program", "elapsed") == [[2e6, 2e6], [2e6]]
+    assert [(metric.unit, metric.kind) for metric in found.metrics] == [("msec", "time"), ("", "count"), ("ns", "time")]
+    assert [(each.what, each.count) for each in found.skipped] == [("event cycles", 3)]
+
+
+def test_results_without_parameters_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "h.json"
+    path.write_text('{"results": [{"command": "ls", "times": [1, 2]}]}')
+    with pytest.raises(InputError, match="have no parameters; expected some, by hyperfine --parameter-scan"):
+        load(path)
+
+
 REFUSED = {
     "parameter after points": (TEXT + "PARAMETER q\n", "t.txt:18: PARAMETER after POINTS"),
     "a word for a number": (TEXT.replace("DATA 3 4", "DATA 3 four"), "t.txt:8: expected a number, found 'four'"),

@@ -48,7 +48,8 @@ names = st.sampled_from(
     [
         "parameters", "measurements", "callpaths", "coordinates", "metrics", "params", "callpath", "metric", "value",
         "values", "point", "id", "name", "parameter_id", "parameter_value", "parameter_value_pairs", "coordinate_id",
-        "callpath_id", "metric_id", "Extra-P", "scaling", "coordinate", "mean", "median", "std", "p", "n", "main",
+        "callpath_id", "metric_id", "results", "benchmarks", "times", "stats", "params",
+        "real_time", "exit_codes", "Extra-P", "scaling", "coordinate", "mean", "median", "std", "p", "n", "main",
     ]
 )  # fmt: skip
 anything = st.recursive(
@@ -174,6 +175,7 @@ def test_a_reader_gives_a_sound_set_or_refuses(name: str, tmp_path: Path, body: 
         (path / "app.p2").mkdir(parents=True, exist_ok=True)
         (path / "app.p2" / "x.cubex").write_bytes(body)
         (path / "x.cali").write_bytes(body)
+        (path / "app.p2.csv").write_bytes(body)
     else:
         path.write_bytes(body)
     attempt(name, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,14 @@ from scalegraph.measurements.readers._files import Checked, parse_json, read_tex
 
 STEP = 5000
 PARSED = 0.5  # share of the work that is done when the text is parsed
+# In lines of JSON and in TaLPas "parameters" is an object, here a list.
+_TABLE = re.compile(r'"((parameters|callpaths|coordinates)"\s*:\s*\[|measurements"\s*:\s*[\[{])')
 OLDER = ("callpaths", "coordinates", "metrics")
 
 
 def _recognises(_path: Path, head: bytes) -> bool:
     text = head.decode("utf-8-sig", "replace").lstrip()
-    if not text.startswith("{") or '"params"' in text.partition("\n")[0]:  # the latter is JSON lines
-        return False
-    return any(f'"{name}"' in text for name in ("measurements", "callpaths", "coordinates")) or (
-        '"parameters"' in text and '"value"' not in text.partition("\n")[0]
-    )
+    return text.startswith("{") and _TABLE.search(text) is not None
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
