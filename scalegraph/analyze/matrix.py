@@ -159,8 +159,8 @@ def scalability(
     if target is None:
         return None
     if processors is None:
-        # one processor has no latency, so it is no row of the latency metric
-        first = 2 if metric == "latency" else 1
+        # one processor has no latency, and its efficiency is always 1
+        first = 1 if metric == "isospeed" else 2
         counts = {int(n) for n in scaling["processors"]} | set(failures or {})
         processors = sorted(n for n in counts if n >= first)
     found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency, way=way)

@@ -219,10 +219,13 @@ def _at(values: Floats, place: Floats) -> Floats:
 
 def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, made: Matrix) -> Anchor:
     if math.isnan(met[0]):
-        words = "efficiency" if made.bound == "efficiency" else f"{made.bound} held"
+        tried = made.anchors[n].runs_tried if n in made.anchors else 0
         if made.bound == "efficiency" and not np.isfinite(curves.t_seq[0]).any():
-            return Anchor(n, reason="a prediction of the efficiency needs runs of two sizes or more on one processor")
-        return Anchor(n, reason=f"the model meets the {words} at no size on {n} processors")
+            why = "a prediction of the efficiency needs runs of two sizes or more on one processor"
+            return Anchor(n, reason=why, runs_tried=tried)
+        return Anchor(
+            n, reason=f"the model of N = {n} meets the {made.bound} that is held at no size", runs_tried=tried
+        )
     work, time, t_seq, lost = (
         float(_at(one, met[:1])[0])
         for one in (

@@ -39,6 +39,7 @@ def matrix_of(measured: MeasurementSet) -> Matrix | None:
         processors,
         values,
         dict.fromkeys(values, "imported"),
+        work_unit="flop" if metric.name == "isospeed" else "op",
     )
     return filled(made)
 

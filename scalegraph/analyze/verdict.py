@@ -62,8 +62,13 @@ def fixed_size(series: Series) -> str:
 
 def held(matrix: Matrix) -> str:
     """Return what a matrix says: how far it scales with the bound held."""
-    known = [n for n in matrix.processors if n in matrix.anchors and matrix.anchors[n].known]
     words = bound_words(matrix.bound, target_words(matrix))
+    if not matrix.anchors and matrix.values:  # printed: only the values are known
+        first, last = min(n for n, _ in matrix.values), max(n for _, n in matrix.values)
+        value = matrix.value(first, last)
+        scale = "not known" if value is None else f"scale {significant(value)}"
+        return f"{words}: from {first} to {last} processors {scale}"
+    known = [n for n in matrix.processors if n in matrix.anchors and matrix.anchors[n].known]
     if len(known) < 2:
         return f"{words}: too few processor counts meet it to compare"
     first, last = known[0], known[-1]

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from scalegraph.store import Study
 
 
+_MARKS = {"predicted": "*"}
+
+
 @click.command("matrix")
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
-@click.option("--metric", type=click.Choice(["latency", "isospeed"]), default="latency", show_default=True)
+@click.option("--metric", type=click.Choice(["latency", "isospeed", "isoefficiency"]), default="latency",
+              show_default=True, help="Ratio of latencies; of work at equal speed or efficiency.")  # fmt: skip
 @click.option("--bound", type=click.Choice(["efficiency", "time", "memory", "speed", "all"]), default="efficiency",
               show_default=True, help="What is held constant; all: three values a cell (with -o).")  # fmt: skip
 @click.option("--efficiency", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="E",
@@ -32,6 +36,13 @@ if TYPE_CHECKING:
 @click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="OP/S", help="The unit speed held.")
 @click.option("--latency", type=click.Choice(["accounting", "method1"]), default="accounting", show_default=True,
               help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.")  # fmt: skip
+@click.option("--way", type=click.Choice(["runs", "measured", "computed", "predicted", "best"]), default="runs",
+              show_default=True, help="Runs and what lies between them; one of these alone; what models of the times "
+              "predict; or predictions only where runs give nothing.")  # fmt: skip
+@click.option("--average", metavar="E,E,..",
+              help="The mean over these efficiencies; 'usual' takes round ones that the runs meet.")  # fmt: skip
+@click.option("-p", "--processors", metavar="N,N,..",
+              help="The processor counts; those without runs can only be predicted.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit code 1 if a cell cannot be computed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
@@ -46,6 +57,9 @@ def matrix(
     output: Path | None,
     size: str | None,
     latency: str,
+    way: str,
+    average: str | None,
+    processors: str | None,
     efficiency: float | None,
     time_s: float | None,
     memory: float | None,
@@ -62,27 +76,63 @@ def matrix(
     if metric == "isospeed" and bound == "efficiency":
         bound = "speed"
     _check(bound, targets, output, as_json=as_json)
+    from scalegraph.views import matrices
+
+    options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way}
     session = Session()
     size_wanted = size_cm(size)
+    counts = matrices.counts(processors)
     with open_input(source) as study:
-        made = None
-        if bound != "all":
-            made = session.matrix(study, bound=bound, metric=metric, target=targets[bound], latency=latency)
+        made: Matrix | None
+        if average is not None:
+            made = _averaged(session, study, source, average, bound, options)
+            document = made.to_json() | {"efficiencies": list(_efficiencies(average))}
+        elif bound == "all":
+            made, document = None, {}
+        else:
+            made = session.matrix(study, bound=bound, target=targets[bound], processors=counts, **options)
             if made is None:
                 raise WorkError(f"{source}: no matrix: {_why_none(study, bound)}")
+            document = made.to_json()
         if output is not None:
-            options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
-            if bound in ("all", "efficiency", "time", "memory"):
-                options["bound"] = bound
-            session.export(study, "matrix", output, size_cm=size_wanted, metric=metric, latency=latency, **options)
+            if average is not None:
+                view = "average-scalability"
+                options["efficiencies"] = "" if average == "usual" else average
+            else:
+                view = "matrix"
+                options |= {name: value for name, value in targets.items() if value is not None}
+                options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory") else {}
+                options |= {"processors": processors} if processors else {}
+            session.export(study, view, output, size_cm=size_wanted, **options)
         if made is None:
             return
         if as_json:
-            print_json(made.to_json())
+            print_json(document)
         elif output is None:
-            show(made)
+            show(made, f"average over E = {average}" if average else "")
     if strict and made.reasons:
         ctx.exit(1)
+
+
+def _efficiencies(text: str) -> tuple[float, ...]:
+    from scalegraph.views.average_scalability import parse
+
+    return () if text == "usual" else parse(text)
+
+
+def _averaged(
+    session: Session, study: Study, source: Path, average: str, bound: str, options: dict[str, Any]
+) -> Matrix:
+    """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8)."""
+    from scalegraph.views import matrices
+
+    wanted = _efficiencies(average)
+    if bound != "efficiency":
+        raise InputError(Fault("an average is over efficiencies: --bound efficiency was expected", key="--average"))
+    found = matrices.averaged(session.study_data(study), wanted or None, **options)
+    if found is None:
+        raise WorkError(f"{source}: no average: no two counts have runs of several sizes beside those on one processor")
+    return found[0]
 
 
 def _check(bound: str, targets: dict[str, float | None], output: Path | None, *, as_json: bool) -> None:
@@ -109,19 +159,24 @@ def _why_none(study: Study, bound: str) -> str:
     )
 
 
-def show(made: Matrix) -> None:
-    """Print a matrix as a table, its reasons below."""
+def show(made: Matrix, words: str = "") -> None:
+    """Print a matrix as a table, its reasons and notes below; *words* replace what is said to be held."""
     rows: list[list[str]] = []
     for n in made.processors:
         row = [str(n)]
         for other in made.processors:
             value = made.value(n, other)
-            row.append("" if other < n else "–" if value is None else significant(value))
+            mark = _MARKS.get(made.ways.get((n, other), ""), "") if n != other else ""
+            row.append("" if other < n else "–" if value is None else significant(value) + mark)
         rows.append(row)
-    held = f"{made.bound} held at {made.target:.4g}"
+    held = words or f"{made.bound} held at {made.target:.4g}"
     print_rows(("N \\ N'", *map(str, made.processors)), rows, title=f"scalability by {made.metric}, {held}")
+    if "predicted" in made.ways.values():
+        click.echo("*: predicted by models; --json has the intervals (95 %)")
     for reason in reasons(made):
         click.echo(f"–: {reason}")
+    for note in made.notes:
+        click.echo(note)
     residual = made.residual()
     if residual is not None:
         click.echo(f"value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}")

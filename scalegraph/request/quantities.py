@@ -11,8 +11,8 @@ import pandas as pd
 from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
-from scalegraph.request import modelling
-from scalegraph.views import StudyData, matrices, verdicts
+from scalegraph.request import modelling, scalability
+from scalegraph.views import StudyData, verdicts
 from scalegraph.views.pop import free_times
 
 Table: TypeAlias = pd.DataFrame
@@ -123,14 +123,6 @@ def _loss(data: StudyData, processors: int | None) -> Table:
     return pd.DataFrame() if found is None else found
 
 
-def _matrix(bound: str) -> Callable[[StudyData, int | None], Table]:
-    def compute(data: StudyData, _processors: int | None) -> Table:
-        made = matrices.matrix(data, bound)  # type: ignore[arg-type]
-        return pd.DataFrame() if made is None else made.frame().reset_index()
-
-    return compute
-
-
 def _searches(data: StudyData, _processors: int | None) -> Table:
     rows = []
     for outcome in data.manifest.get("searches") or []:
@@ -175,9 +167,34 @@ _ALL = (
     Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
     Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
-    Quantity("matrix", "scalability with the efficiency held", _matrix("efficiency")),
-    Quantity("matrix-time", "scalability with the time held", _matrix("time")),
-    Quantity("matrix-memory", "scalability with the memory per processor held", _matrix("memory")),
+    Quantity("matrix", "scalability with the efficiency held", scalability.matrix("efficiency")),
+    Quantity("matrix-time", "scalability with the time held", scalability.matrix("time")),
+    Quantity("matrix-memory", "scalability with the memory per processor held", scalability.matrix("memory")),
+    Quantity("isospeed-matrix", "psi with the unit speed held", scalability.matrix("speed", "isospeed")),
+    Quantity(
+        "isoefficiency-matrix",
+        "N' W/(N W') with the efficiency held",
+        scalability.matrix("efficiency", "isoefficiency"),
+    ),
+    Quantity(
+        "predicted-matrix",
+        "scalability with the efficiency held, by models of the times",
+        scalability.matrix("efficiency", way="predicted"),
+    ),
+    Quantity("cells", "every cell of the matrix: its way, and its interval where models predict it", scalability.cells),
+    Quantity("average", "scalability averaged over a set of efficiencies", scalability.average),
+    Quantity(
+        "overestimation",
+        "the time bound beside the efficiency held: eq. 12, eq. 13, excess",
+        scalability.overestimation,
+    ),
+    Quantity("unit-speed", "average unit speed W/(N T) of every run", scalability.unit_speed),
+    Quantity(
+        "asymptotic-speed", "the unit speed that large problems tend to, with interval", scalability.asymptotic_speed
+    ),
+    Quantity(
+        "prediction", "L_max, and the processors that latencies of misses predict", scalability.predicted_processors
+    ),
     Quantity("what-if", "what-if runs beside the actual ones: time, gain, the gap that is closed", _what_if),
     Quantity("laws", "laws of speedup fitted to the times: numbers with intervals, error, evidence", modelling.laws),
     Quantity("models", "performance model of every call path, and its share at a target", modelling.models),
@@ -188,6 +205,8 @@ _ALL = (
     Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test),
     Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
 )
+# What a study may have without any run: a request's searches, and measurements that are no times
+_WITHOUT_RUNS = ("runs", "searches", "models", "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
 
 
@@ -199,6 +218,6 @@ def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
     if name not in QUANTITIES:
         hint = near(name, QUANTITIES) or f"; known: {', '.join(QUANTITIES)}"
         raise InputError(Fault(f"unknown quantity '{name}'{hint}", key="--what"))
-    if data.table.empty and name not in ("runs", "searches", "models"):
+    if data.table.empty and name not in _WITHOUT_RUNS:
         return pd.DataFrame()
     return QUANTITIES[name].compute(data, processors)

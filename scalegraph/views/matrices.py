@@ -9,6 +9,7 @@ from typing import Any, Literal
 from scalegraph.analyze import bounds, consistency, predicted, published
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficiencies, scalability
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Handle
@@ -117,6 +118,17 @@ def asked(
     elif metric == "isoefficiency":
         chosen = "isoefficiency"
     return matrix(data, name, metric=chosen, target=targets[name], **options)
+
+
+def counts(text: object) -> tuple[int, ...] | None:
+    """Return the processor counts of ``2, 4, 8``; None for nothing. Raises `InputError` for anything else."""
+    if not text:
+        return None
+    words = [word.strip() for word in str(text).split(",")]
+    for word in words:
+        if not word.isdecimal() or not 1 <= int(word) <= 1 << 30:
+            raise InputError(Fault(f"'{word}': a number of processors was expected", key="processors"))
+    return tuple(sorted({int(word) for word in words}))
 
 
 def averaged(

@@ -25,6 +25,7 @@ def _make(
     speed: float | None = None,
     latency: object = "accounting",
     way: object = "runs",
+    processors: object = None,
 ) -> Figure:
     targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
     wanted: list[Bound]
@@ -33,7 +34,9 @@ def _make(
         wanted = wanted[:1]
     found: list[Matrix] = []
     for name in wanted:
-        made = matrices.asked(data, metric, name, targets, latency=str(latency), way=str(way))
+        made = matrices.asked(
+            data, metric, name, targets, latency=str(latency), way=str(way), processors=matrices.counts(processors)
+        )
         if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
             found.append(made)
     if not found or not any(made.processors for made in found):
@@ -159,7 +162,8 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             if (counts := [n for n, anchor in made.anchors.items() if anchor.way == way])
         ]
         if said:
-            notes.append(f"{made.bound.capitalize()} bound: {'; '.join(said)}; others measured.")
+            rest = "; others measured" if any(a.way == "measured" for a in made.anchors.values()) else ""
+            notes.append(f"{made.bound.capitalize()} bound: {'; '.join(said)}{rest}.")
     time = next((made for made in found if made.bound == "time"), None)
     if time is not None and main is not time:
         excess = over_estimation(time, main)["excess"].dropna()
@@ -198,6 +202,9 @@ VIEW = View(
         matrices.SPEED,
         matrices.LATENCY,
         matrices.WAY,
+        Option(
+            "processors", "Processors", "text", description="comma separated; those without runs are predicted only"
+        ),
     ),
     order=10,
 )

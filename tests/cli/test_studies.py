@@ -99,9 +99,55 @@ def test_every_quantity_is_computed(call: Any, study: Path) -> None:
     assert "there are runs on 1, 2, 4, 8" in err
 
 
+def test_cells_are_marked_with_their_way_and_predictions_with_an_interval(call: Any, study: Path) -> None:
+    code, out, _ = call("matrix", study, "--way", "best", "-p", "2,4,8,16", "--json")
+    assert code == 0
+    made = json.loads(out)
+    assert made["processors"] == [2, 4, 8, 16]
+    assert {made["ways"][f"{n},16"] for n in (2, 4, 8)} == {"predicted"}
+    assert set(made["intervals"]) == {"2,16", "4,16", "8,16"}
+    assert made["ways"]["2,4"] in ("measured", "computed")
+    # E = 1/2 where n = 10 N (N - 1), and L = T/2: L(8)/L(16) = 70/150
+    assert made["matrix"][2][3] == pytest.approx(70 / 150, rel=0.1)
+    code, out, _ = call("matrix", study, "--way", "predicted")
+    assert code == 0
+    assert "*: predicted by models" in out
+    assert "Model: T(N, W) =" in out
+    code, out, _ = call("matrix", study, "--way", "measured", "--json")
+    assert set(json.loads(out)["ways"].values()) <= {"measured"}
+
+
+def test_work_that_keeps_the_efficiency_gives_the_isoefficiency_matrix(call: Any, study: Path) -> None:
+    code, out, _ = call("matrix", study, "--metric", "isoefficiency", "--json")
+    assert code == 0
+    made = json.loads(out)
+    # n = 10 N (N - 1): (W/N)/(W'/N') = (2 - 1)/(4 - 1)
+    assert made["matrix"][0][1] == pytest.approx(1 / 3, rel=0.1)
+    assert made["metric"] == "isoefficiency"
+
+
+def test_an_average_over_efficiencies_as_table_document_and_picture(call: Any, study: Path, tmp_path: Path) -> None:
+    code, out, _ = call("matrix", study, "--average", "0.5,0.55,0.6", "--json")
+    assert code == 0
+    made = json.loads(out)
+    assert made["efficiencies"] == [0.5, 0.55, 0.6]
+    assert made["matrix"][0][1] == pytest.approx(1 / 3, rel=0.1)
+    assert call("matrix", study, "--average", "usual", "-o", tmp_path / "a.png")[0] == 0
+    assert "average over E" in call("matrix", study, "--average", "usual")[1]
+    code, _, err = call("matrix", study, "--average", "0.4,2")
+    assert code == 2
+    assert "'2': an efficiency between 0 and 1 was expected" in err
+    code, _, err = call("matrix", study, "--average", "0.4", "--bound", "time")
+    assert code == 2
+    assert "--bound efficiency was expected" in err
+    code, _, err = call("matrix", study, "-p", "2,many")
+    assert code == 2
+    assert "'many': a number of processors was expected" in err
+
+
 def test_without_a_matrix_no_file_is_written(call: Any, tmp_path: Path) -> None:
     table, picture = tmp_path / "runs.csv", tmp_path / "m.csv"
-    table.write_text("processors,time_s\n1,10\n2,6\n")
+    table.write_text("processors,time_s\n2,10\n4,6\n")
     code, _, err = call("matrix", table, "--metric", "isospeed", "-o", picture)
     assert code == 1
     assert "work_ops" in err

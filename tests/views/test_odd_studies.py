@@ -95,7 +95,7 @@ def everything(data: StudyData) -> None:
         with contextlib.suppress(ScaleGraphError):
             quantities.compute(data, name).to_json(orient="records")
     for bound in BOUNDS:
-        for metric in ("latency", "isospeed"):
+        for metric in ("latency", "isospeed", "isoefficiency"):
             made = matrix(data, bound, metric=metric)
             if made is not None:
                 json.dumps(made.to_json(), allow_nan=False)
