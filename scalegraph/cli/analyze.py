@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.files import write_atomic
 from scalegraph.base.units import significant
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.study_input import open_input
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 @click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
 @click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE.csv", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write all digits to a CSV file.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.")  # fmt: skip
 @click.option("--list", "list_names", is_flag=True, help="List the quantities.")
 def analyze(
     source: Path | None,
@@ -38,6 +37,7 @@ def analyze(
 ) -> None:
     """Compute a quantity of the study INPUT (or of a table of runs, .csv)."""
     from scalegraph.request import quantities
+    from scalegraph.views import render
 
     if list_names:
         for quantity in quantities.QUANTITIES.values():
@@ -46,12 +46,13 @@ def analyze(
     if source is None or name is None:
         wanted = "a study" if source is None else "--what NAME"
         raise InputError(Fault(f"{wanted} was expected; --list names every quantity"))
-    if output is not None and output.suffix.lower() != ".csv":
-        raise InputError(Fault(f"'{output.name}': an ending of .csv was expected", key="-o"))
+    if output is not None and output.suffix.lower().removeprefix(".") not in render.DATA:
+        known = " ".join(f".{ending}" for ending in render.DATA)
+        raise InputError(Fault(f"'{output.name}': an ending of {known} was expected", key="-o"))
     with open_input(source) as study:
         table = quantities.compute(Session().study_data(study), name, processors)
     if output is not None:
-        write_atomic(output, table.to_csv(index=False))
+        render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
     if as_json:
         print_json({"study": str(source), "what": name, "rows": _documents(table)})
     elif output is None:

@@ -20,7 +20,7 @@ from scalegraph.request import Session
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write it to a file: .png .svg .pdf .csv .tex .json")  # fmt: skip
+              help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 def compare(
     sources: tuple[Path, ...],

@@ -15,7 +15,7 @@ from scalegraph.request import Session
 @click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Where to; the ending is the format: .png .svg .pdf .csv .tex .json")  # fmt: skip
+              help="Where to; the ending is the format: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="print", show_default=True)

@@ -46,7 +46,7 @@ _MARKS = {"predicted": "*"}
 @click.option("--strict", is_flag=True, help="Exit code 1 if a cell cannot be computed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write it to a file: .png .svg .pdf .csv .tex .json")  # fmt: skip
+              help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.pass_context
 def matrix(

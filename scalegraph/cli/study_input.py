@@ -7,7 +7,6 @@ from pathlib import Path
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.store import Study
 
-ENDINGS = (".png", ".svg", ".pdf", ".csv", ".tex", ".json")
 _SUFFIX = ".sgstudy"
 
 
@@ -44,4 +43,6 @@ def _is_database(path: Path) -> bool:
 
 def known_endings() -> tuple[str, ...]:
     """Return the endings of the files that can be written."""
-    return ENDINGS
+    from scalegraph.views import render
+
+    return tuple(f".{ending}" for ending in render.FORMATS)

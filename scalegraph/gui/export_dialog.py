@@ -39,6 +39,8 @@ _FORMATS: Final = {
     "pdf": "PDF – picture in lines, for papers",
     "csv": "CSV – the numbers",
     "tex": "LaTeX – a table",
+    "md": "Markdown – a table",
+    "parquet": "Parquet – the numbers in columns",
     "json": "JSON – everything in the figure",
 }
 _COLOURS: Final = {"print": "On white, for print", "light": "As on the light screen", "dark": "As on the dark screen"}
@@ -193,7 +195,7 @@ class ExportDialog(QDialog):
             if picture:
                 # a picture in lines looks the same in pixels, and Qt need not read PDF
                 return render.content(figure, "png", **{**asked, "dpi": _PREVIEW_DPI})
-            return render.content(figure, ending)
+            return render.content(figure, "csv" if ending == "parquet" else ending)  # the same numbers, as text
 
         self._previews.ask(draw, self._previewed_picture if picture else self._previewed_text, self._failed)
 

@@ -9,10 +9,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Sheet
 from matplotlib.text import Text
+from pyarrow import parquet
 
 from scalegraph import views
 from scalegraph.base.errors import InputError, WorkError
@@ -242,3 +244,40 @@ def test_groups_of_the_accounting_stay_apart_in_every_theme() -> None:
     for theme in ("light", "dark", "print"):
         shades = {colour(group, theme) for group in ("busy", "memory_stall", "idle", "primitive")}  # type: ignore[arg-type]
         assert len(shades) == 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_view_is_a_markdown_table_and_a_parquet_file(name: str, figures: dict[str, Figure]) -> None:
+    text = render.content(figures[name], "md").decode()
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    bars = {len(re.findall(r"(?<!\\)\|", line)) for line in table}
+    assert len(table) >= 2
+    assert len(bars) == 1
+    read = pd.read_parquet(io.BytesIO(render.content(figures[name], "parquet")))
+    assert len(read) == len(_rows(figures[name]))
+
+
+def test_parquet_keeps_numbers_and_says_what_it_is(tmp_path: Path) -> None:
+    table = Table((Column("N"), Column("time", "s"), Column("note")), (Row((1, 0.5, "a|b")), Row((2, None, "c"))))
+    figure = Figure("t", "A title", "A sentence.", (table,))
+    path = tmp_path / "t.parquet"
+    render.save(figure, path)
+    read = pd.read_parquet(path)
+    assert list(read["time (s)"].fillna(-1)) == [0.5, -1]
+    assert list(read["N"]) == [1, 2]
+    assert parquet.read_schema(path).metadata[b"title"] == b"A title"
+    assert "a\\|b" in render.content(figure, "md").decode()
+
+
+def test_reasons_of_a_grid_are_footnotes_in_markdown() -> None:
+    cells = ((Cell((1.0,)), Cell((None,), "not reached")), (None, Cell((1.0,))))
+    figure = Figure("g", "G", panels=(Grid("N", "N'", ("1", "2"), ("1", "2"), cells, ("E",)),))
+    text = render.content(figure, "md").decode()
+    assert "– [1]" in text
+    assert "[1] not reached." in text
+
+
+def test_a_table_of_analysis_is_written_as_every_figure() -> None:
+    frame = pd.DataFrame({"label": ["a", "b"], "value": [1.5, float("nan")]})
+    figure = numbers.of_table("x", "X", frame)
+    assert render.content(figure, "csv").decode() == "label,value\na,1.5\nb,\n"

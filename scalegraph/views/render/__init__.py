@@ -1,4 +1,4 @@
-"""Figures as files: pictures by matplotlib (imported only when one is drawn), numbers as CSV, LaTeX and JSON."""
+"""Figures as files: pictures by matplotlib (imported only when one is drawn), and their numbers in text and columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.views.palette import Theme
 from scalegraph.views.render import numbers
 
 PICTURES = ("png", "svg", "pdf")
-DATA = ("csv", "tex", "json")
+DATA = ("csv", "tex", "md", "json", "parquet")
 FORMATS = (*PICTURES, *DATA)
 
 
@@ -31,7 +31,7 @@ def save(
     always gives the same bytes (with the same version of matplotlib).
 
     Raises:
-        InputError: an unknown ending, a size no picture fits in, or LaTeX or CSV of an empty figure.
+        InputError: an unknown ending, a size no picture fits in, or the numbers of an empty figure other than as JSON.
         WorkError: the file cannot be written.
 
     """
@@ -58,8 +58,11 @@ def content(
         InputError: as `save`.
 
     """
+    if ending == "parquet":
+        return numbers.parquet(figure)
     if ending in DATA:
-        return {"csv": numbers.csv, "tex": numbers.latex, "json": numbers.as_json}[ending](figure).encode()
+        texts = {"csv": numbers.csv, "tex": numbers.latex, "md": numbers.markdown, "json": numbers.as_json}
+        return texts[ending](figure).encode()
     from scalegraph.views.render import picture
 
     return picture.render(figure, ending, size_cm, theme, dpi, caption=caption)

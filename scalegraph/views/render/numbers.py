@@ -1,4 +1,4 @@
-"""The numbers of a figure: CSV, LaTeX, JSON. Free of matplotlib."""
+"""The numbers of a figure: CSV, Parquet, LaTeX, Markdown, JSON. Free of matplotlib."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import dataclasses
 import io
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Cell, Field, Figure, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.views.figure import Cell, Column, Field, Figure, Grid, Panel, Plot, Row, Source, Surface, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rows = list[list[Any]]
 
@@ -64,6 +67,92 @@ def latex(figure: Figure) -> str:
     lines = [" & ".join(_escape(name) for name in header)]
     lines += [" & ".join(_escape("--" if _missing(cell) else _short(cell)) for cell in row) for row in rows]
     return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
+
+
+def markdown(figure: Figure) -> str:
+    """Return the figure as a Markdown table below its title and sentence; reasons of empty cells are footnotes.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    from tabulate import tabulate
+
+    panel = _main(figure)
+    notes: list[str] = []
+    if isinstance(panel, Grid):
+        numbered = reasons(panel)
+        header = [f"{panel.row_label} \\ {panel.column_label}", *panel.columns]
+        cells = [
+            [name, *("" if cell is None else _marked(cell, numbered) for cell in row)]
+            for name, row in zip(panel.rows, panel.cells, strict=True)
+        ]
+        notes = [f"Values: {' / '.join(panel.value_names)}.", *(f"[{n}] {reason}." for reason, n in numbered.items())]
+        aligned = ["right"] * len(header)
+    else:
+        header, rows = header_and_rows(figure)
+        cells = [["" if _missing(cell) else _short(cell) for cell in row] for row in rows]
+        texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
+        aligned = ["left" if text else "right" for text in texts]
+    safe = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (header, *cells)]
+    table = tabulate(safe[1:], safe[0], tablefmt="pipe", colalign=aligned if cells else None, disable_numparse=True)
+    parts = [f"## {figure.title}" if figure.title else "", figure.sentence, table, "  \n".join(notes)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _marked(cell: Cell, numbered: dict[str, int]) -> str:
+    marks = "".join(f"[{numbered[reason]}]" for reason in cell_reasons(cell))
+    return " / ".join(cell_texts(cell.values)) + (f" {marks}" if marks else "")
+
+
+def frame(figure: Figure) -> pd.DataFrame:
+    """Return what `csv` writes as a DataFrame; a column that holds text and numbers is text.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    import pandas as pd
+
+    header, rows = header_and_rows(figure)
+    columns: dict[str, Any] = {}
+    for index, name in enumerate(header):
+        cells = [None if _missing(row[index]) else row[index] for row in rows]
+        text = any(isinstance(cell, str) for cell in cells)
+        title = name if name not in columns else f"{name} ({index})"
+        columns[title] = [None if cell is None else str(cell) for cell in cells] if text else cells
+    return pd.DataFrame(columns)
+
+
+def parquet(figure: Figure) -> bytes:
+    """Return the numbers as Parquet, columns as `frame`; title and sentence are in the file's metadata.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    table = pa.Table.from_pandas(frame(figure), preserve_index=False)
+    told = {b"title": figure.title.encode(), b"sentence": figure.sentence.encode()}
+    out = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **told}), out)
+    return out.getvalue()
+
+
+def of_table(name: str, title: str, table: pd.DataFrame) -> Figure:
+    """Return a table of analysis as a figure, so that it is written as every figure is."""
+    columns = tuple(Column(str(column)) for column in table.columns)
+    rows = tuple(Row(tuple(_cell(cell) for cell in row)) for row in table.itertuples(index=False))
+    return Figure(name, title, panels=(Table(columns, rows),))
+
+
+def _cell(cell: Any) -> float | int | str | None:
+    value = cell.item() if hasattr(cell, "item") else cell
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, int | float | str) else str(value)
 
 
 def reasons(grid: Grid) -> dict[str, int]:
