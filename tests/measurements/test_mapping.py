@@ -52,10 +52,20 @@ def test_two_counts_of_processors_are_asked_for_and_the_answer_is_taken() -> Non
     made = a_set({"ranks": [1, 2, 4], "threads": [2, 4, 8]}, [8, 4, 2])
     (question,) = guess_mapping(made).questions
     assert question.key == "processors"
-    assert question.choices == ("ranks", "threads")
+    assert question.choices == ("ranks", "threads", "ranks*threads")
     assert guess_mapping(made, {"processors": "threads"}).mapping.processors == "threads"
     one = a_set({"ranks": [1, 2, 4], "threads": [2, 2, 2]}, [8, 4, 2])
     assert guess_mapping(one).mapping.processors == "ranks"
+
+
+def test_processors_may_be_a_product_of_parameters() -> None:
+    made = a_set({"ranks": [1, 2, 4], "threads": [2, 2, 4], "n": [9, 9, 9]}, [8, 4, 1])
+    guess = guess_mapping(made, {"processors": "ranks*threads"})
+    assert guess.measured.points.to_dict("list") == {"ranks*threads": [2, 4, 16], "n": [9, 9, 9]}
+    assert [run.point.processors for run in make_runs(guess.measured, guess.mapping)[0]] == [2, 4, 16]
+    both = a_set({"ranks": [1, 2, 2], "threads": [2, 1, 2]}, [8, 7, 4])
+    kept = guess_mapping(both, {"processors": "ranks*threads"}).measured
+    assert kept.points.to_dict("list") == {"ranks*threads": [2, 2, 4], "threads": [2, 1, 2]}
 
 
 def test_without_a_count_of_processors_there_are_no_runs_and_that_is_said() -> None:

@@ -1,0 +1,151 @@
+"""Measurements become studies on the command line: the sure is done, the rest asked, nothing overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scalegraph.store import Study
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    path = tmp_path / "wide.csv"
+    path.write_text("size;1;2;4;8\n100;4,0;2,1;1,2;0,8\n200;8,0;4,1;2,2;\n")
+    return path
+
+
+def test_a_table_becomes_a_study_with_its_set_and_mapping(call: Any, wide: Path, tmp_path: Path) -> None:
+    target = tmp_path / "wide.sgstudy"
+    code, out, err = call("import", wide, "--unit", "ms")
+    assert (code, err) == (0, "")
+    assert f"7 runs in {target}" in out
+    assert "note: numbers have decimal commas" in out
+    assert f"skipped: cells (1): no value stands there, first at {wide}:3" in out
+    with Study.open(target) as study:
+        assert len(study) == 7
+        measured, mapping = study.measurements(), study.mapping()
+        assert measured is not None
+        assert mapping is not None
+        assert len(measured.values) == 7
+        assert (mapping.processors, mapping.unit, mapping.scaling) == ("processors", "ms", "strong")
+    rows = json.loads(call("analyze", target, "--what", "speedup", "--json")[1])["rows"]
+    assert rows[3]["speedup"] == pytest.approx(5)
+    assert "exists already" in call("import", wide, "--unit", "ms")[2]
+
+
+def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> None:
+    code, _, err = call("import", wide)
+    assert code == 2
+    assert f"{wide}: 'time' has no unit; say --unit s" in err
+    assert not wide.with_suffix(".sgstudy").exists()
+    code, _, err = call("matrix", wide)
+    assert code == 2
+    assert "--unit s" in err
+    assert f"`scalegraph import {wide} ..` takes these options" in err
+
+
+def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,n,time [s]\n" + "".join(f"{p},{n},{n / p + p / 9}\n" for p in (1, 2, 4) for n in (8, 16, 64)))
+    assert json.loads(call("analyze", path, "--what", "efficiency", "--json")[1])["rows"]
+    assert call("matrix", path, "--efficiency", "0.7", "--json")[0] == 0
+    picture = tmp_path / "speedup.svg"
+    assert call("export", path, "--view", "speedup", "-o", picture)[0] == 0
+    assert picture.stat().st_size > 1000
+
+
+def test_a_preview_writes_nothing_and_says_how_sure_it_is(call: Any, wide: Path) -> None:
+    code, out, _ = call("import", wide, "--preview")
+    assert code == 0
+    assert "table: wide, utf-8, parted by semicolon, decimal ',', names in line 1" in out
+    assert "processors = 8" in out
+    assert "question: 'time' has no unit; say --unit s" in out
+    document = json.loads(call("import", wide, "--preview", "--json")[1])
+    assert document["format"] == "table"
+    assert document["table"]["form"] == "wide"
+    assert document["table"]["columns"][0]["role"] == "parameter"
+    assert [question["key"] for question in document["questions"]] == ["unit"]
+    assert document["values"] == 7
+    assert not list(wide.parent.glob("*.sgstudy"))
+
+
+def test_a_preview_of_what_cannot_be_divided_asks(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "bare.txt"
+    path.write_text("1 8\n2 4.5\n")
+    document = json.loads(call("import", path, "--preview", "--json")[1])
+    assert [question["key"] for question in document["questions"]] == ["names"]
+    assert document["mapping"] is None
+    code, out, _ = call("import", path, "--names", "p,time", "--unit", "s", "--json")
+    assert code == 0
+    assert json.loads(out)["runs"] == 2
+
+
+def test_several_files_become_one_study(call: Any, tmp_path: Path) -> None:
+    for number, seconds in ((1, 8), (2, 4)):
+        (tmp_path / f"{number}.tsv").write_text(f"p\ttime [s]\n{number}\t{seconds}\n{number}\t{seconds + 1}\n")
+    code, out, _ = call("import", tmp_path / "1.tsv", tmp_path / "2.tsv", "-o", tmp_path / "both.sgstudy")
+    assert code == 0
+    assert "4 runs" in out
+
+
+def test_a_mapping_can_be_changed_later(call: Any, tmp_path: Path) -> None:
+    path, first, second = tmp_path / "t.csv", tmp_path / "a.sgstudy", tmp_path / "b.sgstudy"
+    path.write_text("ranks,threads,time [s]\n1,2,8\n2,4,4.5\n4,8,2.2\n")
+    assert call("import", path, "-o", first)[0] == 2
+    assert call("import", path, "-o", first, "--processors", "ranks")[0] == 0
+    assert call("import", first, "-o", second, "--processors", "threads")[0] == 0
+    with Study.open(second) as study:
+        assert [run.point.processors for run in study.runs()] == [2, 4, 8]
+        mapping = study.mapping()
+        assert mapping is not None
+        assert mapping.unit == "s"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), "a file or directory with measurements was expected"),
+        (("none.csv",), "none.csv: no such file"),
+        (("t.csv", "--format", "extrap"), "unknown format 'extrap'; did you mean 'extrap-"),
+        (("t.csv", "--processors", "q"), "'q' is no parameter of the set; there is p"),
+        (("t.csv", "--column", "time"), "--column: 'time': expected NAME=ROLE"),
+        (("t.csv", "--delimiter", "ab"), "no single character"),
+        ((".",), "holds nothing that is read from a directory"),
+    ],
+)
+def test_bad_usage_is_a_sentence(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("p,time [s]\n1,8\n2,4\n")
+    code, _, err = call("import", *arguments)
+    assert code == 2
+    assert expected in err
+
+
+def test_formats_are_listed(call: Any) -> None:
+    code, out, _ = call("import", "--list-formats")
+    assert code == 0
+    assert "Cube4" in out
+    assert ".csv .tsv" in out
+
+
+def test_a_directory_of_profiles_without_processors_is_imported_and_says_so(
+    call: Any, root: Path, tmp_path: Path
+) -> None:
+    profiles = Path(os.environ.get("SCALEGRAPH_DATA", root.parent / "shared" / "data")) / "cube" / "multi_parameter"
+    if not profiles.is_dir():
+        pytest.skip("profiles of other tools are not here: set SCALEGRAPH_DATA")
+    target = tmp_path / "cube.sgstudy"
+    code, out, _ = call("import", profiles, "-o", target)
+    assert code == 0
+    assert "0 runs" in out
+    assert "no parameter is known to count processors" in out
+    assert call("import", profiles, "-o", tmp_path / "x.sgstudy", "--processors", "x")[0] == 0
+    with Study.open(tmp_path / "x.sgstudy") as study:
+        assert len(study) > 3
