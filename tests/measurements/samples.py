@@ -209,6 +209,19 @@ def _caliper_directory(path: Path) -> None:
         (path / f"run{number}.cali").write_text(CALIPER.replace("JOBSIZE", size))
 
 
+SPLIT = {
+    "data": [[1.5, 0, None, 0], [2.5, 1, None, 0], [4.0, 0, 3, 1], [6.0, 1, 3, 1], [0.5, 0, None, None]],
+    "columns": ["time", "mpi.rank", "line", "path"],
+    "column_metadata": [
+        {"is_value": True, "attribute.unit": "sec"},
+        {"is_value": True},
+        {"is_value": False},
+        {"is_value": False},
+    ],
+    "nodes": [{"label": "main", "column": "path"}, {"label": "solve", "column": "path", "parent": 0}],
+    "jobsize": "2",
+    "cali.channel": "x",
+}
 GOOGLE = {
     "context": {"num_cpus": 2, "library_build_type": "release"},
     "benchmarks": [
@@ -272,6 +285,7 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "cube-file": ("cube-file", "c.cubex", _file(cubex([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]]))),
     "caliper": ("caliper", "c.cali", _file(CALIPER.replace("JOBSIZE", "2"))),
     "caliper-directory": ("caliper-directory", "calis", _caliper_directory),
+    "split": ("caliper-json", "s.json", _file(json.dumps(SPLIT, indent=1))),
     "google": ("google-benchmark", "g.json", _file(json.dumps(GOOGLE, indent=1))),
     "hyperfine": ("hyperfine", "h.json", _file(json.dumps(HYPERFINE, indent=1))),
     "pytest": ("pytest-benchmark", "p.json", _file(json.dumps(PYTEST, indent=1))),

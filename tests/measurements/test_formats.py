@@ -187,6 +187,16 @@ def test_caliper_files_of_one_point_are_repetitions(tmp_path: Path) -> None:
     assert series(found, "main", "time") == [[4, 4], [4]]
 
 
+def test_caliper_json_has_what_is_outside_of_regions_above_them(tmp_path: Path) -> None:
+    found = load(write("split", tmp_path))
+    assert points(found) == [(2,)]
+    assert found.paths == ("<program>", "<program>->main", "<program>->main->solve")
+    assert series(found, "<program>->main->solve", "time") == [[10]]
+    assert series(found, "<program>->main->solve", "time_max") == [[6]]
+    assert series(found, "<program>", "elapsed") == [[8.5]]
+    assert [(each.count, each.reason.partition(" says")[0]) for each in found.skipped] == [(5, "column 'line'")]
+
+
 def test_google_benchmark(tmp_path: Path) -> None:
     found = load(write("google", tmp_path))
     assert found.parameters == ("n", "threads")

@@ -23,11 +23,11 @@ NUMBERS = ("int", "uint", "double")
 LINES_A_STEP = 2000
 
 # Attributes that say where or when a record was made, not how much of something there was.
-_PLACES = re.compile(
+PLACES = re.compile(
     r"iteration#|mpi\.rank$|block$|aggregate\.slot$|timeseries\.|loop\.start_iteration$|omp\.thread|thread\.id$|event\."
-    r"|source\.|cali\.|caliper\.|spot\.|.*#aggregate\.slot$"
+    r"|source\.|cali\.|caliper\.|spot\.|.*#aggregate\.slot$|Node order$"
 )
-_HIDDEN = re.compile(r"cali\.|caliper\.|spot\.")
+HIDDEN = re.compile(r"cali\.|caliper\.|spot\.")
 # What the library raises on damaged files; StopIteration is a backslash that ends a line.
 _DAMAGE = (AttributeError, LookupError, ReaderError, StopIteration, TypeError, ValueError)
 
@@ -137,11 +137,11 @@ class _Scan:
             attribute = self.stream.db.attributes[name]
             kind = attribute.attribute_type()
             if attribute.is_value() and kind in NUMBERS:
-                if not _PLACES.match(name):
+                if not PLACES.match(name):
                     numbers[name] = self._number(name, value)
                     if name not in self.profile.metrics:
                         self.profile.metrics[name] = self._metric(attribute, name)
-            elif not attribute.is_nested() and not _HIDDEN.match(name) and not attribute.is_global():
+            elif not attribute.is_nested() and not HIDDEN.match(name) and not attribute.is_global():
                 path += _below(name, value, kind)
         if not numbers:
             self._leave_out("records without a value")
@@ -167,7 +167,7 @@ class _Scan:
 
     def globals(self) -> None:
         for name, value in self.stream.globals.items():
-            if name not in self.stream.db.attributes or isinstance(value, list) or _HIDDEN.match(name):
+            if name not in self.stream.db.attributes or isinstance(value, list) or HIDDEN.match(name):
                 continue
             kind = self.stream.db.attributes[name].attribute_type()
             number = as_number(str(value))

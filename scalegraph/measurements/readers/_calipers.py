@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import Collector
@@ -64,7 +64,7 @@ def _parameters(profiles: Sequence[CaliperProfile], name: str) -> tuple[list[str
     return chosen, [f"In every file: {', '.join(notes)}."] if notes else []
 
 
-def _names(metrics: Iterable[str]) -> dict[str, str]:
+def _names(metrics: Collection[str]) -> dict[str, str]:
     """Return short names for the metric of time and those that belong to it; the file's own stay for all others.
 
     ``sum#inclusive#sum#time.duration`` is made by adding up processes, ``max#..`` and its sisters by comparing them:
@@ -72,8 +72,8 @@ def _names(metrics: Iterable[str]) -> dict[str, str]:
     """
     times = [name for name in metrics if _TIME.fullmatch(name)]
     times.sort(key=lambda name: "inclusive#" in name)
-    if not times:
-        return {}
+    if not times or "time" in metrics:
+        return {"time": "time"}
     rest = times[0].removeprefix("sum#")
     sisters = {"max#": ELAPSED, "avg#": "time_mean", "min#": "time_min"} if rest.startswith("inclusive#") else {}
     return {times[0]: "time", **{start + rest: name for start, name in sisters.items()}}
@@ -116,6 +116,6 @@ def _metric(profile: CaliperProfile, name: str, ending: str, short: dict[str, st
 
 
 def _extent(metric: str) -> str:
-    if "inclusive#" in metric:
+    if "inclusive#" in metric or metric == "time (inc)":
         return "inclusive"
-    return "exclusive" if "duration" in metric else "unknown"
+    return "exclusive" if "duration" in metric or metric == "time" else "unknown"

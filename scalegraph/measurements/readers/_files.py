@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -127,8 +128,12 @@ class Checked:
         """Return *value* if it is a finite number or text."""
         if isinstance(value, str):
             return value
+        return self.finite(value, where)
+
+    def finite(self, value: object, where: str) -> float:
+        """Return *value* if it is a number and neither infinite nor none."""
         number = self.number(value, where)
-        if number - number != 0:
+        if not math.isfinite(number):
             self.expected(where, "a finite number", value)
         return number
 
