@@ -28,10 +28,10 @@ def show_formats() -> None:
     rows = []
     for reader in imports.formats():
         endings = "a directory" if reader.directory else " ".join(reader.endings)
-        rows.append([reader.name, reader.title, endings])
-    rows.append(["-", "Table of runs in ScaleGraph's own columns", ".csv"])
-    rows.append(["-", "Study of ScaleGraph", ".sgstudy"])
-    print_rows(("format", "what it is", "files"), rows, left=(0, 1, 2))
+        rows.append([reader.name, reader.title, endings, reader.looks])
+    rows.append(["-", "Table of runs in ScaleGraph's own columns", ".csv", "processors, time_s, param.n, .."])
+    rows.append(["-", "Study of ScaleGraph", ".sgstudy", ""])
+    print_rows(("format", "what it is", "files", "looks like"), rows, left=(0, 1, 2, 3))
 
 
 def show_preview(

@@ -22,7 +22,8 @@ class Reader:
 
     *recognises* gets the path and the first 4 KiB (empty for a directory) and says whether *read* is worth a try; it
     opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected,
-    never half of it. *endings* are for the open dialog; *needs* names an optional package.
+    never half of it. *endings* are for the open dialog; *looks* says in some words by what people know the format;
+    *needs* names an optional package.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Reader:
     order: int = 100  # of several that recognise a file the least is asked first
     directory: bool = False
     needs: str = ""
+    looks: str = ""
 
 
 @cache

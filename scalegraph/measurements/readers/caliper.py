@@ -21,4 +21,12 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     return collect_calipers([profile], str(path), path.stem)
 
 
-READER = Reader("caliper", "Caliper profile", (".cali",), recognises=_recognises, read=_read, order=20)
+READER = Reader(
+    "caliper",
+    "Caliper profile",
+    (".cali",),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    looks="__rec=.., one point; globals are parameters",
+)

@@ -31,5 +31,12 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 READER = Reader(
-    "caliper-directory", "Caliper directory", (), recognises=_recognises, read=_read, order=20, directory=True
+    "caliper-directory",
+    "Caliper directory",
+    (),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    directory=True,
+    looks="*.cali, a file a run; globals are parameters",
 )

@@ -100,4 +100,12 @@ def _rows(
         profile.left_out[f"column '{name}' says where, and is no part of the call path"] = len(rows), check.file
 
 
-READER = Reader("caliper-json", "Caliper JSON (split)", (".json",), recognises=_recognises, read=_read, order=40)
+READER = Reader(
+    "caliper-json",
+    "Caliper JSON (split)",
+    (".json",),
+    recognises=_recognises,
+    read=_read,
+    order=40,
+    looks="data, columns, column_metadata, nodes",
+)

@@ -37,4 +37,13 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     return collect_profiles(placed, found, path.name, (cancel, progress))
 
 
-READER = Reader("cube", "Cube4 directory", (), recognises=_recognises, read=_read, order=20, directory=True)
+READER = Reader(
+    "cube",
+    "Cube4 directory",
+    (),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    directory=True,
+    looks="app.p4.n100.r1/profile.cubex, a directory a run",
+)

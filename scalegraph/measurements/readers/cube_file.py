@@ -28,4 +28,12 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     return collect_profiles([(path, tuple(parameters.values()))], found, path.stem, (cancel, progress))
 
 
-READER = Reader("cube-file", "Cube4 profile", (".cubex",), recognises=_recognises, read=_read, order=20)
+READER = Reader(
+    "cube-file",
+    "Cube4 profile",
+    (".cubex",),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    looks="profile.cubex of Score-P or Scalasca, one point",
+)

@@ -239,4 +239,12 @@ class _Chunks:
         return np.frombuffer(values, dtype, count, end).reshape(shape).astype(np.float64)
 
 
-READER = Reader("extrap-experiment", "Extra-P experiment", (".extra-p",), recognises=_recognises, read=_read, order=20)
+READER = Reader(
+    "extrap-experiment",
+    "Extra-P experiment",
+    (".extra-p",),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    looks="saved by Extra-P; without single values: means",
+)

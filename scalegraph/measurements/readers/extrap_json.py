@@ -158,4 +158,12 @@ def _skip_others(found: Collector, whole: dict[str, Any], known: tuple[str, ...]
             found.skip("entries", 1, "not part of the format", f"{found.file}: {name}")
 
 
-READER = Reader("extrap-json", "Extra-P JSON", (".json",), recognises=_recognises, read=_read, order=30)
+READER = Reader(
+    "extrap-json",
+    "Extra-P JSON",
+    (".json",),
+    recognises=_recognises,
+    read=_read,
+    order=30,
+    looks="parameters and measurements, or tables with ids",
+)

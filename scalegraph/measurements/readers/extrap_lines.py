@@ -25,4 +25,5 @@ READER = Reader(
     recognises=_recognises,
     read=partial(read_lines, FORM),
     order=25,
+    looks='{"params": {"p": 4}, "value": [1.5, 1.6]} a line',
 )

@@ -187,4 +187,12 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" + ("" if number == 1 else "s")
 
 
-READER = Reader("extrap-text", "Extra-P text", (".txt",), recognises=_recognises, read=_read, order=20)
+READER = Reader(
+    "extrap-text",
+    "Extra-P text",
+    (".txt",),
+    recognises=_recognises,
+    read=_read,
+    order=20,
+    looks="lines of PARAMETER, POINTS, REGION, METRIC, DATA",
+)

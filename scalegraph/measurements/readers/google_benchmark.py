@@ -95,4 +95,12 @@ def _parse_name(name: str) -> tuple[str, dict[str, Coordinate]]:
     return "/".join(base), parameters
 
 
-READER = Reader("google-benchmark", "Google Benchmark JSON", (".json",), recognises=_recognises, read=_read, order=40)
+READER = Reader(
+    "google-benchmark",
+    "Google Benchmark JSON",
+    (".json",),
+    recognises=_recognises,
+    read=_read,
+    order=40,
+    looks="--benchmark_out, arguments and threads in names",
+)

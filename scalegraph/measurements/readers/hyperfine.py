@@ -67,4 +67,12 @@ def _result(entry: dict[str, Any], place: str, check: Checked) -> tuple[Measured
     return Measured("command", place, {}, values, units), len(codes) - len(good)
 
 
-READER = Reader("hyperfine", "hyperfine JSON", (".json",), recognises=_recognises, read=_read, order=40)
+READER = Reader(
+    "hyperfine",
+    "hyperfine JSON",
+    (".json",),
+    recognises=_recognises,
+    read=_read,
+    order=40,
+    looks="--export-json of a --parameter-scan or -list",
+)

@@ -84,5 +84,12 @@ def _take(file: Path, found: Collector, point: int) -> set[str]:
 
 
 READER = Reader(
-    "perf-directory", "perf stat directory", (), recognises=_recognises, read=_read, order=30, directory=True
+    "perf-directory",
+    "perf stat directory",
+    (),
+    recognises=_recognises,
+    read=_read,
+    order=30,
+    directory=True,
+    looks="perf stat -x, -o app.p4.n100.r1.csv, a file a run",
 )

@@ -47,4 +47,12 @@ def _entry(entry: dict[str, Any], place: str, check: Checked) -> Measured:
     return Measured(name, place, coordinates, {"time": times}, {"time": "s"})
 
 
-READER = Reader("pytest-benchmark", "pytest-benchmark JSON", (".json",), recognises=_recognises, read=_read, order=40)
+READER = Reader(
+    "pytest-benchmark",
+    "pytest-benchmark JSON",
+    (".json",),
+    recognises=_recognises,
+    read=_read,
+    order=40,
+    looks="--benchmark-json of parametrized tests",
+)

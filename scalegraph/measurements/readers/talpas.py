@@ -26,4 +26,12 @@ def _recognises(_path: Path, head: bytes) -> bool:
     return line.startswith("{") and '"parameters"' in line and '"value"' in line
 
 
-READER = Reader("talpas", "TaLPas", (".txt",), recognises=_recognises, read=partial(read_lines, FORM), order=25)
+READER = Reader(
+    "talpas",
+    "TaLPas",
+    (".txt",),
+    recognises=_recognises,
+    read=partial(read_lines, FORM),
+    order=25,
+    looks='{"parameters":{"p":4};"metric":..;"value":1.5} a line',
+)
