@@ -92,7 +92,7 @@ def matrix(
         else:
             made = session.matrix(study, bound=bound, target=targets[bound], processors=counts, **options)
             if made is None:
-                raise WorkError(f"{source}: no matrix: {_why_none(study, bound)}")
+                raise WorkError(f"{source}: no matrix: {_why_none(session, study, bound)}")
             document = made.to_json()
         if output is not None:
             if average is not None:
@@ -148,11 +148,14 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
         check_ending(output)
 
 
-def _why_none(study: Study, bound: str) -> str:
+def _why_none(session: Session, study: Study, bound: str) -> str:
     if len(study) == 0:
         return "the study has no run yet"
     if bound == "speed":
         return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
+    speed = session.matrix(study, bound="speed", metric="isospeed")
+    if speed is not None and any(n < n2 for n, n2 in speed.values):
+        return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
     return (
         f"no {bound} is met on several processor counts; "
         f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"
@@ -169,7 +172,10 @@ def show(made: Matrix, words: str = "") -> None:
             mark = _MARKS.get(made.ways.get((n, other), ""), "") if n != other else ""
             row.append("" if other < n else "–" if value is None else significant(value) + mark)
         rows.append(row)
-    held = words or f"{made.bound} held at {made.target:.4g}"
+    from scalegraph.analyze import matrix as matrices
+    from scalegraph.analyze import verdict
+
+    held = words or matrices.bound_words(made.bound, verdict.target_words(made))
     print_rows(("N \\ N'", *map(str, made.processors)), rows, title=f"scalability by {made.metric}, {held}")
     if "predicted" in made.ways.values():
         click.echo("*: predicted by models; --json has the intervals (95 %)")

@@ -270,7 +270,8 @@ def study_title(data: StudyData) -> str:
     """Return program and machine for a title: ``billiard on ksr1``."""
     if data.table.empty:
         return str(data.manifest.get("title") or data.manifest.get("program") or "study")
-    return f"{data.table['program'].iloc[0]} on {data.machine_title}"
+    program, machine = str(data.table["program"].iloc[0]), data.machine_title
+    return program if machine in ("", "unknown") else f"{program} on {machine}"
 
 
 def failure_notes(data: StudyData) -> tuple[str, ...]:

@@ -30,8 +30,9 @@ def _make(
     targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
     wanted: list[Bound]
     wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
-    if matrices.printed(data) is not None:
-        wanted = wanted[:1]
+    given = matrices.printed(data)
+    if given is not None:
+        wanted = [given.bound]
     found: list[Matrix] = []
     for name in wanted:
         made = matrices.asked(
@@ -53,6 +54,7 @@ def _make(
         _sentence(main, found),
         (_grid(found, found.index(main), common.origin(data.scaling)),),
         notes=(
+            *(data.imported[0].notes if data.imported and given is None else ()),
             *_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
             *_left_out(dropped),
         ),

@@ -145,6 +145,29 @@ def test_an_average_over_efficiencies_as_table_document_and_picture(call: Any, s
     assert "'many': a number of processors was expected" in err
 
 
+def test_published_tables_open_as_matrices_and_say_what_contradicts(call: Any, tmp_path: Path) -> None:
+    from scalegraph.base.resources import resource_dir
+
+    tables = resource_dir("published")
+    code, out, _ = call("matrix", tables / "latency-metric-table-11.csv")
+    assert code == 0
+    assert "The entry (2, 4) = 0.9419 contradicts the others, 1.042 would fit." in out
+    code, out, _ = call("matrix", tables / "isospeed-table-9.csv", "--metric", "isospeed", "--json")
+    made = json.loads(out)
+    assert [[cell and round(cell, 2) for cell in row[i:]] for i, row in enumerate(made["matrix"])] == [
+        [1.0, 0.93, 0.89, 0.83],
+        [1.0, 0.95, 0.9],
+        [1.0, 0.94],
+        [1.0],
+    ]
+    code, _, err = call("matrix", tables / "isospeed-table-9.csv")
+    assert code == 1
+    assert "but a unit speed is: --metric isospeed" in err
+    target = tmp_path / "s.png"
+    assert call("export", tables / "isospeed-table-1.csv", "--view", "scalability-surface", "-o", target)[0] == 0
+    assert target.stat().st_size > 1000
+
+
 def test_without_a_matrix_no_file_is_written(call: Any, tmp_path: Path) -> None:
     table, picture = tmp_path / "runs.csv", tmp_path / "m.csv"
     table.write_text("processors,time_s\n2,10\n4,6\n")
