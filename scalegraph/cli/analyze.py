@@ -10,12 +10,15 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
+from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.study_input import open_input
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from scalegraph.store import Study
 
 
 @click.command("analyze")
@@ -26,16 +29,21 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.")  # fmt: skip
 @click.option("--list", "list_names", is_flag=True, help="List the quantities.")
+@assert_options
+@click.pass_context
 def analyze(
+    ctx: click.Context,
     source: Path | None,
     name: str | None,
     processors: int | None,
     output: Path | None,
+    statements: tuple[str, ...],
+    junit: Path | None,
     *,
     as_json: bool,
     list_names: bool,
 ) -> None:
-    """Compute a quantity of the study INPUT (or of a table of runs, .csv)."""
+    """Compute a quantity of the study or measurement set INPUT, or check statements about it."""
     from scalegraph.request import quantities
     from scalegraph.views import render
 
@@ -43,14 +51,28 @@ def analyze(
         for quantity in quantities.QUANTITIES.values():
             click.echo(f"{quantity.name:<14} {quantity.description}")
         return
-    if source is None or name is None:
-        wanted = "a study" if source is None else "--what NAME"
+    if source is None or (name is None and not statements):
+        wanted = "a study" if source is None else "--what NAME or --assert STATEMENT"
         raise InputError(Fault(f"{wanted} was expected; --list names every quantity"))
     if output is not None and output.suffix.lower().removeprefix(".") not in render.DATA:
         known = " ".join(f".{ending}" for ending in render.DATA)
         raise InputError(Fault(f"'{output.name}': an ending of {known} was expected", key="-o"))
+    check_given(statements, junit)
     with open_input(source) as study:
-        table = quantities.compute(Session().study_data(study), name, processors)
+        held = outcome(Session(), study, statements, junit, source.name)
+        if name is not None:
+            _compute(study, source, name, processors, output, as_json=as_json)
+    if not held:
+        ctx.exit(1)
+
+
+def _compute(
+    study: Study, source: Path, name: str, processors: int | None, output: Path | None, *, as_json: bool
+) -> None:
+    from scalegraph.request import quantities
+    from scalegraph.views import render
+
+    table = quantities.compute(Session().study_data(study), name, processors)
     if output is not None:
         render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
     if as_json:

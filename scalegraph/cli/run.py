@@ -12,6 +12,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.events import EventSink
 from scalegraph.base.units import seconds
+from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.progress import progress
@@ -33,12 +34,15 @@ if TYPE_CHECKING:
     "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs side by side; one a core if not given."
 )
 @click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
+@assert_options
 @click.pass_context
 def run(
     ctx: click.Context,
     request_file: Path,
     output: Path | None,
     jobs: int | None,
+    statements: tuple[str, ...],
+    junit: Path | None,
     *,
     as_json: bool,
     only_plan: bool,
@@ -48,6 +52,7 @@ def run(
 
     Runs land in the study one by one. If the study has some of them already, only the others are run.
     """
+    check_given(statements, junit)
     session = Session(workers=jobs)
     request = session.load(request_file)
     path = output or request_file.with_suffix(".sgstudy")
@@ -58,9 +63,10 @@ def run(
         study = carry_out(session, request, path, emit, cancel)
     with study:
         failed = report(session, study, path, as_json=as_json)
+        held = outcome(session, study, statements, junit, path.name)
     if cancel.cancelled:
         raise Cancelled(f"interrupted; {path} has what was finished, the same command goes on from there")
-    if failed:
+    if failed or not held:
         ctx.exit(1)
 
 

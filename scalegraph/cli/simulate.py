@@ -16,6 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
 from scalegraph.base.run import RunRecord
+from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.processors import parse_processors
@@ -126,6 +127,7 @@ class _Given:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=click.Path(dir_okay=False, path_type=Path), metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
+@assert_options
 @click.pass_context
 def simulate(
     ctx: click.Context,
@@ -153,6 +155,8 @@ def simulate(
     speedups: tuple[str, ...],
     as_json: bool,
     study: Path | None,
+    statements: tuple[str, ...],
+    junit: Path | None,
 ) -> None:
     """Run an unmodified parallel program on a simulated machine.
 
@@ -186,6 +190,7 @@ def simulate(
             reference=not no_reference,
         )
     )
+    check_given(statements, junit)
     with interruptible() as cancel, progress() as emit:
         kept = _submit(request, study, emit, cancel)
     with kept:
@@ -201,9 +206,10 @@ def simulate(
             as_json=as_json,
             show_output=show_output,
         )
+        held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
-    if any(not record.ok for record in (*records, *others)):
+    if not held or any(not record.ok for record in (*records, *others)):
         ctx.exit(1)
 
 

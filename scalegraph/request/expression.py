@@ -18,7 +18,7 @@ from scalegraph.base.errors import near
 _LONGEST = 400  # characters; a growth rule is a few words
 _DEEPEST = 40
 
-_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -94,7 +94,7 @@ def _check(node: ast.AST, text: str, variables: frozenset[str], names: set[str],
                 raise ValueError(f"'{text}' uses '{name}', which is not known here{near(name, variables) or known}")
             names.add(name)
             children = []
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:
             children = [left, right]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             children = [operand]
@@ -117,7 +117,7 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> float:
         case ast.Name(id=name):
             return float(values[name])
         case ast.BinOp(left=left, op=op, right=right):
-            return _BINARY[type(op)](_value(left, values), _value(right, values))
+            return BINARY[type(op)](_value(left, values), _value(right, values))
         case ast.UnaryOp(op=op, operand=operand):
             inner = _value(operand, values)
             return -inner if isinstance(op, ast.USub) else inner

@@ -91,3 +91,19 @@ def test_the_advised_point_is_run_into_the_study(call: Any, tmp_path: Path) -> N
         assert len(after) == runs + 1
         assert ran[0]["processors"] in [run.point.processors for run in after.runs()]
         assert after.manifest.request == manifest.request
+
+
+def test_assertions_decide_the_exit_code(call: Any, tmp_path: Path) -> None:
+    study, junit = _study(tmp_path / "a.sgstudy", 0.1), tmp_path / "j.xml"
+    code, _, err = call("analyze", study, "--assert", "E(8) > 0.5", "--junit", junit)
+    assert code == 0
+    assert "passed: E(8) > 0.5 (E(8) = " in err
+    code, out, err = call("analyze", study, "--what", "efficiency", "--assert", "E(8) > 0.9", "--junit", junit)
+    assert code == 1
+    assert "failed: E(8) > 0.9" in err
+    assert "efficiency" in out
+    assert 'failures="1"' in junit.read_text(encoding="utf-8")
+    code, _, err = call("analyze", study, "--assert", "E(8")
+    assert code == 2
+    assert "is no statement" in err
+    assert call("analyze", study, "--assert", "E(7) > 0")[0] == 1

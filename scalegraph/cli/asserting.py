@@ -1,0 +1,50 @@
+"""``--assert`` and ``--junit``, as several commands have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from scalegraph.base.files import check_replaceable, write_atomic
+
+if TYPE_CHECKING:
+    from scalegraph.request import Session
+    from scalegraph.store import Study
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def assert_options(command: _Command) -> _Command:
+    """Add the options ``--assert`` (parameter *statements*) and ``--junit`` (parameter *junit*) to a command."""
+    command = click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+                           help="Write the outcomes of --assert as JUnit XML.")(command)  # fmt: skip
+    return click.option("--assert", "statements", multiple=True, metavar="STATEMENT",
+                        help="Exit with 1 unless it holds, as in 'E(64) > 0.7'; repeatable.")(command)  # fmt: skip
+
+
+def check_given(statements: Sequence[str], junit: Path | None) -> None:
+    """Refuse statements that are none before any work is done."""
+    from scalegraph.request import assertions
+
+    assertions.parse(statements)
+    if junit is not None:
+        if not statements:
+            raise click.UsageError("--junit goes with --assert")
+        check_replaceable(junit)
+
+
+def outcome(session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str) -> bool:
+    """Check *statements* on *study*, say each outcome on standard error, write *junit*; return whether all hold."""
+    if not statements:
+        return True
+    from scalegraph.request import assertions
+
+    found = assertions.check(session.study_data(study), statements)
+    for item in found:
+        click.echo(f"{item.word}: {item.statement} ({item.said})", err=True)
+    if junit is not None:
+        write_atomic(junit, assertions.junit(found, name))
+    return all(item.passed for item in found)
