@@ -36,6 +36,10 @@ ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
 SPECS: Final = (
     Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
     Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
+    Spec("open_measurements", "Open &measurements…", "File", ("Ctrl+Shift+O",), "open"),
+    Spec("open_directory", "Open a &directory of measurements…", "File", ("Ctrl+Alt+O",)),
+    Spec("accept_measurements", "Make a study of these measurements", "File", ("Ctrl+Return", "Ctrl+Enter")),
+    Spec("change_meaning", "Change what the names of this set &mean…", "Edit", ("Ctrl+M",)),
     Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
     Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
     Spec("reveal_study", "Show study in the file manager", "File"),

@@ -63,7 +63,8 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
-COMPARED: Final = ("speedup", "overheads")
+COMPARED: Final = ("speedup", "overheads")  # of each study by itself
+TOGETHER: Final = ("compare", "compare-matrix")  # of all open studies
 
 
 def views_of(layout: Layout) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 
 class Banner(QFrame):
@@ -19,15 +19,30 @@ class Banner(QFrame):
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setAccessibleName("Message")
+        self._details = QLabel()
+        self._details.setTextFormat(Qt.TextFormat.PlainText)
+        self._details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._details.setProperty("role", "muted")
+        self._details.setWordWrap(True)
+        self._details.setAccessibleName("Details")
+        self._details.hide()
+        self._more = QPushButton("Details")
+        self._more.setProperty("flat", True)
+        self._more.clicked.connect(lambda: self._show_details(self._details.isHidden()))
         self._way = QPushButton()
         self._way.clicked.connect(self._go)
         self._away = QPushButton("Dismiss")
         self._away.setProperty("flat", True)
         self._away.clicked.connect(self.clear)
         self._action: Callable[[], None] | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 6, 6, 6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 6, 6, 6)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        column.addLayout(row)
+        column.addWidget(self._details)
         row.addWidget(self._text, 1)
+        row.addWidget(self._more)
         row.addWidget(self._way)
         row.addWidget(self._away)
         self.hide()
@@ -37,20 +52,42 @@ class Banner(QFrame):
         """The sentence shown, or an empty string."""
         return "" if self.isHidden() else self._text.text()
 
+    @property
+    def details(self) -> str:
+        """What stands below the sentence once it is asked for."""
+        return self._details.text()
+
+    @property
+    def more_button(self) -> QPushButton:
+        """The button that shows the details."""
+        return self._more
+
     def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
         """Say what went wrong; *way* names a button that calls *action*."""
         self._show(text, "fault", way, action)
 
-    def show_remark(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
-        """Say something worth knowing."""
-        self._show(text, "remark", way, action)
+    def show_remark(
+        self, text: str, way: str = "", action: Callable[[], None] | None = None, details: str = ""
+    ) -> None:
+        """Say something worth knowing; *details* are shown when they are asked for."""
+        self._show(text, "remark", way, action, details)
 
     def clear(self) -> None:
         """Say nothing."""
         self.hide()
 
-    def _show(self, text: str, kind: Literal["fault", "remark"], way: str, action: Callable[[], None] | None) -> None:
+    def _show(
+        self,
+        text: str,
+        kind: Literal["fault", "remark"],
+        way: str,
+        action: Callable[[], None] | None,
+        details: str = "",
+    ) -> None:
         self._text.setText(text)
+        self._details.setText(details)
+        self._more.setVisible(bool(details))
+        self._show_details(False)
         self._action = action
         self._way.setText(way)
         self._way.setVisible(bool(way))
@@ -58,6 +95,10 @@ class Banner(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self.show()
+
+    def _show_details(self, on: bool) -> None:
+        self._details.setVisible(on)
+        self._more.setText("Fewer details" if on else "Details")
 
     def _go(self) -> None:
         action = self._action

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from scalegraph.views.data import StudyData
 
 
+_MOST_METRICS = 12  # of a call path that are shown
+
+
 @dataclass(frozen=True)
 class Fact:
     """A named value; *formula* shows how it comes about, with the numbers put in."""
@@ -39,6 +42,8 @@ def explain(data: StudyData, selection: Selection) -> tuple[Part, ...]:
         parts += _cell(data, *selection.cell)
     elif selection.processors is not None:
         parts += _processors(data, selection.processors)
+    if selection.call_path is not None:
+        parts += _call_path(data, selection)
     if selection.region is not None:
         parts += _region(data, selection.region, selection.processors)
     return tuple(parts or _study(data))
@@ -53,7 +58,35 @@ def _study(data: StudyData) -> list[Part]:
     for key, words in (("created", "made"), ("tool", "by")):
         if manifest.get(key):
             facts.append(Fact(words, str(manifest[key]).replace("T", " ")[:16]))
-    return [Part("Study", tuple(facts), "Select an N, a cell or a region to see its numbers.")]
+    parts = [Part("Study", tuple(facts), "Select an N, a cell or a region to see its numbers.")]
+    return parts + (_imported(data) if data.imported is not None else [])
+
+
+def _imported(data: StudyData) -> list[Part]:
+    """Return what a measurement set holds, what its names mean, and what was left out of it."""
+    assert data.imported is not None
+    measured, meaning = data.imported
+    facts = [
+        Fact("values", f"{len(measured.values):,}".replace(",", "\u202f")),
+        Fact("points", str(len(measured.points)), ", ".join(measured.parameters)),
+        Fact("call paths", str(len(measured.call_paths))),
+        Fact("metrics", str(len(measured.metrics)), ", ".join(metric.name for metric in measured.metrics[:8])),
+    ]
+    said = [("processors", meaning.processors), ("elapsed time", meaning.time), ("unit", meaning.unit)]
+    said += [("whole program", meaning.total), ("scaling", meaning.scaling)]
+    origin = f"Read as {measured.format}" + (f" from {', '.join(measured.files[:3])}" if measured.files else "")
+    parts = [
+        Part("Measurement set", tuple(facts), origin),
+        Part("What its names mean", tuple(Fact(name, text) for name, text in said if text), "Ctrl+M changes it."),
+    ]
+    if measured.skipped:
+        left = tuple(
+            Fact(item.what, str(item.count), f"{item.reason}  {item.place}".strip()) for item in measured.skipped
+        )
+        parts.append(Part("Left out", left))
+    if measured.notes:
+        parts.append(Part("Notes", (), "\n".join(measured.notes)))
+    return parts
 
 
 def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
@@ -191,6 +224,25 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
                 )
         origin = f"{run.source.capitalize()}: {run.point.label()}. Without what lies inside regions of its own."
     return [Part(f"Region {known.name}", tuple(facts), origin)]
+
+
+def _call_path(data: StudyData, selection: Selection) -> list[Part]:
+    """Return every metric of a call path at the point that the call tree shows."""
+    from scalegraph.gui.call_values import call_values
+
+    measured = data.measured
+    if measured is None or selection.call_path not in measured.paths:
+        return []
+    path = measured.paths.index(selection.call_path)
+    counts = data.meaning.processors if data.meaning is not None else ""
+    facts, point = [], ""
+    for metric in measured.metrics[:_MOST_METRICS]:
+        found = call_values(measured, metric.name, selection.processors, counts)
+        if found is not None and math.isfinite(float(found.values[path])):
+            facts.append(Fact(metric.name, found.text(path), f"{found.share_text(path)} of the whole"))
+            point = point or found.point
+    name = measured.call_paths[path].name
+    return [Part(f"Call path {name}", tuple(facts), f"{selection.call_path.replace('->', ' → ')}\n{point}")]
 
 
 def _number(row: Mapping[Any, Any], key: str) -> float:

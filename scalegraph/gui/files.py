@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.jobs import Reporter
-from scalegraph.gui.opening import FILTER, kind_of
+from scalegraph.gui.opening import Kind, kind_of, measurement_filter, open_filter
 
 if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
@@ -50,36 +50,43 @@ class Files(QObject):
     def open(self, paths: Sequence[Path]) -> None:
         """Open every file by what it is; those that cannot be opened are told together."""
         faults: list[str] = []
-        sources: list[Path] = []
+        kinds: list[tuple[Path, Kind]] = []
         for path in paths:
             try:
-                kind = kind_of(path)
+                kinds.append((path, kind_of(path)))
             except InputError as error:
                 faults.append(str(error))
-                continue
+        for path, kind in kinds:
             if kind == "study":
                 self._window.open_study(path)
-            elif not self._ready:
-                self._waiting.append(path)
-            elif kind == "request":
-                self._window.go("request")
-                self._window.request.load(path)
-            elif kind == "program":
-                self._window.go("request")
-                self._describe(path, faults)
-            elif kind == "machine":
-                self._window.go("request")
-                self._window.request.machine.choose_file(path)
-            elif kind == "executable":
-                self._window.go("request")
-                self._window.request.program.choose_build(str(path.resolve()))
-            else:
-                sources.append(path)
-        if sources:
+            elif kind not in ("source", "measurements"):
+                self._open_for_request(path, kind, faults)
+        sources = [path for path, kind in kinds if kind == "source"]
+        if sources and self._ready:
             self._window.go("request")
             self._window.request.program.choose_sources(tuple(path.resolve() for path in sources))
+        elif sources:
+            self._waiting += sources
         if faults:
             self._window.say_fault("\n".join(faults))
+        measured = [path for path, kind in kinds if kind == "measurements"]
+        if measured:
+            self._window.imports.open(measured)
+
+    def _open_for_request(self, path: Path, kind: Kind, faults: list[str]) -> None:
+        """Show what belongs to the request panel, which has to know programs and machines first."""
+        if not self._ready:
+            self._waiting.append(path)
+            return
+        self._window.go("request")
+        if kind == "request":
+            self._window.request.load(path)
+        elif kind == "program":
+            self._describe(path, faults)
+        elif kind == "machine":
+            self._window.request.machine.choose_file(path)
+        else:
+            self._window.request.program.choose_build(str(path.resolve()))
 
     def _describe(self, path: Path, faults: list[str]) -> None:
         try:
@@ -89,8 +96,19 @@ class Files(QObject):
 
     def ask_open(self) -> None:
         """Ask for files and open them."""
-        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", FILTER)
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", open_filter())
         self.open([Path(file) for file in files])
+
+    def ask_measurements(self) -> None:
+        """Ask for files of measurements and open them."""
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_directory(self) -> None:
+        """Ask for a directory of measurements, one profile a run, and open it."""
+        directory = QFileDialog.getExistingDirectory(self._window, "Open a directory of measurements")
+        if directory:
+            self.open([Path(directory)])
 
     def ask_save_study(self) -> None:
         """Ask where, and write a copy of the study in view there."""

@@ -79,6 +79,7 @@ class CellPainter(QStyledItemDelegate):
                 self._numbers(painter, room, cell, legible_on(back))
             if self.mark_origin and room.width() > 24 and cell.origin != "computed":
                 self._origin(painter, room, cell, legible_on(back))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(paper(self.theme), 1))
             painter.drawRect(room.adjusted(0, 0, -1, -1))
         if option.state & QStyle.StateFlag.State_Selected:

@@ -173,16 +173,22 @@ class Latest(QObject):
         self.every = every
         self._stopped = False
         self._job: Job | None = None
-        self._next: tuple[Work, Callable[[Any], None], Callable[[Exception], None]] | None = None
+        self._next: tuple[Work, Callable[[Any], None], Callable[[Exception], None], Callable[[Any], None]] | None = None
 
     @property
     def busy(self) -> bool:
         """Whether an answer is still to come."""
         return self._job is not None
 
-    def ask(self, work: Work, done: Callable[[Any], None], failed: Callable[[Exception], None]) -> None:
-        """Have *work* done soon, after what runs now."""
-        self._next = (work, done, failed)
+    def ask(
+        self,
+        work: Work,
+        done: Callable[[Any], None],
+        failed: Callable[[Exception], None],
+        said: Callable[[Any], None] = lambda _what: None,
+    ) -> None:
+        """Have *work* done soon, after what runs now; *said* gets what it reports on the way."""
+        self._next = (work, done, failed, said)
         self._stopped = False
         if self._job is None:
             self._begin()
@@ -199,7 +205,7 @@ class Latest(QObject):
     def _begin(self) -> None:
         if self._next is None:
             return
-        (work, done, failed), self._next = self._next, None
+        (work, done, failed, said), self._next = self._next, None
         job = self._jobs.start(self._name, work)
         self._job = job
 
@@ -212,6 +218,7 @@ class Latest(QObject):
 
         job.done.connect(deliver(done))
         job.failed.connect(deliver(failed))
+        job.said.connect(deliver(said))
         job.ended.connect(self._ended)
 
     @Slot()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
 from scalegraph.gui.command_palette import CommandPalette
 from scalegraph.gui.files import Files
+from scalegraph.gui.imports import Imports
 from scalegraph.gui.inspector import Inspector
 from scalegraph.gui.instrument_page import InstrumentPage
 from scalegraph.gui.jobs import Jobs, Reporter
@@ -34,7 +35,7 @@ from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
 from scalegraph.gui.what_if_panel import WhatIfPanel
 
-START, REQUEST, STUDY, INSTRUMENT = "start", "request", "study", "instrument"
+START, REQUEST, STUDY, INSTRUMENT, IMPORT = "start", "request", "study", "instrument", "import"
 _LONGEST_GOODBYE_MS: Final = 8000  # for children to stop; then the window goes anyway, and they with it
 _SHORT_MESSAGE_MS: Final = 6000
 
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
         self.files = Files(self)
+        self.imports = Imports(self.jobs, theme, settings, self)
         self._pages: dict[str, QWidget] = {
             START: self.start,
             REQUEST: self.request,
@@ -76,6 +78,7 @@ class MainWindow(QMainWindow):
         self.palette_ = CommandPalette(self)
         self.sheet = ShortcutSheet(self)
         self._closing = False
+        self._came_from = START  # where importing began
         self._edited_last = ""  # of what is on the study page: "whatif" or "views"
         self._progress = ProgressNote(self.runner, lambda: self.panels.want("queue", True))
         self.statusBar().addPermanentWidget(self._progress)
@@ -96,6 +99,8 @@ class MainWindow(QMainWindow):
         """Show a page; the study page without a study is the start page."""
         if page == STUDY and not len(self.studies):
             page = START
+        if page == IMPORT and self.page != IMPORT:
+            self._came_from = self.page
         self._stack.setCurrentWidget(self._pages[page])
         self.panels.show_page(page)
         self._update_actions()
@@ -115,6 +120,33 @@ class MainWindow(QMainWindow):
         self.settings.add_recent(path)
         self.go(STUDY)
         return handle
+
+    def change_meaning(self, key: str) -> None:
+        """Ask anew what the names of the measurement set of a study mean."""
+        handle = self.studies.get(key)
+        data = handle.data() if handle is not None else None
+        if handle is not None and data is not None and data.imported is not None:
+            self.imports.change(handle.path, *data.imported)
+
+    def _import_page_made(self) -> None:
+        page = self.imports.page
+        self._pages[IMPORT] = page
+        self._stack.addWidget(page)
+
+    def _imported(self, path: Path, remark: str, details: str) -> None:
+        handle = self.studies.get(str(path.resolve()))
+        if handle is not None:
+            handle.refresh()
+        handle = self.open_study(path)
+        self.study.banner.show_remark(
+            remark, "Change what the names mean", lambda: self.change_meaning(handle.key), details
+        )
+
+    def _escape(self) -> None:
+        if self.page == IMPORT:
+            self.imports.page.leave()
+        else:
+            self.selection.clear()
 
     def close_study(self, key: str) -> None:
         """Close a study; the next one comes into view, or the start page."""
@@ -144,7 +176,7 @@ class MainWindow(QMainWindow):
     def _add_panels(self) -> Panels:
         panels = Panels(self, self.settings)
         toggles = self.actions_
-        everywhere = {START, REQUEST, STUDY, INSTRUMENT}
+        everywhere = {START, REQUEST, STUDY, INSTRUMENT, IMPORT}
         panels.add("navigator", "Navigator", self.navigator, {REQUEST, STUDY}, toggles["toggle_navigator"])
         panels.add("inspector", "Inspector", self.inspector, {STUDY}, toggles["toggle_inspector"])
         panels.add("whatif", "What if", self.whatif, {STUDY}, toggles["toggle_whatif"])
@@ -154,7 +186,16 @@ class MainWindow(QMainWindow):
     def _wire(self) -> None:
         self.start.new_request.connect(lambda: self.go(REQUEST))
         self.start.open_wanted.connect(self.files.ask_open)
+        self.start.measurements_wanted.connect(self.files.ask_measurements)
+        self.start.directory_wanted.connect(self.files.ask_directory)
         self.start.run_example.connect(self.run_example)
+        self.imports.page_made.connect(self._import_page_made)
+        self.imports.page_wanted.connect(lambda: self.go(IMPORT))
+        self.imports.page_left.connect(lambda: self.go(self._came_from) if self.page == IMPORT else None)
+        self.imports.study_made.connect(self._imported)
+        self.imports.refused.connect(self.say_fault)
+        self.imports.undo_changed.connect(self._update_actions)
+        self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.request.run_wanted.connect(self._submit)
         self.request.preview_wanted.connect(self._show_instrumentation)
@@ -180,6 +221,10 @@ class MainWindow(QMainWindow):
         doing: dict[str, Callable[[], object]] = {
             "new_request": lambda: self.go(REQUEST),
             "open": self.files.ask_open,
+            "open_measurements": self.files.ask_measurements,
+            "open_directory": self.files.ask_directory,
+            "accept_measurements": lambda: self.imports.page.accept(),
+            "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
             "save_request": self.request.ask_save,
             "save_study": self.files.ask_save_study,
             "reveal_study": self._reveal,
@@ -187,7 +232,7 @@ class MainWindow(QMainWindow):
             "quit": self.close,
             "undo": lambda: self._history.undo(),
             "redo": lambda: self._history.redo(),
-            "clear_selection": self.selection.clear,
+            "clear_selection": self._escape,
             "start_request": self.request.start,
             "edit_request": self._edit_request,
             "instrumentation": self.request.program.show_preview,
@@ -238,16 +283,20 @@ class MainWindow(QMainWindow):
 
     def _update_actions(self, *_what: object) -> None:
         state, undo, handle = self.selection.state, self._history, self.study.handle
+        data = handle.data() if handle is not None else None
+        page = self.page
         enabled = {
             "back": state.can_go_back,
             "forward": state.can_go_forward,
-            "clear_selection": not state.current.empty,
+            "clear_selection": not state.current.empty or page == IMPORT,
+            "accept_measurements": page == IMPORT,
+            "change_meaning": page == STUDY and data is not None and data.imported is not None,
             "undo": undo.canUndo(),
             "redo": undo.canRedo(),
             "start_request": self.page == REQUEST and self.request.can_run,
             "save_request": self.request.model.form.chosen,
             "instrumentation": self.request.model.form.chosen,
-            "edit_request": handle is not None and handle.data() is not None,
+            "edit_request": data is not None and bool(data.manifest.get("request")),
             "save_study": handle is not None,
             "reveal_study": handle is not None,
             "close_study": handle is not None,
@@ -331,6 +380,8 @@ class MainWindow(QMainWindow):
     @property
     def _history(self) -> QUndoStack:
         """What undo and redo walk through: edits of views or what-if settings, else those of the request."""
+        if self.page == IMPORT:
+            return self.imports.page.undo_stack
         if self.page != STUDY:
             return self.request.model.undo_stack
         stacks: dict[str, QUndoStack | None] = {
@@ -373,8 +424,14 @@ class MainWindow(QMainWindow):
         self.request.set_catalog(catalog)
         self.start.show_catalog(catalog)
         self.files.ready()
-        # numpy, pandas and the views take a second to load: while the user looks around
-        self.jobs.start("loading views", lambda _reporter: self.session.views())
+        self.jobs.start("loading views", self._preload)
+
+    def _preload(self, _reporter: Reporter) -> None:
+        """Load numpy, pandas, the views and the readers, which take a second, while the user looks around."""
+        from scalegraph.measurements.reader import readers
+
+        self.session.views()
+        readers()
 
     def _no_catalog(self, error: Exception) -> None:
         self.say_fault(str(error))
@@ -402,6 +459,7 @@ class MainWindow(QMainWindow):
             for handle in self.studies:
                 handle.close()
             self.request.stop()
+            self.imports.stop()
             self.instrument.stop()
             self.runner.cancel_all()
             self.jobs.cancel_all()

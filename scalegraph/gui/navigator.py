@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scalegraph.gui.call_tree import CallTree
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
@@ -28,6 +27,9 @@ from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
+
+if TYPE_CHECKING:
+    from scalegraph.gui.call_tree import CallTree
 
 _KEY: Final = Qt.ItemDataRole.UserRole
 
@@ -58,9 +60,8 @@ class Navigator(QWidget):
         self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
         self.regions_tree.currentItemChanged.connect(self._region_chosen)
         self.regions_note = label("", "muted", wrap=True)
-        self.calls = CallTree(jobs, theme)
-        self.calls.path_chosen.connect(lambda name: selection.select(call_path=name))
-        self.calls.metric_chosen.connect(lambda name: selection.select(metric=name))
+        self._theme, self._jobs = theme, jobs
+        self._calls: CallTree | None = None
         self._lay()
         studies.opened.connect(self._opened)
         studies.closed.connect(self._closed)
@@ -80,7 +81,6 @@ class Navigator(QWidget):
         lower.addWidget(self.regions_tree, 1)
         self._which = QStackedWidget()
         self._which.addWidget(regions)
-        self._which.addWidget(self.calls)
         self.tabs = QTabBar()
         self.tabs.setAccessibleName("Regions or call paths")
         self.tabs.setExpanding(False)
@@ -185,7 +185,22 @@ class Navigator(QWidget):
         self._show_region(selection.region)
         self._show_calls(handle)
 
+    @property
+    def calls(self) -> CallTree:
+        """The tree of call paths, made with the first study: it needs numpy, which the window does not wait for."""
+        if self._calls is None:
+            from scalegraph.gui.call_tree import CallTree
+
+            self._calls = CallTree(self._jobs, self._theme)
+            self._calls.path_chosen.connect(lambda name: self._selection.select(call_path=name))
+            self._calls.metric_chosen.connect(lambda name: self._selection.select(metric=name))
+            self._which.addWidget(self._calls)
+        return self._calls
+
     def _show_calls(self, handle: StudyHandle | None) -> None:
+        if handle is None and self._calls is None:
+            return
+        calls = self.calls
         data = handle.data() if handle is not None else None
         imported = data is not None and data.imported is not None
         regions = bool(self._losses)
@@ -199,12 +214,12 @@ class Navigator(QWidget):
             self._turn(self.tabs.currentIndex())
         selection = self._selection.current
         if self._which.currentIndex() == 1:
-            self.calls.show_study(data, selection.processors)
-            self.calls.choose_metric(selection.metric)
+            calls.show_study(data, selection.processors)
+            calls.choose_metric(selection.metric)
             path = selection.call_path
             if path is None and selection.region is not None and data is not None:
                 path = region_path(data.regions, selection.region)
-            self.calls.select(path)
+            calls.select(path)
 
     def _turn(self, index: int) -> None:
         if self._which.currentIndex() != index:
@@ -268,8 +283,8 @@ class Navigator(QWidget):
                 item = tree.topLevelItem(index)
                 if item is not None:
                     _hide_unlike(item, word)
-        if self._which.currentIndex() == 1:
-            self.calls.filter(text)
+        if self._calls is not None:
+            self._calls.filter(text)
 
 
 def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.files import reason
 from scalegraph.base.toml import read_text
 from scalegraph.runtime.languages import SOURCE_SUFFIXES, is_executable, language_of
 
-Kind: TypeAlias = Literal["study", "request", "program", "machine", "source", "executable"]
+if TYPE_CHECKING:
+    from scalegraph.measurements.reader import Reader
+
+Kind: TypeAlias = Literal["study", "request", "program", "machine", "source", "executable", "measurements"]
 
 _ENDINGS = " ".join(f"*{suffix}" for suffix in SOURCE_SUFFIXES)
 SOURCES = f"Sources ({_ENDINGS})"
-FILTER = (
-    f"All that can be opened (*.sgstudy *.toml {_ENDINGS});;Studies (*.sgstudy);;Requests (*.toml);;{SOURCES};;"
-    "Programs and other files (*)"
-)
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -27,6 +26,8 @@ def kind_of(path: Path) -> Kind:
 
     Raises `InputError` with a sentence when it cannot be read or is nothing that can be opened.
     """
+    if path.is_dir():
+        return _measured(path)
     try:
         with path.open("rb") as file:
             head = file.read(len(_SQLITE))
@@ -42,9 +43,53 @@ def kind_of(path: Path) -> Kind:
         return "source"
     if path.suffix == ".toml":
         return _toml_kind(path)
-    if path.suffix in (".csv", ".tsv"):
-        raise InputError(f"{path}: 'scalegraph import' makes a study of a table of runs, which can be opened")
-    raise InputError(f"{path}: expected a study (.sgstudy), a request (.toml), a source or a program")
+    return _measured(path)
+
+
+def open_filter() -> str:
+    """Return what the open dialog offers: everything that has a reader, by kind."""
+    readers = [reader for reader in _readers() if not reader.directory]
+    endings = sorted({f"*{ending}" for reader in readers for ending in reader.endings})
+    kinds = [
+        f"All that can be opened (*.sgstudy *.toml {_ENDINGS} {' '.join(endings)})",
+        "Studies (*.sgstudy)",
+        measurement_filter(),
+        "Requests (*.toml)",
+        SOURCES,
+        "Programs and other files (*)",
+    ]
+    return ";;".join(kinds)
+
+
+def measurement_filter() -> str:
+    """Return what the open dialog offers for measurements: each format, and any file."""
+    readers = [reader for reader in _readers() if not reader.directory]
+    endings = sorted({f"*{ending}" for reader in readers for ending in reader.endings})
+    single = [f"{_plain(reader.title)} ({' '.join('*' + e for e in reader.endings)})" for reader in readers]
+    return ";;".join([f"Measurements ({' '.join(endings)})", *single])
+
+
+def _plain(title: str) -> str:
+    return title.replace("(", "– ").replace(")", "")
+
+
+def _readers() -> list[Reader]:
+    from scalegraph.measurements.reader import readers
+
+    return list(readers().values())
+
+
+def _measured(path: Path) -> Kind:
+    from scalegraph.measurements.reader import recognised
+
+    if recognised(path):
+        return "measurements"
+    if path.is_dir():
+        raise InputError(f"{path}: this directory holds no measurements that a reader knows")
+    raise InputError(
+        f"{path}: expected a study (.sgstudy), measurements, a request (.toml), a source or a program; no reader knows"
+        " this file"
+    )
 
 
 def _toml_kind(path: Path) -> Kind:

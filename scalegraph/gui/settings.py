@@ -41,7 +41,7 @@ class Settings(QObject):
         """Return files that were opened, newest first; those that are gone are left out."""
         value = self._store.value("recent", [])
         texts = [value] if isinstance(value, str) else list(cast("Any", value) or [])
-        return [path for path in map(Path, texts) if path.is_file()]
+        return [path for path in map(Path, texts) if path.exists()]
 
     def add_recent(self, path: Path) -> None:
         """Put *path* first among the recent files."""

@@ -32,7 +32,7 @@ class Card(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{title}: {action or text}")
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(5)
         if picture is not None:
@@ -46,6 +46,10 @@ class Card(QFrame):
             go.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             go.clicked.connect(self.clicked)
             column.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def add(self, widget: QWidget) -> None:
+        """Put another way below the text."""
+        self._column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click anywhere on the card counts."""
@@ -65,6 +69,8 @@ class StartPage(QScrollArea):
 
     new_request = Signal()
     open_wanted = Signal()
+    measurements_wanted = Signal()
+    directory_wanted = Signal()
     run_example = Signal(str)  # name of a shipped program
     open_file = Signal(object)  # Path
 
@@ -115,10 +121,17 @@ class StartPage(QScrollArea):
             "Run a program", "A program with OpenMP or threads, unmodified, on a simulated machine of any size.", ""
         )
         run.clicked.connect(self.new_request)
+        have = Card(
+            "Open measurements", "Times you have: a table (CSV), Extra-P, Cube, Caliper. Or drop them here.", ""
+        )
+        have.clicked.connect(self.measurements_wanted)
+        folder = button("A directory of profiles…", "Cube profiles, one of each run", "link")
+        folder.clicked.connect(self.directory_wanted)
+        have.add(folder)
         read = Card("Open a study", "One that was made before, here or elsewhere: its runs, pictures and numbers.", "")
         read.clicked.connect(self.open_wanted)
-        for card in (run, read):
-            row.addWidget(card)
+        for card in (run, have, read):
+            row.addWidget(card, 1)
         return row
 
     def show_catalog(self, catalog: Catalog) -> None:

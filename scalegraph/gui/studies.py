@@ -93,6 +93,8 @@ def _sentence(data: StudyData) -> str:
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.data import matrix
 
+    if data.table.empty and data.imported is not None:
+        return _set_sentence(data)
     if data.table.empty:
         return "No run has ended yet."
     scaling = data.scaling
@@ -108,11 +110,23 @@ def _sentence(data: StudyData) -> str:
     return f"{sentence} {failed} of {len(data.table)} runs failed." if failed else sentence
 
 
+def _set_sentence(data: StudyData) -> str:
+    """Return what a set says that no runs come of."""
+    assert data.imported is not None
+    measured, meaning = data.imported
+    lacking = "parameter counts processors" if not meaning.processors else "metric is the elapsed time"
+    return (
+        f"{len(measured.points)} points over {', '.join(measured.parameters) or 'no parameter'},"
+        f" {len(measured.call_paths)} call paths. No {lacking} (Ctrl+M says which): models work, scaling does not."
+    )
+
+
 class Studies(QObject):
     """All open studies, in the order of opening."""
 
     opened = Signal(object)  # StudyHandle
     closed = Signal(str)  # key
+    changed = Signal()  # there are others, or one of them was read again
 
     def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -137,6 +151,7 @@ class Studies(QObject):
             return self._open[key]
         handle = StudyHandle(self._session, self._jobs, path, self)
         self._open[key] = handle
+        handle.changed.connect(self.changed)
         self.opened.emit(handle)
         handle.refresh()
         return handle
@@ -148,4 +163,5 @@ class Studies(QObject):
             handle.close()
             self._session.forget(handle.path)
             self.closed.emit(key)
+            self.changed.emit()
             handle.deleteLater()

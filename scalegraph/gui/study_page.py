@@ -144,7 +144,10 @@ class StudyPage(QWidget):
     def _make_area(self) -> ViewArea:
         from scalegraph.gui.view_area import ViewArea  # with numpy, pandas and pyqtgraph: not before it is needed
 
-        self.area = ViewArea(self._selection, self._theme, self._jobs, self._settings)
+        self.area = ViewArea(
+            self._selection, self._theme, self._jobs, self._settings, studies=lambda: list(self._studies)
+        )
+        self._studies.changed.connect(self.area.others_changed)
         self.area.faster_wanted.connect(self.faster_wanted)
         self._stack.addWidget(self.area)
         self.area_made.emit()

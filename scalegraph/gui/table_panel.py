@@ -35,8 +35,11 @@ class TablePanel(QWidget):
     row_chosen = Signal(str)
     faster_wanted = Signal(str)  # key of the row: what if it were faster?
 
-    def __init__(self, table: Table, theme: str = "light", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, table: Table, theme: str = "light", parent: QWidget | None = None, *, searchable: bool = True
+    ) -> None:
         super().__init__(parent)
+        self._searchable = searchable
         self._following = False
         self._key = ""
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
@@ -134,7 +137,7 @@ class TablePanel(QWidget):
         if self._model.columnCount():
             header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         self._share_width()
-        many = len(self.table.rows) >= _FILTER_FROM
+        many = self._searchable and len(self.table.rows) >= _FILTER_FROM
         self.filter.setVisible(many)
         self._found.setVisible(many)
         self._count()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, COMPARED, Layout, Placer, Split, Tabs, tiles
+from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, COMPARED, TOGETHER, Layout, Placer, Split, Tabs, tiles
 from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import SelectionModel
@@ -55,8 +56,11 @@ class ViewArea(QWidget):
         jobs: Jobs | None = None,
         settings: Settings | None = None,
         parent: QWidget | None = None,
+        *,
+        studies: Callable[[], Sequence[StudyHandle]] | None = None,
     ) -> None:
         super().__init__(parent)
+        self._studies = studies or (lambda: [desk.handle for desk in self._desks.values()])
         self._selection, self._theme = selection, theme
         self._jobs = jobs or Jobs(self)
         self._settings = settings
@@ -243,6 +247,11 @@ class ViewArea(QWidget):
         dock.show()
         dock.title.show_maximised(True)
 
+    def others_changed(self) -> None:
+        """Draw views of several studies anew: one was opened or closed, or has grown."""
+        for dock in self.docks:
+            dock.others_changed()
+
     def forget(self, key: str) -> None:
         """Drop a study that was closed: its views go, also those that another study is compared with."""
         for desk in list(self._desks.values()):
@@ -297,12 +306,15 @@ class ViewArea(QWidget):
     def _desk_of(self, handle: StudyHandle) -> Desk:
         if handle.key not in self._desks:
             desk = Desk(handle)
-            desk.history.stack.indexChanged.connect(lambda _index: self.undo_changed.emit())
+            desk.history.stack.indexChanged.connect(self._walked)
             self._desks[handle.key] = desk
             key = handle.key
             # the area may end before the study: then there is nothing to forget
             handle.destroyed.connect(lambda *_: self.forget(key) if isValid(self) else None)
         return self._desks[handle.key]
+
+    def _walked(self, _index: int) -> None:
+        self.undo_changed.emit()
 
     def _leave_desk(self) -> None:
         if self._desk is None:
@@ -324,7 +336,7 @@ class ViewArea(QWidget):
     def _make(self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
         assert self._desk is not None
         desk = self._desk
-        dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options)
+        dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
         taken = {other.objectName() for other in desk.docks}
         wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
@@ -377,7 +389,7 @@ class ViewArea(QWidget):
     def _compare(self) -> str:
         assert self._desk is not None
         one = self._desk.handle
-        others = [desk.handle for desk in self._desks.values() if desk.handle is not one]
+        others = [handle for handle in self._studies() if handle is not one]
         if not others:
             self._say("Compare needs a second study: open one, then choose Compare again.")
             return self._message.text()
@@ -386,9 +398,10 @@ class ViewArea(QWidget):
         names = [current.view.name] if current is not None else []
         names += [name for name in COMPARED if name not in names]
         content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
-        columns = tuple(Split("below", tuple(Tabs((f"{side}/{name}",)) for name in names[:2])) for side in ("a", "b"))
-        self._say(f"{one.title} on the left, {other.title} on the right")
-        self._place(Split("beside", columns), content)
+        content |= {name: (name, one) for name in TOGETHER}
+        sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))
+        self._say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
+        self._place(Split("beside", (Tabs(TOGETHER, 5), Split("below", sides, 4))), content)
         return ""
 
     # small things

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -47,11 +48,14 @@ class ViewDock(QDockWidget):
         theme: Theme,
         jobs: Jobs,
         options: Mapping[str, OptionValue] | None = None,
+        others: Callable[[], Sequence[StudyHandle]] = tuple,
     ) -> None:
         super().__init__(view.title)
         self.view, self.handle = view, handle
         self._selection = selection
         self._options: dict[str, OptionValue] = dict(options or {})
+        self._others = others  # open studies that a view for several is compared with
+        self._left_out: set[str] = set()  # keys of those that are not wanted
         self._builds = Latest(jobs, f"drawing {view.name}", self)
         self._stale = True
         self._followed: Followed = {}
@@ -100,6 +104,9 @@ class ViewDock(QDockWidget):
         menu.addActions([self.export, self.copy_picture, self.copy_text, self.copy_latex])
         menu.addSeparator()
         menu.addAction(self.reset)
+        if self.view.several:
+            compared = menu.addMenu("Compare with")
+            compared.aboutToShow.connect(lambda: self._offer_others(compared))
         self.title.set_menu(menu)
         self.title.export.clicked.connect(self.export_wanted)
         self.setWidget(self.picture)
@@ -161,12 +168,43 @@ class ViewDock(QDockWidget):
             self.picture.show_loading()
             self.title.show_busy(True)
         view = self.view
+        beside = [other.data() for other in self.compared()]
 
         def build(reporter: Reporter) -> Figure:
             reporter.token.check()
-            return view.build(data, **options, **known_here(view, data, followed))
+            asked = data
+            if view.several:
+                asked = replace(data, others=tuple(other for other in beside if other is not None))
+            return view.build(asked, **options, **known_here(view, data, followed))
 
         self._builds.ask(build, self._built, self._failed)
+
+    def compared(self) -> list[StudyHandle]:
+        """Return the studies that a view for several compares this one with."""
+        if not self.view.several:
+            return []
+        return [other for other in self._others() if other is not self.handle and other.key not in self._left_out]
+
+    def others_changed(self) -> None:
+        """Draw anew after another study was opened, closed or has grown."""
+        if self.view.several:
+            self._study_changed()
+
+    def _offer_others(self, menu: QMenu) -> None:
+        menu.clear()
+        for other in self._others():
+            if other is self.handle:
+                continue
+            action = menu.addAction(other.title)
+            action.setCheckable(True)
+            action.setChecked(other.key not in self._left_out)
+            action.toggled.connect(lambda on, key=other.key: self._compare_with(key, on=on))
+        if menu.isEmpty():
+            menu.addAction("Open a second study first").setEnabled(False)
+
+    def _compare_with(self, key: str, *, on: bool) -> None:
+        (self._left_out.discard if on else self._left_out.add)(key)
+        self._mark_stale()
 
     def _to_follow(self, data: StudyData) -> Followed:
         """Return what of the selection the view takes for options that are left open."""

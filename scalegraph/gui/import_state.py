@@ -1,0 +1,101 @@
+"""What people say about a file of measurements while they look at its preview: immutable, so that undo is simple."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from scalegraph.base.errors import Fault
+
+Pairs = tuple[tuple[str, Any], ...]
+
+AUTOMATIC: Final = ""
+NONE: Final = "\x00none"  # said to be absent, which an empty text (not said) is not
+
+
+@dataclass(frozen=True)
+class ImportState:
+    """*table*: fields of `TableChoices` but its columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
+
+    What is in none of them is guessed.
+    """
+
+    table: Pairs = ()
+    columns: Pairs = ()
+    meaning: Pairs = ()
+
+    def said(self, part: str, key: str, value: Any) -> ImportState:
+        """Return the state with *key* of *part* said, or left to guessing again for ``None``."""
+        pairs: Pairs = getattr(self, part)
+        made = dict(pairs)
+        if value is None:
+            made.pop(key, None)
+        else:
+            made[key] = value
+        if part == "table" and key in ("delimiter", "header", "names"):
+            # other columns: what was said of them is about columns that are no longer there
+            return replace(self, table=tuple(made.items()), columns=())
+        return replace(self, **{part: tuple(made.items())})
+
+    def get(self, part: str, key: str) -> Any:
+        """Return what was said of *key*, ``None`` if nothing."""
+        return dict(getattr(self, part)).get(key)
+
+
+def choices(state: ImportState) -> dict[str, Any]:
+    """Return what `TableChoices` takes."""
+    made: dict[str, Any] = dict(state.table)
+    if state.columns:
+        made["columns"] = dict(state.columns)
+    return made
+
+
+def meaning(state: ImportState) -> dict[str, Any]:
+    """Return the fields of `Mapping` that were said; `NONE` is an empty one."""
+    return {key: "" if value == NONE else value for key, value in state.meaning}
+
+
+def words_of(file: str, measured: Any) -> str:
+    """Return in a sentence what a set holds."""
+    parts = [
+        _count(len(measured.values), "value"),
+        "at " + _count(len(measured.points), "point"),
+        "of " + (", ".join(measured.parameters) or "no parameter"),
+    ]
+    paths, metrics = len(measured.call_paths), len(measured.metrics)
+    more = []
+    if paths > 1:
+        more.append(_count(paths, "call path"))
+    more.append(_count(metrics, "metric"))
+    return f"{file}: {' '.join(parts)}; {', '.join(more)}."
+
+
+def skipped_words(measured: Any) -> tuple[str, str]:
+    """Return one sentence about what was left out, and all of it line by line; empty texts if nothing was."""
+    skipped = measured.skipped
+    if not skipped:
+        return "", ""
+    total = sum(item.count for item in skipped)
+    first = skipped[0]
+    sentence = f"{total:,} left out: ".replace(",", "\u202f")
+    more = f"; and {len(skipped) - 1} more kinds" if skipped[1:] else ""
+    sentence += f"{first.count} {first.what}, {first.reason}{more}"
+    lines = [
+        f"{item.count} {item.what}: {item.reason}" + (f" (first at {item.place})" if item.place else "")
+        for item in skipped
+    ]
+    return sentence.rstrip(".") + ".", "\n".join(lines)
+
+
+def _count(number: int, name: str) -> str:
+    shown = f"{number:,}".replace(",", "\u202f")
+    return f"{shown} {name}{'' if number == 1 else 's'}"
+
+
+def fault_places(faults: Iterable[Fault]) -> dict[str, str]:
+    """Return faults by the key of their field, several of one field line by line."""
+    found: dict[str, list[str]] = {}
+    for fault in faults:
+        found.setdefault(fault.key.lstrip("-"), []).append(fault.message)
+    return {key: "\n".join(texts) for key, texts in found.items()}

@@ -1,0 +1,296 @@
+"""What people do with measurements in the window: drop, answer, look, search, change their mind, export, cancel."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.gui.export_dialog import ExportDialog
+from scalegraph.gui.import_page import ImportPage
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.start_page import Card
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.request import imports
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def drop(window: MainWindow, *paths: Path) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    window.dropEvent(QDropEvent(QPointF(10, 10), Qt.DropAction.CopyAction, mime, LEFT, Qt.KeyboardModifier.NoModifier))
+
+
+def rest(window: MainWindow, qtbot: Any) -> None:
+    qtbot.waitUntil(lambda: not window.jobs.running and window.imports.made is not None and not window.imports.busy)
+
+
+def asked(window: MainWindow, qtbot: Any) -> ImportPage:
+    """Wait until the page has looked, and return it."""
+    qtbot.waitUntil(lambda: window.page == "import" and not window.jobs.running)
+    return window.imports.page
+
+
+@pytest.fixture
+def stencil(tmp_path: Path) -> Path:
+    """A table as people have it: sizes, processors, seconds, three times each."""
+    lines = ["procs,n,time (s)"]
+    for n in (1000, 2000, 4000, 8000):
+        for procs in (1, 2, 4, 8, 16):
+            seconds = n * n * 1e-7 / procs + 1e-3 * procs
+            lines += [f"{procs},{n},{seconds * (1 + 0.001 * again):.6f}" for again in range(3)]
+    path = tmp_path / "stencil.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def regions(tmp_path: Path) -> Path:
+    """A table that leaves open what counts processors, the unit, and what the whole program is."""
+    lines = ["ranks,threads,region,elapsed"]
+    for region, share in (("setup", 0.1), ("solve", 1.0), ("output", 0.05)):
+        for ranks in (1, 2, 4, 8):
+            lines += [f"{ranks},{threads},{region},{share * 10 / ranks / threads:.5f}" for threads in (1, 2)]
+    path = tmp_path / "regions.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    """Call paths over p as Extra-P's text has them."""
+    lines = ["PARAMETER p", "POINTS ( 1 ) ( 2 ) ( 4 ) ( 8 ) ( 16 )", "METRIC time"]
+    for path, costs in (
+        ("main", (10.0, 6.0, 4.0, 3.2, 3.0)),
+        ("main->solve", (8.0, 4.0, 2.0, 1.0, 0.5)),
+        ("main->solve->MPI_Waitall", (0.1, 0.2, 0.3, 0.4, 0.45)),
+        ("main->output", (1.0, 1.1, 1.3, 1.8, 2.2)),
+    ):
+        lines += [f"REGION {path}", *(f"DATA {cost} {cost * 1.01}" for cost in costs)]
+    path_ = tmp_path / "calls.txt"
+    path_.write_text("\n".join(lines) + "\n")
+    return path_
+
+
+def test_a_csv_goes_from_drop_to_an_exported_matrix(
+    window: MainWindow, qtbot: Any, stencil: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(window, stencil)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study" and window.study.area is not None and not window.jobs.running)
+    handle, area = window.study.handle, window.study.area
+    assert handle is not None
+    assert area is not None
+    assert "60 values at 20 points of procs, n" in window.study.banner.text
+    dock = area.show_view(handle, "matrix")
+    qtbot.waitUntil(lambda: dock.figure() is not None and not window.jobs.running)
+    figure = dock.figure()
+    assert figure is not None
+    assert figure.panels, figure.empty
+    target = tmp_path / "matrix.csv"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    qtbot.mouseClick(dock.title.export, LEFT)
+    dialog = area.findChild(ExportDialog)
+    assert dialog is not None
+    dialog.format.setCurrentIndex(dialog.format.findData("csv"))
+    with qtbot.waitSignal(dialog.saved):
+        qtbot.mouseClick(dialog.save_button, LEFT)
+    dialog.reject()
+    rows = target.read_text().splitlines()
+    assert any(row.startswith("2,") for row in rows), rows
+    assert any("0." in row for row in rows)
+
+
+def test_the_start_page_and_the_menu_lead_to_measurements(
+    window: MainWindow, qtbot: Any, stencil: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+
+    def choose(_parent: object, _title: str, _folder: str, kinds: str) -> tuple[list[str], str]:
+        offered.append(kinds)
+        return [str(stencil)], ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", choose)
+    card = next(card for card in window.start.findChildren(Card) if "Open measurements" in card.accessibleName())
+    qtbot.mouseClick(card, LEFT)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study")
+    assert "*.csv" in offered[0]
+    assert "*.extra-p" in offered[0]
+
+
+def test_what_cannot_be_guessed_is_asked_with_a_preview_of_the_runs(
+    window: MainWindow, qtbot: Any, regions: Path
+) -> None:
+    drop(window, regions)
+    page = asked(window, qtbot)
+    assert "processors" in page.form.fault_of("processors")
+    assert not page.open.isEnabled()
+    assert page.rows.table.columns[2].name == "region"
+    assert page.rows.table.rows[0].values[:3] == ("1", "1", "setup")
+    choose(page.form.processors, "ranks")
+    asked(window, qtbot)
+    assert page.form.fault_of("processors") == ""
+    choose(page.form.unit, "s")
+    asked(window, qtbot)
+    page.form.total.setEditText("solve")
+    page.form.edited.emit("meaning", "total", page.form.total.currentText())
+    asked(window, qtbot)
+    if page.form.fault_of("scaling"):
+        choose(page.form.scaling, "strong")
+        asked(window, qtbot)
+    assert [column.name for column in page.runs.table.columns][:2] == ["N", "threads"]
+    assert {row.values[0] for row in page.runs.table.rows} == {1, 2, 4, 8}
+    assert page.open.isEnabled()
+    qtbot.mouseClick(page.open, LEFT)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    data = window.study.handle.data() if window.study.handle else None
+    assert data is not None
+    assert sorted(data.table["processors"].unique()) == [1, 2, 4, 8]
+
+
+def choose(box: Any, value: str) -> None:
+    """Choose *value* as a click in the list does."""
+    box.setCurrentIndex(box.findData(value))
+    box.activated.emit(box.currentIndex())
+
+
+def test_every_answer_can_be_undone(window: MainWindow, qtbot: Any, regions: Path) -> None:
+    drop(window, regions)
+    page = asked(window, qtbot)
+    choose(page.form.processors, "threads")
+    asked(window, qtbot)
+    assert page.form.fault_of("processors") == ""
+    window.actions_["undo"].trigger()
+    asked(window, qtbot)
+    assert page.form.fault_of("processors") != ""
+    window.actions_["redo"].trigger()
+    asked(window, qtbot)
+    assert page.form.processors.currentData() == "threads"
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.page == "start"
+    assert len(window.studies) == 0
+
+
+def test_what_names_mean_can_be_changed_later(window: MainWindow, qtbot: Any, stencil: Path) -> None:
+    drop(window, stencil)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    handle = window.study.handle
+    assert handle is not None
+    qtbot.waitUntil(window.actions_["change_meaning"].isEnabled)
+    window.actions_["change_meaning"].trigger()
+    page = asked(window, qtbot)
+    assert page.form.processors.currentData() == "procs"
+    choose(page.form.unit, "ms")
+    asked(window, qtbot)
+    qtbot.mouseClick(page.open, LEFT)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    data = handle.data()
+    assert data is not None
+    assert float(data.table["time_s"].max()) < 0.01
+    assert len(window.studies) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("cut.json", '{"parameters": ["p"], "measurements": {"main": {"ti', "cut.json"),
+        ("short.txt", "PARAMETER p\nPOINTS 1 2 4\nREGION main\nMETRIC time\nDATA 1 1\nDATA\n", "short.txt:"),
+        ("times.csv", "p,time_s\n1,4\n2,2.1\n4,fast\n8,0.7\n16,0.6\n", "times.csv"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_a_sentence_with_its_place(
+    window: MainWindow, qtbot: Any, tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    drop(window, path)
+    qtbot.waitUntil(lambda: not window.jobs.running and bool(sentence(window)))
+    assert said in sentence(window)
+    assert len(window.studies) == 0
+    assert not any(window.settings.studies_dir().glob("*"))
+
+
+def sentence(window: MainWindow) -> str:
+    """Return what the window says about a file that it could not open without asking."""
+    if window.page == "import":
+        page = window.imports.page
+        looked = page.looked
+        questions = "" if looked is None else f"{looked.words} {' '.join(looked.open_questions)}"
+        return page.banner.text or questions
+    return window.start.banner.text
+
+
+def test_a_large_set_is_read_beside_the_window_and_can_be_cancelled(
+    window: MainWindow, qtbot: Any, stencil: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, ended = threading.Event(), threading.Event()
+    real = imports.read_set
+
+    def slow(paths: Any, *, choices: Any, cancel: CancelToken, progress: Callable[[float], None]) -> MeasurementSet:
+        progress(0.5)
+        gate.wait(60)
+        ended.set()
+        cancel.check()
+        return real(paths, choices=choices, cancel=cancel, progress=progress)
+
+    monkeypatch.setattr(imports, "read_set", slow)
+    drop(window, stencil)
+    qtbot.waitUntil(lambda: window.page == "import")
+    page = window.imports.page
+    qtbot.waitUntil(lambda: page.bar.isVisible() and page.bar.value() > 40)
+    qtbot.mouseClick(page.cancel, LEFT)
+    assert window.page == "start"
+    gate.set()
+    qtbot.waitUntil(lambda: ended.is_set() and not window.jobs.running)
+    assert len(window.studies) == 0
+    assert window.start.banner.text == ""
+    drop(window, stencil)
+    rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study")
+
+
+def test_call_paths_are_found_by_part_of_their_path_and_shared_by_the_views(
+    window: MainWindow, qtbot: Any, calls: Path
+) -> None:
+    drop(window, calls)
+    qtbot.waitUntil(lambda: not window.jobs.running and window.page in ("study", "import"))
+    if window.page == "import":
+        page = asked(window, qtbot)
+        choose(page.form.unit, "s")
+        asked(window, qtbot)
+        qtbot.mouseClick(page.open, LEFT)
+        rest(window, qtbot)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
+    tree = window.navigator.calls
+    qtbot.waitUntil(lambda: tree.filled and tree.model.values is not None)
+    assert tree.model.rowCount() == 1
+    assert "p = 16" in tree.note.text()
+    window.selection.select(processors=2)
+    qtbot.waitUntil(lambda: "p = 2" in tree.note.text())
+    qtbot.keyClick(window, Qt.Key.Key_Slash)
+    assert window.navigator.search.hasFocus()
+    qtbot.keyClicks(window.navigator.search, "solve->mpi")
+    assert tree.model.shown == 3  # the hit with the way to it
+    qtbot.keyClick(window.navigator.search, Qt.Key.Key_Return)
+    assert window.selection.current.call_path == "main->solve->MPI_Waitall"
+    assert "MPI_Waitall" in window.study.header.chosen.text()
+    index = tree.tree.currentIndex()
+    assert tree.model.data(index) == "MPI_Waitall"
+    assert tree.model.data(index.siblingAtColumn(1)) == "3.3 %"
+    choose_share(tree, "value")
+    assert tree.model.data(index.siblingAtColumn(1)) == "201 ms"
+    assert any(part.title == "Call path MPI_Waitall" for part in window.inspector.parts())
+
+
+def choose_share(tree: Any, value: str) -> None:
+    tree.show_as.setCurrentIndex(tree.show_as.findData(value))
