@@ -62,9 +62,42 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("miss-classes", "invalidations", "widths")), Tabs(("source", "false-sharing")))),
         ),
     ),
+    "Models": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("fit", "laws")), Tabs(("back-test", "serial-fraction")))),
+            Split("below", (Tabs(("region-models",)), Tabs(("isoefficiency", "advise")))),
+        ),
+    ),
+    "Isospeed": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("isospeed-speed",)), Tabs(("efficiency-contour", "isospeed-contour")))),
+            Split("below", (Tabs(("matrix",)), Tabs(("scalability-surface",)))),
+        ),
+    ),
+    "Regions": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("verdicts",)), Tabs(("pop", "profile")))),
+            Split("below", (Tabs(("region-models",)), Tabs(("source", "lines")))),
+        ),
+    ),
 }
+_FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no accounting of where they went
+    "beside",
+    (
+        Tabs(("matrix",), 5),
+        Split("below", (Tabs(("time", "speedup")), Tabs(("verdicts", "runs")))),
+    ),
+)
 COMPARED: Final = ("speedup", "overheads")  # of each study by itself
 TOGETHER: Final = ("compare", "compare-matrix")  # of all open studies
+
+
+def layout_of(name: str, *, imported: bool) -> Layout:
+    """Return the arrangement *name*; *imported*: for a study that was made of a measurement set."""
+    return _FIRST_OF_SET if imported and name == "Overview" else ARRANGEMENTS[name]
 
 
 def views_of(layout: Layout) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -73,6 +73,8 @@ class FigureWidget(QWidget):
         self._figure: Figure | None = None
         self._panels: list[PanelWidget] = []
         self._with_title = with_title
+        self.keys_of: Callable[[Selection], Sequence[str]] = self._region_key  # rows that a selection marks
+        self.selection_of: Callable[[str], dict[str, object]] = _region_of  # what a click on a row selects
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
         self._build()
@@ -245,8 +247,13 @@ class FigureWidget(QWidget):
         return target_of(self._figure.view if self._figure is not None else "", key)
 
     def _choose_row(self, key: str) -> None:
-        if key.lstrip("-").isdigit():
-            self._choose(region=int(key))
+        changes = self.selection_of(key)
+        if changes:
+            self._choose(**changes)
+
+    def _region_key(self, selection: Selection) -> Sequence[str]:
+        mine = self._study is None or selection.study in (None, self._study)
+        return () if selection.region is None or not mine else (str(selection.region),)
 
     def _follow(self, selection: Selection) -> None:
         mine = self._study is None or selection.study in (None, self._study)
@@ -257,7 +264,7 @@ class FigureWidget(QWidget):
             elif isinstance(panel, GridPanel):
                 panel.select(selection.cell if mine else None, selection.processors)
             elif isinstance(panel, TablePanel):
-                panel.select("" if region is None else str(region))
+                panel.select_first(self.keys_of(selection))
             else:
                 panel.select(region, selection.line if mine else None)
 
@@ -314,6 +321,10 @@ class FigureWidget(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Small enough for four views with their tabs in a small window beside the queue."""
         return QSize(220, 90)
+
+
+def _region_of(key: str) -> dict[str, object]:
+    return {"region": int(key)} if key.lstrip("-").isdigit() else {}
 
 
 class _State(QWidget):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
@@ -114,6 +114,11 @@ class TablePanel(QWidget):
         else:
             self.tree.selectionModel().clear()
         self._following = False
+
+    def select_first(self, keys: Sequence[str]) -> None:
+        """Mark the row of the first of *keys* that the table has, or none."""
+        there = {row.key for row in self.table.rows}
+        self.select(next((key for key in keys if key in there), ""))
 
     def shown_rows(self) -> list[str]:
         """Return the first column of every row that is shown, from top to bottom."""

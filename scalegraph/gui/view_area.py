@@ -25,7 +25,18 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, COMPARED, TOGETHER, Layout, Placer, Split, Tabs, tiles
+from scalegraph.gui.arrangements import (
+    ARRANGEMENTS,
+    COMPARE,
+    COMPARED,
+    TOGETHER,
+    Layout,
+    Placer,
+    Split,
+    Tabs,
+    layout_of,
+    tiles,
+)
 from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import SelectionModel
@@ -176,7 +187,9 @@ class ViewArea(QWidget):
             desk.arranged = True
             stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
-                self.apply_arrangement("Overview")
+                data = handle.data()
+                only_models = data is not None and data.imported is not None and data.table.empty
+                self.apply_arrangement("Models" if only_models else "Overview")
         self._show_stack()
 
     def show_view(self, handle: StudyHandle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
@@ -216,7 +229,9 @@ class ViewArea(QWidget):
             return self._compare()
         self._say("")
         handle = self._desk.handle
-        self._place(ARRANGEMENTS[name], {view: (view, handle) for view in views.registry()})
+        data = handle.data()
+        layout = layout_of(name, imported=data is not None and data.imported is not None)
+        self._place(layout, {view: (view, handle) for view in views.registry()})
         return ""
 
     def tile_all(self) -> None:
@@ -496,4 +511,8 @@ _GROUPS: Final = {
     "Where it is lost": 2,
     "Cache and memory": 3,
     "What would change it": 4,
+    "Models": 5,
+    "Isospeed": 6,
+    "Regions": 7,
+    "Compare": 8,
 }

@@ -69,6 +69,8 @@ class ViewDock(QDockWidget):
         self.title.close_wanted.connect(self.close)
         self.setTitleBarWidget(self.title)
         self.picture = FigureWidget(selection, theme, handle.key, with_title=False)
+        self.picture.keys_of = lambda selection: row_keys(handle.data(), selection, handle.key)
+        self.picture.selection_of = lambda key: selected_row(handle.data(), key)
         self.picture.retry_wanted.connect(self.refresh)
         self.picture.option_moved.connect(self.option_moved)
         self._later = QTimer(self)
@@ -326,6 +328,37 @@ class ViewDock(QDockWidget):
         figure = self.picture.figure
         if figure is not None:
             QGuiApplication.clipboard().setText(render.content(figure, ending).decode())
+
+
+def row_keys(data: StudyData | None, selection: Selection, study: str) -> tuple[str, ...]:
+    """Return the keys of rows that *selection* marks: regions by their number, call paths as ``path:3``."""
+    if data is None:
+        return ()
+    mine = selection.study in (None, study)
+    region = selection.region if mine else None
+    path = selection.call_path if region is None else region_path(data.regions, region)
+    keys: list[str] = []
+    # what a study of many runs has by call path is not worked out in Qt's thread
+    known = data.measured if data.imported is not None or "_measured" in vars(data) else None
+    if path is not None and known is not None and path in known.paths:
+        number = known.paths.index(path)
+        keys.append(f"path:{number}")
+        if data.imported is not None:  # its tables number call paths
+            keys.append(str(number))
+        elif region is None:
+            region = next((item.id for item in data.regions if region_path(data.regions, item.id) == path), None)
+    return tuple(keys) if region is None else (str(region), *keys)
+
+
+def selected_row(data: StudyData | None, key: str) -> dict[str, object]:
+    """Return what a click on the row *key* selects."""
+    number = key.removeprefix("path:")
+    if data is None or not number.isdecimal():
+        return {}
+    if number == key and data.imported is None:
+        return {"region": int(number)}
+    paths = data.measured.paths if data.measured is not None else ()
+    return {"call_path": paths[int(number)]} if int(number) < len(paths) else {}
 
 
 def known_here(view: View, data: StudyData, followed: Followed) -> Followed:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from scalegraph import views
@@ -296,7 +297,7 @@ def test_closing_a_view_while_it_is_drawn_leaves_nothing_behind(
     assert area.docks == []
 
 
-@pytest.mark.parametrize("name", ["Overview", "Scalability", "Where it is lost"])
+@pytest.mark.parametrize("name", ["Overview", "Scalability", "Where it is lost", "Models", "Isospeed", "Regions"])
 def test_arrangements_place_their_views_in_sight(name: str, area: ViewArea, study: Any, settle: Any) -> None:
     area.show_study(study)
     area.apply_arrangement(name)
@@ -316,7 +317,7 @@ def test_number_keys_arrange(area: ViewArea, study: Any, qtbot: Any) -> None:
     assert "source" in names(area)
 
 
-def test_compare_shows_the_same_views_of_two_studies_side_by_side(
+def test_compare_shows_the_curves_of_both_studies_together_and_each_by_itself(
     area: ViewArea, study: Any, data: StudyData, settle: Any
 ) -> None:
     area.show_study(study)
@@ -326,11 +327,115 @@ def test_compare_shows_the_same_views_of_two_studies_side_by_side(
     assert area.apply_arrangement("Compare") == ""
     settle()
     by_study = {key: [d for d in area.docks if d.handle.key == key] for key in ("gauss", "billiard")}
-    assert [d.view.name for d in by_study["gauss"]] == [d.view.name for d in by_study["billiard"]]
-    left, right = by_study["gauss"][0], by_study["billiard"][0]
-    assert left.x() < right.x()
-    assert left.y() == right.y()
-    assert right.windowTitle().endswith("— billiard")
+    alone = [d for d in by_study["gauss"] if not d.view.several]
+    assert [d.view.name for d in alone] == [d.view.name for d in by_study["billiard"]]
+    together = dock_of(area, "compare")
+    assert [handle.key for handle in together.compared()] == ["billiard"]
+    figure = together.figure()
+    assert figure is not None
+    assert figure.panels, figure.empty
+    assert together.x() < alone[0].x()
+    assert by_study["billiard"][0].windowTitle().endswith("— billiard")
+
+
+def test_a_study_can_be_left_out_of_the_comparison(
+    area: ViewArea, study: Any, data: StudyData, settle: Any, qtbot: Any
+) -> None:
+    area.show_study(study)
+    other: Any = Handle("gauss", data)
+    area.show_study(other)
+    area.apply_arrangement("Compare")
+    settle()
+    together = dock_of(area, "compare")
+    menu = together.title.more.menu()
+    assert menu is not None
+    compared = next(action.menu() for action in menu.actions() if action.text() == "Compare with")
+    compared.aboutToShow.emit()
+    compared.actions()[0].trigger()
+    settle()
+    assert together.compared() == []
+    assert "second study" in together.picture.state_text()
+
+
+def drag(panel: PlotPanel, option: str, by: QPoint, steps: int = 4) -> None:
+    """Drag the line of *option* with the pointer, in several moves, and let go."""
+    canvas = panel.canvas()
+    start = panel.place_of_handle(option)
+    assert start is not None
+    QTest.mouseMove(canvas, start)
+    QTest.mousePress(canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+    for step in range(1, steps + 1):
+        place = QPointF(start + by * step / steps)
+        move = QMouseEvent(
+            QEvent.Type.MouseMove,
+            place,
+            QPointF(canvas.mapToGlobal(place.toPoint())),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QCoreApplication.sendEvent(canvas, move)
+    QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start + by)
+
+
+@pytest.fixture
+def held(area: ViewArea, study: Any, settle: Any) -> tuple[ViewDock, ViewDock, PlotPanel]:
+    """The matrix beside a plot with a line at the efficiency that is held, both drawn."""
+    area.resize(1800, 1100)  # room for both parts of the speedup
+    area.show_study(study)
+    speedup = area.show_view(study, "speedup")
+    settle()
+    panel = next(
+        panel
+        for panel in speedup.picture.panels
+        if isinstance(panel, PlotPanel) and any(handle.option == "efficiency" for handle in panel.handles())
+    )
+    assert panel.isVisible()
+    return dock_of(area, "matrix"), speedup, panel
+
+
+def test_dragging_the_line_of_efficiency_changes_the_matrix_and_is_one_step_of_undo(
+    area: ViewArea, held: tuple[ViewDock, ViewDock, PlotPanel], settle: Any
+) -> None:
+    matrix, speedup, panel = held
+    before = matrix.figure()
+    assert before is not None
+    drag(panel, "efficiency", QPoint(0, 24))
+    settle()
+    value = speedup.option("efficiency")
+    assert isinstance(value, float)
+    assert matrix.option("efficiency") == value
+    after = matrix.figure()
+    assert after is not None
+    assert after.panels != before.panels
+    assert f"{value:g}" in next(handle.text for handle in panel.handles())
+    stack = area.undo_stack
+    assert stack is not None
+    assert stack.count() == 1
+    stack.undo()
+    settle()
+    assert matrix.option("efficiency") is None
+    assert matrix.figure() is not None
+    assert matrix.figure().panels == before.panels  # type: ignore[union-attr]
+    stack.redo()
+    settle()
+    assert matrix.option("efficiency") == value
+
+
+def test_the_line_moves_by_keys_as_well(
+    area: ViewArea, held: tuple[ViewDock, ViewDock, PlotPanel], settle: Any, qtbot: Any
+) -> None:
+    matrix, _speedup, panel = held
+    start = panel.handles()[0].value
+    for _ in range(3):
+        qtbot.keyPress(panel, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyRelease(panel, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    settle()
+    value = matrix.option("efficiency")
+    assert isinstance(value, float)
+    assert 0.02 < start - value < 0.4
+    assert area.undo_stack is not None
+    assert area.undo_stack.count() == 1
 
 
 def test_a_double_click_on_the_title_maximises_and_another_shows_all_again(
