@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ class _Set:
     paths: tuple[str, ...]
     places: tuple[str, ...]
     metrics: tuple[tuple[str, str], ...]  # name, what it says
-    counts: str  # parameter that counts processors
 
 
 class CallTree(QWidget):
@@ -191,7 +190,7 @@ class CallTree(QWidget):
         def work(reporter: Reporter) -> CallValues | None:
             reporter.token.check()
             assert found.data.measured is not None
-            return call_values(found.data.measured, metric, processors, found.counts)
+            return call_values(found.data.measured, metric, processors, found.data.meaning)
 
         self._sums.ask(work, self._show_values, self._unreadable)
 
@@ -262,11 +261,4 @@ def _read(data: StudyData, reporter: Reporter) -> _Set | None:
         measured.paths,
         tuple(f"{path.file.rsplit('/', 1)[-1]}:{path.line}" if path.file else "" for path in paths),
         metrics,
-        _counts(data, measured.parameters),
     )
-
-
-def _counts(data: Any, parameters: tuple[str, ...]) -> str:
-    """Return the parameter that counts processors, or an empty string."""
-    told = data.meaning.processors if data.meaning is not None else ""
-    return told if told in parameters else ""

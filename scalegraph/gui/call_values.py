@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scalegraph.base.units import si, significant
 
 if TYPE_CHECKING:
+    from scalegraph.measurements.mapping import Mapping as Meaning
     from scalegraph.measurements.model import MeasurementSet
 
 Numbers = NDArray[np.float64]
@@ -44,8 +45,10 @@ class CallValues:
         return f"{100 * share:.1f} %" if np.isfinite(share) else "–"
 
 
-def call_values(measured: MeasurementSet, metric: str, processors: int | None, counts: str = "") -> CallValues | None:
-    """Return *metric* on *processors* (else the most); *counts* is the parameter that counts them.
+def call_values(
+    measured: MeasurementSet, metric: str, processors: int | None, meaning: Meaning | None = None
+) -> CallValues | None:
+    """Return *metric* on *processors* (else the most); *meaning* says which parameter counts them and what time is in.
 
     Of several points on that many the one with the largest other parameters is taken. Repetitions: their median.
     """
@@ -54,6 +57,7 @@ def call_values(measured: MeasurementSet, metric: str, processors: int | None, c
     known = {item.name: index for index, item in enumerate(measured.metrics)}
     if metric not in known:
         return None
+    counts = meaning.processors if meaning is not None else ""
     table = measured.values
     mine = table[table["metric"].to_numpy() == known[metric]]
     point = _point(measured, mine["point"].to_numpy(), processors, counts)
@@ -70,7 +74,8 @@ def call_values(measured: MeasurementSet, metric: str, processors: int | None, c
     row = measured.points.iloc[point]
     words = ", ".join(f"{name} = {_plain(row[name])}" for name in measured.parameters)
     shares = _shares(_parents(measured), values, summed=summed, ratio=told.kind == "ratio")
-    return CallValues(metric, told.unit, words, values, shares, repetitions, summed)
+    unit = told.unit or (meaning.unit if meaning is not None and meaning.time == metric else "")
+    return CallValues(metric, unit, words, values, shares, repetitions, summed)
 
 
 def _point(measured: MeasurementSet, there: NDArray[Any], processors: int | None, counts: str) -> int | None:

@@ -234,10 +234,9 @@ def _call_path(data: StudyData, selection: Selection) -> list[Part]:
     if measured is None or selection.call_path not in measured.paths:
         return []
     path = measured.paths.index(selection.call_path)
-    counts = data.meaning.processors if data.meaning is not None else ""
     facts, point = [], ""
     for metric in measured.metrics[:_MOST_METRICS]:
-        found = call_values(measured, metric.name, selection.processors, counts)
+        found = call_values(measured, metric.name, selection.processors, data.meaning)
         if found is not None and math.isfinite(float(found.values[path])):
             facts.append(Fact(metric.name, found.text(path), f"{found.share_text(path)} of the whole"))
             point = point or found.point

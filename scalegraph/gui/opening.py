@@ -85,7 +85,7 @@ def _measured(path: Path) -> Kind:
     if recognised(path):
         return "measurements"
     if path.is_dir():
-        raise InputError(f"{path}: this directory holds no measurements that a reader knows")
+        raise InputError(f"{path}: expected measurements in this directory; no reader knows what it holds")
     raise InputError(
         f"{path}: expected a study (.sgstudy), measurements, a request (.toml), a source or a program; no reader knows"
         " this file"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QMouseEvent
@@ -379,8 +380,11 @@ def drag(panel: PlotPanel, option: str, by: QPoint, steps: int = 4) -> None:
 
 
 @pytest.fixture
-def held(area: ViewArea, study: Any, settle: Any) -> tuple[ViewDock, ViewDock, PlotPanel]:
+def held(
+    area: ViewArea, study: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[ViewDock, ViewDock, PlotPanel]:
     """The matrix beside a plot with a line at the efficiency that is held, both drawn."""
+    monkeypatch.setitem(pg.CONFIG_OPTIONS, "mouseRateLimit", -1)  # a test drags faster than a hand
     area.resize(1800, 1100)  # room for both parts of the speedup
     area.show_study(study)
     speedup = area.show_view(study, "speedup")
