@@ -48,7 +48,7 @@ class StudyData:
     name: str = ""
     others: tuple[StudyData, ...] = ()
     # what views made once for all of them, by a key of theirs
-    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
     def from_runs(

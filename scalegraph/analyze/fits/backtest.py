@@ -57,7 +57,8 @@ def back_test(
     Arguments as of `fit_laws`. Empty when fewer than two different N would be left.
     """
     n = np.asarray(processors, dtype=np.float64)
-    values = np.asarray(times, dtype=np.float64).reshape(len(n), -1)
+    values = np.asarray(times, dtype=np.float64)
+    values = values.reshape(len(n), -1) if len(n) else np.empty((0, 1))
     hidden = np.isin(n, np.unique(n)[-hide:]) if hide > 0 else np.zeros(len(n), dtype=bool)
     fits = fit_laws(n[~hidden], values[~hidden], scaling=scaling, confidence=confidence)
     found = []

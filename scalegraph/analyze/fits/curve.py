@@ -102,15 +102,19 @@ class Curve:
 
     def _fieller(self, form: Floats, over: Floats, reach: float, *, upper: bool) -> float:
         """Return the end of the interval of a ratio at which it is *reach* standard errors from the data."""
-        scale = (reach * self.sigma) ** 2
         top, bottom = float(form @ self.free), float(over @ self.free)
-        a = bottom**2 - scale * float(over @ self.inverse @ over)
-        b = top * bottom - scale * float(form @ self.inverse @ over)
-        c = top**2 - scale * float(form @ self.inverse @ form)
-        inside = b * b - a * c
-        if a <= 0 or inside < 0:
+        ratio, apart = top / bottom, form - top / bottom * over
+        own = float(over @ self.inverse @ over)
+        g = (reach * self.sigma / bottom) ** 2 * own
+        if g >= 1 or not math.isfinite(g):
             return math.inf if upper else -math.inf
-        return (b + math.sqrt(inside)) / a if upper else (b - math.sqrt(inside)) / a
+        # written around the ratio itself, so that narrow intervals keep their digits
+        shared = float(apart @ self.inverse @ over)
+        wide = float(apart @ self.inverse @ apart)
+        inside = wide - g * (wide - (shared**2 / own if own > 0 else 0.0))
+        root = abs(reach * self.sigma / bottom) * math.sqrt(max(inside, 0.0))
+        moved = ratio - (shared / own * g / (1 - g) if own > 0 else 0.0)
+        return moved + root / (1 - g) if upper else moved - root / (1 - g)
 
     def narrowed(self, at: Floats, target: Floats, repetitions: float = 1.0) -> Floats:
         """Return by what factor (0 to 1) the standard error at *target* shrinks by a new measurement.

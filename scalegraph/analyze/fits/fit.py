@@ -50,6 +50,7 @@ class Fit:
     decided: bool = True
     doubt: str = ""
     rivals: tuple[str, ...] = ()
+    reach: float = field(default=6.0, repr=False)  # rivals within this of its criterion are plausible
     notes: tuple[str, ...] = field(default=())
 
     def predict(self, x: Sequence[float] | Floats) -> Floats:

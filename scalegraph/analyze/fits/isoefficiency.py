@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from scalegraph.analyze.fits import select
 from scalegraph.analyze.fits.curve import student
@@ -95,7 +96,11 @@ def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[f
     # every order has the factor alone to fit, so likelihoods at the noise that each leaves compare them
     scores = np.array([count * math.log(squares / count + _ACCURACY**2) for _, _, squares in fits])
     shares = select.evidence(scores)
-    near = scores - scores.min() < select.PLAUSIBLE
+    # as `select.plausible`, which has the reason
+    reach = count * math.log1p(
+        float(special.fdtri(1.0, max(count - 1.0, 1.0), 1.0 - select.AGAINST)) / max(count - 1.0, 1.0)
+    )
+    near = scores - scores.min() < reach
     order = np.argsort(scores, kind="stable")
     orders = tuple(
         Order(fits[i][0], fits[i][1], math.sqrt(fits[i][2] / max(count - 1, 1)), float(shares[i]), bool(near[i]))

@@ -52,7 +52,8 @@ def karp_flatt(
     every e shares T(1).
     """
     n = np.asarray(processors, dtype=np.float64)
-    values = np.asarray(times, dtype=np.float64).reshape(len(n), -1)
+    values = np.asarray(times, dtype=np.float64)
+    values = values.reshape(len(n), -1) if len(n) else np.empty((0, 1))
     good = (n >= 1) & np.isfinite(values).any(axis=1)
     n, values = n[good], values[good]
     if not (n == 1).any() or not (n > 1).any():

@@ -46,7 +46,7 @@ def fit_laws(
     """
     n = np.asarray(processors, dtype=np.float64)
     values = np.asarray(times, dtype=np.float64)
-    values = values.reshape(len(n), -1)
+    values = values.reshape(len(n), -1) if len(n) else np.empty((0, 1))
     good = (n >= 1) & np.isfinite(values).any(axis=1)
     n, values = n[good], np.where(values[good] > 0, values[good], np.nan)
     kept = np.isfinite(values).any(axis=1)
@@ -73,6 +73,8 @@ def _fit(law: Law, n: Floats, values: Floats) -> _Raw | None:
         best, used = _bounded(design, sample.mean[0], weight)
     theta = np.zeros(design.shape[1])
     theta[list(used)] = best.theta
+    if any(ratio.bottom is not None and float(np.dot(ratio.bottom, theta)) == 0 for ratio in law.numbers):
+        return None  # no time on one processor would do
     return _Raw(law, sample, design, free, best, theta, len(used))
 
 
@@ -139,6 +141,7 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
         sample.mean.shape[1],
         law.growth(tuple(entry.theta)),
         weight,
+        reach=float(select.plausible(sample, np.array(float(columns)), pooled)[0]),
     )
 
 
@@ -164,8 +167,8 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
 
 
 def _close(fit: Fit, other: Fit) -> bool:
-    """Return whether the evidence for *fit* over *other* is less than about 20 : 1."""
-    return other.weight > 0 and math.log(max(fit.weight, 1e-300) / max(other.weight, 1e-300)) * 2 < select.PLAUSIBLE
+    """Return whether the evidence for *fit* over *other* is small: less than about 20 : 1 where points are many."""
+    return other.weight > 0 and math.log(max(fit.weight, 1e-300) / max(other.weight, 1e-300)) * 2 < fit.reach
 
 
 def _against(fit: Fit, best: Fit) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,14 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
     *design* (.., points, columns), *y* and *weight* (.., points); leading axes broadcast. Points of weight 0 do not
     count. Solved by QR with scaled columns, so that p^3 beside a constant keeps its digits.
     """
+    points, columns = design.shape[-2:]
+    if points < columns:
+        # empty points: the decomposition wants as many rows as columns
+        def longer(a: Floats, axis: int) -> Floats:
+            return np.concatenate([a, np.zeros_like(np.take(a, [0] * (columns - points), axis=axis))], axis=axis)
+
+        found = solve(longer(design, -2), longer(y, -1), longer(weight, -1))
+        return replace(found, residual=found.residual[..., :points], leverage=found.leverage[..., :points])
     root = np.sqrt(weight)
     x = design * root[..., None]
     length = np.sqrt((x**2).sum(axis=-2))
@@ -43,7 +51,6 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
     x = np.broadcast_to(x / length[..., None, :], shape + x.shape[-2:])
     q, r = np.linalg.qr(x)
     diagonal = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
-    columns = design.shape[-1]
     valid = np.asarray((diagonal > _DEPENDENT).all(axis=-1) & ((weight > 0).sum(axis=-1) >= columns))
     safe = np.where(valid[..., None, None], r, np.eye(columns))
     inverse_r = np.linalg.inv(safe)

@@ -12,7 +12,7 @@ from scalegraph.analyze.fits import select, shortlist, spread, terms
 from scalegraph.analyze.fits.candidates import Candidate, Slot, candidates
 from scalegraph.analyze.fits.fit import CONFIDENCE
 from scalegraph.analyze.fits.linear import Solution, left_out_error, solve
-from scalegraph.analyze.fits.modelset import RIVALS, Models
+from scalegraph.analyze.fits.modelset import RIVALS, SEARCHED, Models
 from scalegraph.analyze.fits.noise import Flags, Floats, Indices, Sample, condense
 from scalegraph.analyze.fits.terms import Factor, Hypothesis
 
@@ -204,6 +204,11 @@ def _hypothesis(candidate: Candidate, series: int, space: _Space) -> Hypothesis:
     return tuple(products)
 
 
+def _spent(columns: int) -> float:
+    """Return the degrees of freedom that a model with so many coefficients costs, its exponents included."""
+    return columns + (columns - 1) * SEARCHED
+
+
 def _collected(
     names: tuple[str, ...],
     x: Floats,
@@ -229,7 +234,7 @@ def _collected(
         design = terms.columns_at(hypothesis, x)
         part = sample.only(rows)
         found = solve(design[None], part.mean, weight[rows])
-        made.take(rows, ranks, found, spread.scale(part, found.squares, design.shape[1]), part)
+        made.take(rows, ranks, found, spread.scale(part, found.squares, _spent(design.shape[1])), part)
         first = ranks == 0
         if first.any():
             chosen = Solution(*(getattr(found, name)[first] for name in Solution.__annotations__))

@@ -18,6 +18,8 @@ from scalegraph.analyze.fits.terms import Hypothesis
 
 RIVALS = 8  # hypotheses kept for each series, the chosen one first
 _COLUMNS = 4
+# Degrees of freedom that choosing the exponents of a term among many costs (by simulation, see docs/MODELS.md).
+SEARCHED = 0.5
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Models:
     def draw(self, rows: Indices, design: Floats, found: Solution, part: Sample, seed: int) -> None:
         """Take bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies."""
         size = found.theta.shape[-1]
-        scale = spread.scale(part, found.squares, size)
+        scale = spread.scale(part, found.squares, size + (size - 1) * SEARCHED)
         drawn = spread.pivots(design, part, found, scale, seed=seed)
         if drawn is None:
             return
@@ -142,10 +144,14 @@ class Models:
 
     @property
     def plausible(self) -> Floats:
-        """Share of the evidence of each rival, 0 for those that the points speak against, (series, rivals)."""
-        near = (self.scores - self.scores[:, :1] < select.PLAUSIBLE) & (self.which >= 0)
+        """Share of each rival in bands, 0 for those that the points speak against, (series, rivals)."""
+        columns = np.array([len(hypothesis) + 1.0 for hypothesis in self.space])[self.which[:, 0]]
+        reach = select.plausible(self.sample, columns, self.pooled)[:, None]
+        with np.errstate(invalid="ignore"):
+            near = (self.scores - self.scores[:, :1] < reach) & (self.which >= 0)
         near[:, 0] = True
-        share = np.where(near, np.maximum(self.weight, 1e-12), 0.0)
+        # the evidence is itself uncertain, so in bands rivals count for more than it says
+        share = np.where(near, np.sqrt(np.maximum(self.weight, 1e-12)), 0.0)
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
     def _all(self, rows: Floats, repetitions: float | None) -> tuple[Floats, Floats]:

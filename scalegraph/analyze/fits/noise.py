@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import special
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 # A point's own spread over few repetitions is a poor estimate of its noise, so it is mixed with the noise that all
-# points share (relative to their means), as if that were known from this many further repetitions.
-PRIOR_FREEDOM = 12.0
+# points share (relative to their means), as if that were known from so many further repetitions: few where the
+# repetitions show that noise differs between points (Bartlett's test at 1 %), else many.
+PRIOR_FREEDOM = (4.0, 60.0)
+_UNEQUAL = 0.01
 # Values far below the largest count as if they were this share of it: near zero a relative error means nothing.
 LEAST_SHARE = 1e-3
 # Rounding: what no measurement resolves, relative.
@@ -68,7 +71,22 @@ def condense(values: Floats) -> Sample:
     shared = own.sum(axis=1) / np.maximum(freedom, 1.0)
     known_noise = (shared > RESOLUTION**2)[:, None]
     share = own / np.where(known_noise, shared[:, None], 1.0)
-    moderated = np.where(known_noise, (PRIOR_FREEDOM + share) / (PRIOR_FREEDOM + own_freedom), 1.0)
+    prior = np.where(_unequal(share, own_freedom), *PRIOR_FREEDOM)[:, None]
+    moderated = np.where(known_noise, (prior + share) / (prior + own_freedom), 1.0)
     weight = np.where(count > 0, 1.0 / (scale**2 * moderated), 0.0)
     within = (own / moderated).sum(axis=1)
     return Sample(np.where(known, values, np.nan), mean, count, weight, within, freedom)
+
+
+def _unequal(share: Floats, freedom: Floats) -> Flags:
+    """Return which series have noise that differs between points, by Bartlett's test.
+
+    *share* (series, points) are sums of squares in units of the pooled variance, with *freedom* degrees each.
+    """
+    total = freedom.sum(axis=1)
+    groups = (freedom > 0).sum(axis=1)
+    own = np.maximum(share / np.maximum(freedom, 1.0), 0.01)  # a spread of 0 is rounding
+    inverse = np.where(freedom > 0, 1.0 / np.maximum(freedom, 1.0), 0.0).sum(axis=1)
+    correction = 1.0 + (inverse - 1.0 / np.maximum(total, 1.0)) / (3.0 * np.maximum(groups - 1, 1))
+    statistic = -(freedom * np.log(own)).sum(axis=1) / correction
+    return np.asarray((groups > 1) & (special.chdtrc(np.maximum(groups - 1, 1), np.maximum(statistic, 0.0)) < _UNEQUAL))

@@ -9,8 +9,9 @@ from scipy import special
 
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
 
-# Rivals within this of the best count as plausible (evidence less than about 20 : 1).
-PLAUSIBLE = 6.0
+# A rival is plausible unless the best beats it by what is significant at this level: 6 in the criterion (evidence of
+# 20 : 1) where there are many points, more where there are few.
+AGAINST = 0.0143
 # A further coefficient must be significant at this level.
 LEVEL = 0.05
 # Rivals that differ by less than this up to the horizon say the same.
@@ -38,6 +39,13 @@ def criterion(
         penalty = penalty + np.where(columns >= number, step, 0.0)
     enough = np.isfinite(squares) & (count > columns)
     return np.asarray(np.where(enough, fit + penalty, np.inf))
+
+
+def plausible(sample: Sample, columns: Floats, pooled: Flags) -> Floats:
+    """Return how far behind a best hypothesis of so many *columns* (series,) a plausible rival may be, (series,)."""
+    count = np.where(pooled, sample.observations, sample.points)
+    left = np.maximum(count - columns, 1.0)
+    return np.asarray(count * np.log1p(special.fdtri(1.0, left, 1.0 - AGAINST) / left))
 
 
 def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> Floats:

@@ -32,7 +32,7 @@ class Scale:
     pooled: Flags
 
 
-def scale(sample: Sample, squares: Floats, columns: int | Floats) -> Scale:
+def scale(sample: Sample, squares: Floats, columns: float | Floats) -> Scale:
     """Return the error of fits with *columns* coefficients that leave *squares* (series,)."""
     squares = np.where(np.isfinite(squares), squares, 0.0)
     left = np.maximum(sample.points - columns, 0.0)
@@ -43,7 +43,7 @@ def scale(sample: Sample, squares: Floats, columns: int | Floats) -> Scale:
     return Scale(np.maximum(sigma, RESOLUTION), freedom, pooled)
 
 
-def repeats_explain(sample: Sample, squares: Floats, columns: int | Floats) -> Flags:
+def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) -> Flags:
     """Return whether the repetitions explain the departure of the means (F test of the lack of fit), (series,)."""
     left = np.maximum(sample.points - columns, 0.0)
     usable = (sample.freedom > 0) & (sample.within > sample.observations * RESOLUTION**2)

@@ -1,0 +1,157 @@
+"""How often the right law is found and how often intervals hold the truth: synthetic sets of known laws, many seeds.
+
+    python benchmarks/model_coverage.py [--seeds 200]
+
+Prints the tables of docs/MODELS.md. Noise is relative and normal; *points* x *repetitions* as said. *first*: the right
+law has the best criterion; *plausible*: it is that or one of its rivals; *decided*: the fit says that the points tell;
+*wrongly*: decided for a law that differs by more than 10 % at four times the largest point. Coverage is of
+95 % intervals: of every number of the right law, and of the value at two and four times the largest point by the
+law that was chosen, with its rivals for models.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from scalegraph.analyze.fits import fit_laws, fit_models
+
+Curve = Callable[[np.ndarray], np.ndarray]
+NOISES = (0.0, 0.01, 0.02, 0.05, 0.1)
+N = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+P = np.array([4.0, 8.0, 16.0, 32.0, 64.0])
+
+
+def usl(t1: float, sigma: float, kappa: float) -> Curve:
+    """Return times by the Universal Scalability Law; Amdahl's with *kappa* 0."""
+    return lambda n: t1 * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n
+
+
+LAWS: dict[str, tuple[str, Curve, dict[str, float]]] = {
+    "Amdahl, s = 0.05": ("amdahl", usl(10, 0.05, 0), {"T1": 10, "s": 0.05}),
+    "USL, sigma = 0.05, kappa = 0.001": ("usl", usl(10, 0.05, 0.001), {"T1": 10, "sigma": 0.05, "kappa": 0.001}),
+}
+MODELS: dict[str, tuple[str, Curve]] = {
+    "10": ("constant", lambda p: 10 + 0 * p),
+    "3 + 2 log p": ("log2(N)", lambda p: 3 + 2 * np.log2(p)),
+    "1 + 2 p^(1/2)": ("N^(1/2)", lambda p: 1 + 2 * p**0.5),
+    "5 + 0.3 p log p": ("N log2(N)", lambda p: 5 + 0.3 * p * np.log2(p)),
+    "5 + 0.3 p^2": ("N^2", lambda p: 5 + 0.3 * p**2),
+    "1 + 20/p": ("N^(-1)", lambda p: 1 + 20 / p),
+}
+
+
+def noisy(truth: np.ndarray, noise: float, repetitions: int, seeds: int) -> np.ndarray:
+    """Return values (seeds, points, repetitions)."""
+    random = np.random.default_rng(7)
+    return np.abs(truth[None, :, None] * (1 + noise * random.standard_normal((seeds, len(truth), repetitions))))
+
+
+def law_row(name: str, noise: float, repetitions: int, seeds: int) -> list[str]:
+    """Return a row of the table of laws."""
+    law, curve, numbers = LAWS[name]
+    far = np.array([64.0, 128.0])
+    first = plausible = decided = wrong = 0
+    held = dict.fromkeys(numbers, 0)
+    band = np.zeros(2)
+    for values in noisy(curve(N), noise, repetitions, seeds):
+        fits = fit_laws(N, values)
+        best = fits[0]
+        right = next(fit for fit in fits if fit.law == law)
+        first += best.law == law
+        plausible += law in (best.law, *best.rivals)
+        decided += best.decided
+        wrong += best.decided and abs(float(best.predict([128.0])[0] / curve(far)[1]) - 1) > 0.1
+        for number, value in numbers.items():
+            held[number] += right.coefficient(number).low <= value <= right.coefficient(number).high
+        low, high = right.band(far)
+        band += (low <= curve(far)) & (curve(far) <= high)
+    covered = ", ".join(f"{number} {100 * count / seeds:.0f}" for number, count in held.items())
+    shares = [f"{100 * count / seeds:.0f}" for count in (first, plausible, decided, wrong)]
+    return [name, f"{100 * noise:g}", f"6 x {repetitions}", *shares, covered, *(f"{100 * b / seeds:.0f}" for b in band)]
+
+
+def model_row(name: str, noise: float, repetitions: int, seeds: int) -> list[str]:
+    """Return a row of the table of models."""
+    text, curve = MODELS[name]
+    models = fit_models(P, noisy(curve(P), noise, repetitions, seeds))
+    chosen = [models.term_text(i) for i in range(seeds)]
+    first = np.array([term == text for term in chosen])
+    plausible = [
+        any(models.term_text(i, int(rank)) == text for rank in np.flatnonzero(models.plausible[i]))
+        for i in range(seeds)
+    ]
+    far = np.array([128.0, 256.0])
+    low, high = models.band(far)
+    band = ((low <= curve(far)) & (curve(far) <= high)).mean(axis=0)
+    off = np.abs(models.predict(far)[:, 1] / curve(far)[1] - 1) > 0.1
+    held = _coefficients(models, first, curve)
+    shares = [
+        100 * first.mean(),
+        100 * np.mean(plausible),
+        100 * models.decided.mean(),
+        100 * (models.decided & off).mean(),
+    ]
+    return [
+        name, f"{100 * noise:g}", f"5 x {repetitions}", *(f"{share:.0f}" for share in shares), held,
+        *(f"{100 * b:.0f}" for b in band),
+    ]  # fmt: skip
+
+
+def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
+    """Return how often the intervals of the right models hold the true coefficients."""
+    texts = []
+    for column in range(2):
+        inside = []
+        for i in np.flatnonzero(first):
+            fit = models[int(i)]  # type: ignore[index]
+            if column >= len(fit.coefficients):
+                continue
+            # the truth follows from the curve at two places, as the basis is known
+            rows = fit.curve.basis(np.array([[4.0], [64.0]]))
+            size = rows.shape[1]
+            true = np.linalg.solve(rows[:size], curve(np.array([4.0, 64.0]))[:size])
+            entry = fit.coefficients[column]
+            inside.append(entry.low <= true[column] + 1e-12 and true[column] - 1e-12 <= entry.high)
+        if inside:
+            texts.append(f"c{column} {100 * np.mean(inside):.0f}")
+    return ", ".join(texts)
+
+
+def _print(head: Sequence[str], rows: list[list[str]]) -> None:
+    print("| " + " | ".join(head) + " |")
+    print("| " + " | ".join("---" for _ in head) + " |")
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+    print()
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--only", choices=("laws", "models"))
+    given = parser.parse_args()
+    head = [
+        "noise %",
+        "data",
+        "first %",
+        "plausible %",
+        "decided %",
+        "wrongly %",
+        "intervals hold %",
+        "at 2x %",
+        "at 4x %",
+    ]
+    if given.only != "models":
+        cases = [(name, noise, r) for name in LAWS for noise, r in (*((x, 5) for x in NOISES), (0.05, 3), (0.02, 1))]
+        _print(["law", *head], [law_row(name, noise, r, given.seeds) for name, noise, r in cases])
+    if given.only != "laws":
+        cases = [(name, noise, r) for name in MODELS for noise, r in (*((x, 5) for x in NOISES), (0.05, 3), (0.02, 1))]
+        _print(["model", *head], [model_row(name, noise, r, given.seeds) for name, noise, r in cases])
+
+
+if __name__ == "__main__":
+    main()
