@@ -68,7 +68,11 @@ def _prepared(scaling: pd.DataFrame, latency: str) -> pd.DataFrame:
     if latency != "method1":
         # a measured run without accounting still has method 1
         value = np.where(np.isfinite(value), value, numbers(scaling, "latency_method1_s"))
-    return scaling.assign(latency=value, memory_per_processor=numbers(scaling, "memory_bytes") / count)
+    # the few columns that are needed: a study's table has a hundred, and every slice would copy them
+    kept = {name: numbers(scaling, name) for name in ("work", "time_s", "efficiency", "unit_speed")}
+    named = {name: scaling[name].to_numpy() for name in ("processors", "label", "keys")}
+    memory = numbers(scaling, "memory_bytes") / count
+    return pd.DataFrame({**named, **kept, "latency": value, "memory_per_processor": memory})
 
 
 def anchors(
