@@ -95,26 +95,35 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     good["keys"] = good["key"].astype(str)
     repeated = good.duplicated(["problem", "processors"], keep=False)
     if bool(repeated.any()):
-        condensed = [_median(part) for _, part in good[repeated].groupby(["problem", "processors"], sort=False)]
-        good = pd.concat([good[~repeated], *condensed], ignore_index=True)
+        good = pd.concat([good[~repeated], _medians(good[repeated])], ignore_index=True)
     return good.sort_values(["problem", "processors"], kind="stable").reset_index(drop=True)
 
 
-def _median(part: pd.DataFrame) -> pd.DataFrame:
-    ordered = part.sort_values("time_s", kind="stable")
-    count = len(ordered)
-    middle = ordered.iloc[(count - 1) // 2 : count // 2 + 1]
-    row = middle.iloc[[0]].copy()
-    parameters = set(parameter_columns(part))
-    if len(middle) == 2:
-        for name in middle.select_dtypes("number").columns:
-            if name not in parameters and name not in ("problem", "processors", "repetition"):
-                row[name] = [float(middle[name].mean(skipna=False))]
-    row["repetitions"] = count
-    row["time_min_s"] = float(ordered["time_s"].min())
-    row["time_max_s"] = float(ordered["time_s"].max())
-    row["keys"] = ",".join(ordered["key"].astype(str))
-    return row
+def _medians(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each problem and processor count of *rows*: the median run, with what its repetitions say."""
+    place = ["problem", "processors"]
+    ordered = rows.sort_values([*place, "time_s"], kind="stable").reset_index(drop=True)
+    groups = ordered.groupby(place, sort=False)
+    rank, count = groups.cumcount(), groups["time_s"].transform("size")
+    made = ordered[rank == (count - 1) // 2].set_index(place)
+    upper = ordered[rank == count // 2].set_index(place)
+    parameters = set(parameter_columns(rows))
+    for name in made.select_dtypes("number").columns:
+        if name not in parameters and name != "repetition":
+            one, two = (
+                made[name].to_numpy(dtype=np.float64, na_value=np.nan),
+                upper[name].to_numpy(dtype=np.float64, na_value=np.nan),
+            )
+            even = (count[rank == 0] % 2 == 0).to_numpy()
+            made[name] = np.where(even, one / 2 + two / 2, one) if even.any() else made[name]
+    for name, found in (
+        ("repetitions", groups["time_s"].size()),
+        ("time_min_s", groups["time_s"].min()),
+        ("time_max_s", groups["time_s"].max()),
+        ("keys", groups["key"].agg(lambda keys: ",".join(keys.astype(str)))),
+    ):
+        made[name] = found.reindex(made.index)
+    return made.reset_index()[list(rows.columns)]
 
 
 def parameter_label(row: Mapping[Any, Any]) -> str:

@@ -14,7 +14,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import names
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
-from scalegraph.measurements.runs import ALL, totals, varies
+from scalegraph.measurements.runs import ALL, thinned, totals, varies
 
 NONE = "none"  # said where there is nothing of the kind
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
@@ -82,6 +82,9 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         times = totals(measured, made, made.columns.get("time_s", ""))
         if not np.isfinite(times).any():
             notes.append(f"there are no runs: no point has a value of '{time}' at '{total}'")
+        all_of_them, taken = int(np.isfinite(times).sum()), int(thinned(times).sum())
+        if taken < all_of_them:
+            notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
         if not made.scaling:
             made = made.model_copy(update={"scaling": _scaling(measured, made, times, questions, notes)})
     return Guess(made, measured, tuple(questions), tuple(notes))

@@ -17,7 +17,7 @@ from scalegraph.measurements.reader import Progress
 
 ALL = "*"  # as the whole program: all call paths together
 SIZE = "problem"  # parameter that tells grown problems apart where scaling is weak and no parameter does
-MOST_RUNS = 100_000  # of a study; models take every value of a set, however many
+MOST_RUNS = 20_000  # of a study; models take every value of a set, however many
 _COUNTS = frozenset({"work_ops", "work_flops", "references", "misses", "invalidations"})
 _SUMS_S = frozenset({"busy_s", "memory_stall_s", "idle_s", "primitive_s"})
 
@@ -53,7 +53,8 @@ def make_runs(
 ) -> tuple[list[RunRecord], dict[str, float]]:
     """Return the runs of a set in order of its points, and bytes of memory by key of the run where a metric has them.
 
-    None without a parameter that counts processors or a metric of time. Raises `InputError` where a number of
+    None without a parameter that counts processors or a metric of time; of more repetitions than a study holds some,
+    evenly spaced (`thinned`). Raises `InputError` where a number of
     processors is none, where a time is negative, and for more runs than a study holds.
     """
     if not mapping.processors or not mapping.time:
@@ -68,9 +69,9 @@ def make_runs(
         raise InputError(
             _fault(measured, point, f"a time of {float(np.nanmin(times[point])):g} s; 0 or more was expected")
         )
-    known = np.argwhere(np.isfinite(times))
+    known = np.argwhere(thinned(times))
     if len(known) > MOST_RUNS:
-        message = f"gives {len(known)} runs (points x repetitions); a study holds {MOST_RUNS} at most"
+        message = f"has {len(known)} points with a time; a study holds {MOST_RUNS} runs at most"
         raise InputError(Fault(message, file=_file(measured)))
     others = {
         column: totals(measured, mapping, metric) * _scale(measured, metric, column)
@@ -102,6 +103,20 @@ def make_runs(
                 values[column] = round(cell) if column in _COUNTS else float(cell)
         runs.append(RunRecord(source="imported", program=title, machine="unknown", point=made, **values))
     return runs, memory
+
+
+def thinned(times: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which *times* (points, repetitions) become runs: all that are known, or as many of each point as fit."""
+    known = np.isfinite(times)
+    points = int(known.any(axis=1).sum())
+    if int(known.sum()) <= MOST_RUNS or not points:
+        return known
+    each = max(1, MOST_RUNS // points)
+    rank = known.cumsum(axis=1) - 1
+    total = known.sum(axis=1, keepdims=True)
+    step = np.maximum(1, -(-total // each))
+    chosen: np.ndarray[Any, np.dtype[np.bool_]] = known & (rank % step == 0)
+    return chosen
 
 
 def varies(column: pd.Series) -> bool:

@@ -201,3 +201,17 @@ def test_sets_of_the_same_parameters_become_one() -> None:
         merged([one, a_set({"p": [1]}, [1.0])])
     with pytest.raises(InputError, match="in 'ms', but in the files before"):
         merged([one, a_set({"p": [1], "n": [5]}, [1.0], metrics=(Metric("time", "ms", "time", "inclusive"),))])
+
+
+def test_of_very_many_repetitions_some_become_runs_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scalegraph.measurements.runs.MOST_RUNS", 6)
+    made = a_set({"p": [1, 2]}, [8, 8.1, 8.2, 8.3, 8.4, 4, 4.1, 4.2, 4.3, 4.4], repetitions=5)
+    guess = guess_mapping(made)
+    assert "runs are 6 of the 10 times, evenly spaced; the set and its models keep all" in guess.notes
+    runs, _ = make_runs(made, guess.mapping)
+    assert [(run.point.processors, run.point.repetition) for run in runs] == [
+        (1, 0), (1, 2), (1, 4), (2, 0), (2, 2), (2, 4),
+    ]  # fmt: skip
+    monkeypatch.setattr("scalegraph.measurements.runs.MOST_RUNS", 1)
+    with pytest.raises(InputError, match="has 2 points with a time; a study holds 1 runs at most"):
+        make_runs(made, guess.mapping)
