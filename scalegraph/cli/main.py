@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "advise": ("advise", "Say which run would narrow a prediction most, and run it."),
     "compare": ("compare", "Put two or more studies beside each other."),
     "export": ("export", "Write any view of a study as a picture or its data."),
+    "report": ("report", "Write a study as one HTML file with verdicts, pictures and numbers."),
     "machines": ("machines", "List, show and check machine descriptions."),
     "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
     "import": ("importing", "Turn measurements of other tools, and tables, into a study."),

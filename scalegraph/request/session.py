@@ -216,6 +216,11 @@ class Session:
         data = replace(self.study_data(study), others=tuple(map(self.study_data, others)))
         return views.get(name).build(data, **options)
 
+    def request_text(self, study: Study) -> str:
+        """Return the request that *study* was made by as TOML, empty when it holds measurements."""
+        request = study.manifest.request
+        return Request.model_validate(request).to_toml() if request.get("program") else ""
+
     def export(
         self,
         study: Study | Path | str,

@@ -107,3 +107,15 @@ def test_assertions_decide_the_exit_code(call: Any, tmp_path: Path) -> None:
     assert code == 2
     assert "is no statement" in err
     assert call("analyze", study, "--assert", "E(7) > 0")[0] == 1
+
+
+def test_a_report_is_one_file(call: Any, tmp_path: Path) -> None:
+    study, page = _study(tmp_path / "a.sgstudy", 0.1), tmp_path / "r.html"
+    code, out, err = call("report", study, "-o", page, "--views", "speedup", "--assert", "E(8) > 0.9")
+    assert code == 1
+    assert "failed" in err
+    assert str(page) in out
+    assert "E(8) &gt; 0.9" in page.read_text(encoding="utf-8")
+    code, _, err = call("report", study, "-o", tmp_path / "r.txt")
+    assert code == 2
+    assert ".html was expected" in err

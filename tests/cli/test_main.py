@@ -53,7 +53,7 @@ def test_version(call: Any) -> None:
         (["run"], "missing argument"),
         (["export"], "a study was expected"),
         (["export", "x.sgstudy", "--view", "time", "-o", "a.png", "--size", "4"], "as in 16x10"),
-        (["analyze", "x.sgstudy"], "--what NAME was expected"),
+        (["analyze", "x.sgstudy"], "--what NAME or --assert STATEMENT was expected"),
         (["machines", "show", "ksr"], "did you mean 'ksr1'?"),
         (["machines", "check", "none.toml"], "none.toml: no such file"),
         (["import", "none.csv"], "none.csv: no such file"),

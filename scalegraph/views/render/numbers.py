@@ -65,7 +65,7 @@ def latex(figure: Figure) -> str:
     header, rows = header_and_rows(figure)
     numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
     lines = [" & ".join(_escape(name) for name in header)]
-    lines += [" & ".join(_escape("--" if _missing(cell) else _short(cell)) for cell in row) for row in rows]
+    lines += [" & ".join(_escape("--" if _missing(cell) else short(cell)) for cell in row) for row in rows]
     return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
 
 
@@ -91,7 +91,7 @@ def markdown(figure: Figure) -> str:
         aligned = ["right"] * len(header)
     else:
         header, rows = header_and_rows(figure)
-        cells = [["" if _missing(cell) else _short(cell) for cell in row] for row in rows]
+        cells = [[short(cell) for cell in row] for row in rows]
         texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
         aligned = ["left" if text else "right" for text in texts]
     safe = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (header, *cells)]
@@ -350,7 +350,10 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Return a cell for people: four significant digits, empty where missing."""
+    if _missing(value):
+        return ""
     return significant(value, 4) if isinstance(value, float) and not value.is_integer() else _text(value)
 
 

@@ -1,0 +1,66 @@
+"""``scalegraph report``: a study as one HTML file."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.files import check_replaceable
+from scalegraph.cli.asserting import assert_options, check_given, outcome
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.progress import share_bar
+from scalegraph.cli.study_input import open_input
+from scalegraph.request import Session
+
+
+@click.command("report")
+@click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="FILE.html", type=click.Path(dir_okay=False, path_type=Path),
+              help="Where to; INPUT.html if not given.")  # fmt: skip
+@click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
+@assert_options
+@click.pass_context
+def report(
+    ctx: click.Context,
+    sources: tuple[Path, ...],
+    output: Path | None,
+    views: str,
+    statements: tuple[str, ...],
+    junit: Path | None,
+) -> None:
+    """Write a report of the study or measurement set INPUT: one HTML file with verdicts, pictures and numbers.
+
+    It loads nothing from elsewhere. Further INPUTs are compared with the first.
+    """
+    path = output or Path(sources[0].with_suffix(".html").name)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(Fault(f"'{path.name}': an ending of .html was expected", key="-o"))
+    check_given(statements, junit)
+    check_replaceable(path)
+    from scalegraph.request import assertions
+    from scalegraph.request import report as made
+
+    session = Session()
+    with contextlib.ExitStack() as stack:
+        studies = [stack.enter_context(open_input(source)) for source in sources]
+        held = outcome(session, studies[0], statements, junit, sources[0].name)
+        first, *others = (session.study_data(study) for study in studies)
+        data = replace(first, others=tuple(others))
+        cancel = stack.enter_context(interruptible())
+        bar = stack.enter_context(share_bar(f"writing {path.name}"))
+        made.write(
+            data,
+            path,
+            [name.strip() for name in views.split(",") if name.strip()],
+            outcomes=assertions.check(data, statements),
+            request=session.request_text(studies[0]),
+            cancel=cancel,
+            progress=lambda _view, done, whole: bar(done / whole),
+        )
+    click.echo(str(path))
+    if not held:
+        ctx.exit(1)

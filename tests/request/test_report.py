@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Cancelled, InputError
+from scalegraph.request import assertions, report
+from scalegraph.views import StudyData
+from tests.analyze import synthetic
+
+
+class _Page(HTMLParser):
+    """What the tests look at: pictures, links, headings, and whether elements are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sources: list[str] = []
+        self.links: list[str] = []
+        self.names: set[str] = set()
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in ("meta", "img", "br", "link"):
+            self.open.append(tag)
+        if given.get("src"):
+            self.sources.append(str(given["src"]))
+        if given.get("href"):
+            self.links.append(str(given["href"]))
+        if given.get("id"):
+            self.names.add(str(given["id"]))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def _page(text: str) -> _Page:
+    page = _Page()
+    page.feed(text)
+    assert page.open == []
+    return page
+
+
+@pytest.fixture(scope="module")
+def data() -> StudyData:
+    runs = [*synthetic.fixed(program="<model>"), *synthetic.grid(program="<model>")]
+    return replace(StudyData.from_runs(runs, regions=synthetic.REGIONS), name="study")
+
+
+def test_a_report_holds_pictures_numbers_and_sentences_and_loads_nothing(data: StudyData) -> None:
+    page = _page(report.report(data, ["speedup", "matrix", "verdicts"]))
+    assert len(page.sources) == 3
+    for source in page.sources:
+        kind, _, picture = source.partition(",")
+        assert kind == "data:image/svg+xml;base64"
+        assert base64.b64decode(picture).startswith(b"<?xml")
+    assert set(page.links) == {"#speedup", "#matrix", "#verdicts"}
+    assert {link.removeprefix("#") for link in page.links} <= page.names
+    text = " ".join(page.words)
+    assert "Strong scaling of" in text
+    assert "<model>" in text  # as text, not as an element
+
+
+def test_outcomes_of_statements_stand_in_it(data: StudyData) -> None:
+    found = assertions.check(data, ["E(1) == 1", "E(64) > 0.9"])
+    text = report.report(data, ["speedup"], outcomes=found)
+    assert '<li class="passed"><code>E(1) == 1</code>' in text
+    assert '<li class="failed"><code>E(64) &gt; 0.9</code>' in text
+
+
+def test_a_view_that_was_asked_for_and_is_empty_says_why(data: StudyData) -> None:
+    text = report.report(data, ["speedup", "compare"])
+    assert "Not shown" in text
+    assert "Open a second study" in text
+
+
+def test_nothing_to_report_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is nothing to report"):
+        report.write(StudyData.from_runs([]), tmp_path / "r.html", ["speedup"])
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_it_can_be_cancelled(data: StudyData) -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        report.report(data, ["speedup"], cancel=token)
