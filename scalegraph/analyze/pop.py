@@ -91,19 +91,26 @@ def tree(
 
 
 def efficiencies(
-    scaling: pd.DataFrame, records: Mapping[str, RunRecord], free: Mapping[str, float] | None = None
+    scaling: pd.DataFrame,
+    records: Mapping[str, RunRecord],
+    free: Mapping[str, float] | None = None,
+    busiest: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Return the tree of every row of *scaling* (`metrics.scaling`), beside ``problem``, ``label``, ``processors``.
 
-    *records* by run key give the accounts of each processor; without them what needs the busiest processor is NaN.
+    *records* by run key give the accounts of each processor, *busiest* the useful time (s) of the busiest one where it
+    is known without; what needs it is NaN elsewhere. Busy time that was imported has memory stalls in it.
     *free*: T_para (s) with free synchronisation by run key, from what-if runs; else the primitives of the busiest
     processor are taken off its time, which is exact for that processor. ``transfer_by`` says which: ``what-if`` or
     ``accounts``; ``reference`` is the N compared with.
     """
     keys = [str(keys).split(",")[0] for keys in scaling["keys"]] if len(scaling) else []
     elapsed, count = numbers(scaling, "time_s"), numbers(scaling, "processors")
-    useful = numbers(scaling, "busy_s") + numbers(scaling, "memory_stall_s")
+    stall = numbers(scaling, "memory_stall_s")
+    imported = np.array([key in records and records[key].source == "imported" for key in keys], dtype=bool)
+    useful = numbers(scaling, "busy_s") + np.where(imported & np.isnan(stall), 0, stall)
     most, primitive = _busiest([records.get(key) for key in keys])
+    most = np.where(np.isnan(most), _middle(scaling, busiest or {}), most)
     told = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
     elapsed_free = np.where(np.isfinite(told), told, elapsed - primitive)
     reference = _reference(scaling)
@@ -123,6 +130,19 @@ def efficiencies(
     made["reference"] = count[reference] if len(scaling) else count
     made["transfer_by"] = np.where(np.isfinite(told), "what-if", np.where(np.isfinite(elapsed_free), "accounts", ""))
     return made
+
+
+def _middle(scaling: pd.DataFrame, values: Mapping[str, float]) -> Floats:
+    """Return *values* of the median run of every row, the mean of the two for an even number; NaN where not known.
+
+    Keys of a row are in the order of their times, see `table.problems`.
+    """
+    found = np.full(len(scaling), np.nan)
+    for index, keys in enumerate(scaling["keys"] if values else ()):
+        ordered = str(keys).split(",")
+        middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+        found[index] = np.mean([values.get(key, np.nan) for key in middle])
+    return found
 
 
 def _ratio(values: Floats, reference: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Floats:

@@ -20,7 +20,7 @@ NONE = "none"  # said where there is nothing of the kind
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 # Columns of the run table, and what their metrics are called beside that.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "work_ops": ("ops", "operations"),
+    "work_ops": ("ops", "operations", "papi_tot_ins", "tot_ins", "instructions"),
     "work_flops": ("flops", "flop", "fp_ops", "papi_fp_ops", "papi_dp_ops"),
     "references": ("memory_references", "papi_lst_ins"),
     "misses": ("cache_misses", "llc_misses", "papi_l3_tcm"),

@@ -10,6 +10,7 @@ import pandas as pd
 from scalegraph.analyze import pop, verdict
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
+from scalegraph.measurements.runs import make_runs
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Plot, Row, Table
@@ -25,6 +26,7 @@ _ROLES = {
     "ipc": "memory_stall",
 }
 _REGIONS = 40
+BUSIEST = "busiest"  # metric of a set: longest time of a processor outside of communication and synchronisation
 _COLUMNS = {
     "global": "global",
     "parallel": "parallel",
@@ -45,10 +47,22 @@ def free_times(data: StudyData) -> dict[str, float]:
     }
 
 
+def busiest_times(data: StudyData) -> dict[str, float]:
+    """Return the useful time (s) of the busiest processor by run key, where an imported set has it."""
+    if data.imported is None:
+        return {}
+    measured, meaning = data.imported
+    if not {"busy", BUSIEST} <= {metric.name for metric in measured.metrics}:
+        return {}
+    columns = {column: name for column, name in meaning.columns.items() if column == "time_s"} | {"busy_s": BUSIEST}
+    runs, _ = make_runs(measured, meaning.model_copy(update={"columns": columns}))
+    return {run.point.key: run.busy_s for run in runs if run.busy_s is not None}
+
+
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
     series = common.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling.iloc[:0]
-    found = pop.efficiencies(rows, data.by_key, free_times(data))
+    found = pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
     if series is None or not np.isfinite(numbers(found, "parallel")).any():
         need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
         return common.empty("pop", _TITLE, data, need)
@@ -57,6 +71,8 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     if run is not None and run.regions:
         panels.append(_regions(data, run, _reference(data, rows)))
     measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
+    imported = data.imported is not None
+    useful = "outside of communication and synchronisation" if imported else "busy and memory stall"
     how = (
         "Transfer: T_para with free synchronisation, run again, over T_para."
         if measured
@@ -69,9 +85,9 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         _sentence(found.iloc[-1], series.processors[-1]),
         tuple(panels),
         notes=(
-            f"Reference: N = {int(found['reference'].iloc[0])}. Useful: busy and memory stall.",
+            f"Reference: N = {int(found['reference'].iloc[0])}. Useful: {useful}.",
             "A parent is the product of its children.",
-            how,
+            *(() if imported else (how,)),
             *common.failure_notes(data),
         ),
     )

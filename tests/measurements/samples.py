@@ -139,12 +139,12 @@ def experiment(*, kept: bool = True) -> bytes:
     return file.getvalue()
 
 
-def cubex(times: Sequence[Sequence[float]], *, packed: bool = True) -> bytes:
-    """Return a profile: ``main`` and below it ``foo`` and ``bar``; inclusive times by call path and thread."""
+def cubex(times: Sequence[Sequence[float]], *, packed: bool = True, bar: str = "bar") -> bytes:
+    """Return a profile: ``main`` and below it ``foo`` and *bar*; inclusive times by call path and thread."""
     threads = range(len(times[0]))
     regions = "".join(
         f'<region id="{index}" mod="{name}.c" begin="{index + 3}" end="-1"><name>{name}</name></region>'
-        for index, name in enumerate(("main", "foo", "bar"))
+        for index, name in enumerate(("main", "foo", bar))
     )
     metrics = "".join(
         f'<metric id="{index}" type="{kind}"><disp_name>{name}</disp_name><uniq_name>{name}</uniq_name>'

@@ -25,6 +25,7 @@ from scalegraph.base.errors import Fault, InputError
 Floats: TypeAlias = NDArray[np.float64]
 
 BLOCK = 512
+TIME = "time"
 SMALLEST, LARGEST = "MINDOUBLE", "MAXDOUBLE"
 NO_NUMBERS = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")  # more than one number each
 
@@ -59,6 +60,15 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Useful:
+    """The part of a metric that is outside of `is_waiting` call paths: as *total*, *largest* and *inclusive* there."""
+
+    total: Floats
+    largest: Floats
+    inclusive: Floats
+
+
+@dataclass(frozen=True)
 class Values:
     """A metric of a profile, by position in `Profile.nodes`; NaN where the profile stores nothing.
 
@@ -73,6 +83,7 @@ class Values:
     total: Floats
     largest: Floats | None
     inclusive: Floats | None
+    useful: Useful | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,18 @@ class Profile:
     metrics: tuple[Values, ...]
     locations: int
     left_out: tuple[tuple[str, str], ...]
+
+
+_WAITING = re.compile(
+    r"p?mpi_|p?shmem_|gaspi_|pthread_|sem_wait|"
+    r"!\$omp .*(barrier|critical(?! sblock)|ordered(?! sblock)|taskwait|flush)|omp_(set|test)_(nest_)?lock",
+    re.IGNORECASE,
+)
+
+
+def is_waiting(name: str) -> bool:
+    """Whether a call path of this name is communication or synchronisation, and not the program's own work."""
+    return _WAITING.match(name) is not None
 
 
 def is_cubex(head: bytes) -> bool:
@@ -220,9 +243,26 @@ def _values(metric: Any, stored: Any, nodes: tuple[Node, ...], place: dict[int, 
         if np.issubdtype(plain.dtype, np.unsignedinteger):
             np.maximum(grid, 0, out=grid)
     else:
-        for index in range(len(nodes) - 1, -1, -1):
-            parent = parents[index]
-            if parent is not None:
-                inclusive[parent] += inclusive[index]
-    parts = (np.where(known, each, np.nan) for each in (grid.sum(axis=1), grid.max(axis=1), inclusive.max(axis=1)))
-    return Values(metric.name, unit, description, extent, *parts)
+        inclusive = _with_inside(grid, parents)
+    useful = _useful(grid, nodes, known) if metric.name == TIME else None
+    total, largest, longest = (
+        np.where(known, each, np.nan) for each in (grid.sum(axis=1), grid.max(axis=1), inclusive.max(axis=1))
+    )
+    return Values(metric.name, unit, description, extent, total, largest, longest, useful)
+
+
+def _useful(grid: Floats, nodes: tuple[Node, ...], known: NDArray[np.bool_]) -> Useful:
+    own = grid.copy()
+    own[[is_waiting(node.name) for node in nodes]] = 0
+    inside = _with_inside(own, [node.parent for node in nodes])
+    return Useful(*(np.where(known, each, np.nan) for each in (own.sum(axis=1), own.max(axis=1), inside.max(axis=1))))
+
+
+def _with_inside(grid: Floats, parents: list[int | None]) -> Floats:
+    """Return the rows of *grid* with all that is below each."""
+    inclusive = grid.copy()
+    for index in range(len(parents) - 1, -1, -1):
+        parent = parents[index]
+        if parent is not None:
+            inclusive[parent] += inclusive[index]
+    return inclusive

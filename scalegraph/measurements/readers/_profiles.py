@@ -12,14 +12,16 @@ from scalegraph.measurements.collecting import Collector, Coordinate
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.readers._cubex import Profile, Values, read_profile
+from scalegraph.measurements.readers._cubex import TIME, Floats, Profile, Values, is_waiting, read_profile
 
 LOCATIONS = "locations"  # parameter or metric: how many threads of all processes
 ELAPSED = "elapsed"
+BUSY, BUSIEST = "busy", "busiest"
 _KINDS = {"occ": "count", "#": "count", "sec": "time", "bytes": "bytes"}
 NOTE = (
     "Values are exclusive and summed over the locations (threads of all processes); metrics that end in _max and _mean "
-    "are of the location that has most and of the average one; 'elapsed' is the longest inclusive time of a location."
+    "are of the location that has most and of the average one; 'elapsed' is the longest inclusive time of a location, "
+    "'busy' is time outside of communication and synchronisation, 'busiest' the longest of a location."
 )
 
 
@@ -37,21 +39,22 @@ def collect_profiles(
         profiles.append(read_profile(path))
         progress((number + 1) / len(files))
     several = any(profile.locations > 1 for profile in profiles)
+    waiting = several and any(is_waiting(node.name) for profile in profiles for node in profile.nodes)
     for profile, (path, coordinates) in zip(profiles, files, strict=True):
         point = found.point(coordinates if found.parameters != (LOCATIONS,) else (profile.locations,))
-        _add(profile, point, found, several=several)
+        _add(profile, point, found, several=several, waiting=waiting)
         for metric, reason in profile.left_out:
             found.skip(f"metric {metric}", 1, reason, str(path))
     return found.finish("cube", title, files=[str(path) for path, _ in files], notes=[NOTE] if several else [])
 
 
-def _add(profile: Profile, point: int, found: Collector, *, several: bool) -> None:
+def _add(profile: Profile, point: int, found: Collector, *, several: bool, waiting: bool) -> None:
     places: list[int] = []
     for node in profile.nodes:
         parent = None if node.parent is None else places[node.parent]
         places.append(found.child(parent, node.name, node.file, node.line))
     for values in profile.metrics:
-        for name, column, extent, description in _metrics(values, profile.locations, several=several):
+        for name, column, extent, description in _metrics(values, profile.locations, several=several, waiting=waiting):
             kind = _KINDS.get(values.unit.lower()) or metric_kind(values.name, values.unit)
             metric = found.metric(name, values.unit, kind=kind, extent=extent, description=description)
             for index in np.flatnonzero(~np.isnan(column)):
@@ -61,12 +64,17 @@ def _add(profile: Profile, point: int, found: Collector, *, several: bool) -> No
         found.add(point, places[0], metric, (float(profile.locations),))
 
 
-def _metrics(values: Values, locations: int, *, several: bool) -> list[tuple[str, np.ndarray, str, str]]:
+def _metrics(values: Values, locations: int, *, several: bool, waiting: bool) -> list[tuple[str, Floats, str, str]]:
     """Return name, values by call path, extent and description of what one stored metric becomes."""
     made = [(values.name, values.total, values.extent, values.description)]
     if several and values.largest is not None and values.inclusive is not None:
         made.append((f"{values.name}_max", values.largest, "exclusive", "of the location that has most"))
         made.append((f"{values.name}_mean", values.total / locations, "exclusive", "of the average location"))
-        if values.name == "time":
+        if values.name == TIME:
             made.append((ELAPSED, values.inclusive, "inclusive", "longest time of a location"))
+    if waiting and values.useful is not None:
+        useful = values.useful
+        made.append((BUSY, useful.total, "exclusive", "time outside of communication and synchronisation"))
+        made.append((f"{BUSY}_max", useful.largest, "exclusive", "of the location that has most"))
+        made.append((BUSIEST, useful.inclusive, "inclusive", "longest time outside of communication of a location"))
     return made

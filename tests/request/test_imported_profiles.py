@@ -1,0 +1,43 @@
+"""Profiles of other tools give the analyses that their values by process allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scalegraph.analyze import pop
+from scalegraph.request.data import study_data
+from scalegraph.request.imports import answered, read_set, study_of
+from scalegraph.views import StudyData
+from scalegraph.views.pop import busiest_times, free_times
+from tests.measurements.samples import cubex
+
+# by process: main is in foo 1 and 2 s, in the barrier 3 and 2 s, and 1 and 2 s in neither
+TIMES = np.array([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]])
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> StudyData:
+    for processes, times in ((1, TIMES[:, :1] + [[6.0], [3.0], [0.0]]), (2, TIMES)):
+        for repetition, factor in ((1, 1.0), (2, 3.0), (3, 2.0)):
+            run = tmp_path / "cubes" / f"app.p{processes}.n10.r{repetition}"
+            run.mkdir(parents=True)
+            (run / "profile.cubex").write_bytes(cubex((times * factor).tolist(), bar="MPI_Barrier"))
+    measured = read_set([tmp_path / "cubes"])
+    return study_data(study_of(measured, answered(measured).mapping))
+
+
+def test_runs_take_the_longest_time_of_a_process(imported: StudyData) -> None:
+    assert list(imported.scaling["time_s"]) == [22, 12]
+    assert list(imported.scaling["busy_s"]) == [16, 12]
+
+
+def test_efficiencies_follow_from_useful_times_by_process(imported: StudyData) -> None:
+    found = pop.efficiencies(imported.scaling, imported.by_key, free_times(imported), busiest_times(imported)).iloc[-1]
+    assert found["parallel"] == pytest.approx(6 / 12)
+    assert found["load_balance"] == pytest.approx(3 / 4)
+    assert found["communication"] == pytest.approx(4 / 6)
+    assert found["computation"] == pytest.approx(16 / 12)
+    assert np.isnan(found["serialisation"])
