@@ -16,6 +16,7 @@ from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.reader import readers
 from scalegraph.views import StudyData, matrices
 from scalegraph.views.figure import Field, Figure, Grid, Plot, Surface, Table
+from scalegraph.views.render.grid import footnotes
 from tests.views import studies
 
 
@@ -109,6 +110,17 @@ def test_predicted_cells_say_so_with_their_interval(full: StudyData) -> None:
     rows = views.get("matrix-row").build(full, way="predicted")
     assert isinstance(rows.panels[0], Plot)
     assert all(line.origin == "predicted" and line.low and line.high for line in rows.panels[0].lines)
+
+
+def test_a_picture_says_what_its_marks_mean_only_where_cells_differ(full: StudyData) -> None:
+    mixed, runs = (
+        views.get("matrix").build(full, bound="efficiency", way=way, processors=counts).panels[0]
+        for way, counts in (("best", "2,4,8,16,128"), ("measured", "2,4"))
+    )
+    assert isinstance(mixed, Grid)
+    assert isinstance(runs, Grid)
+    assert "dashed frame: predicted" in footnotes(mixed)[0]
+    assert not any("predicted" in note for note in footnotes(runs))
 
 
 def test_the_average_says_each_efficiency_in_its_tips(full: StudyData) -> None:

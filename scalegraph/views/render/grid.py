@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
-from scalegraph.views.figure import Cell, Grid
+from scalegraph.views.figure import Cell, Grid, Origin
 from scalegraph.views.palette import colour
 from scalegraph.views.render.numbers import cell_reasons, cell_texts, reasons
 from scalegraph.views.render.text import measure
@@ -38,16 +38,62 @@ def draw(brush: Brush, axes: Axes, grid: Grid) -> None:
         spine.set_visible(False)
     norm = Normalize(*grid.limits, clip=True)
     shades = mpl.colormaps[_MAP]
+    marked = bool(origins(grid))
     for r, row in enumerate(grid.cells):
         for c, cell in enumerate(row):
             if cell is not None:
                 _square(brush, axes, grid, cell, (c, r), norm(_value(cell, grid.colour_by) or 0.0), shades)
+                value = _value(cell, grid.colour_by)
+                if marked and value is not None:
+                    _origin(axes, cell, (c, r), _legible(shades(norm(value))))
     bar = axes.figure.colorbar(mpl.cm.ScalarMappable(norm, shades), ax=axes, pad=0.02, fraction=0.05, aspect=30)
     name = grid.value_names[grid.colour_by] if grid.value_names else ""
     bar.set_label(f"scale, {name}" if name else "", color=brush.ink)
     bar.ax.tick_params(colors=brush.ink, length=2)
     bar.outline.set_visible(False)
     brush.later.append(lambda: _numbers(brush, axes, grid, norm))
+
+
+_SIGNS: dict[Origin, str] = {
+    "simulated": "○ simulated",
+    "measured": "● measured",
+    "imported": "● imported",
+    "computed": "unmarked: computed from these",
+    "predicted": "dashed frame: predicted",
+}
+
+
+def origins(grid: Grid) -> list[str]:
+    """Return the signs for what cells are, where they are not all the same (the diagonal counts for nothing)."""
+    found = {
+        cell.origin
+        for r, row in enumerate(grid.cells)
+        for c, cell in enumerate(row)
+        if cell is not None and grid.rows[r] != grid.columns[c] and any(value is not None for value in cell.values)
+    }
+    return [sign for origin, sign in _SIGNS.items() if origin in found] if len(found) > 1 else []
+
+
+def _origin(axes: Axes, cell: Cell, at: tuple[int, int], shade: str) -> None:
+    """Mark a cell with what it is: a frame or a ring in its corner."""
+    if cell.origin == "predicted":
+        axes.add_patch(
+            Rectangle(
+                (at[0] + 0.05, at[1] + 0.07),
+                0.9,
+                0.86,
+                fill=False,
+                edgecolor=shade,
+                linewidth=0.7,
+                linestyle=(0, (3, 2)),
+            )
+        )
+    elif cell.origin != "computed":
+        filled = cell.origin in ("measured", "imported")
+        axes.plot(
+            at[0] + 0.92, at[1] + 0.13, marker="o", markersize=2.6, markeredgecolor=shade, markeredgewidth=0.6,
+            markerfacecolor=shade if filled else "none",
+        )  # fmt: skip
 
 
 def _value(cell: Cell, index: int) -> float | None:
@@ -132,4 +178,6 @@ def _superscript(number: int) -> str:
 
 def footnotes(grid: Grid) -> list[str]:
     """Return the numbered reasons, one line each."""
-    return [f"{_superscript(number)} {reason}." for reason, number in reasons(grid).items()]
+    signs = origins(grid)
+    numbered = [f"{_superscript(number)} {reason}." for reason, number in reasons(grid).items()]
+    return [*([", ".join(signs) + "."] if signs else []), *numbered]
