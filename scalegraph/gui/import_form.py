@@ -29,6 +29,7 @@ _ROLES: Final = (
     ("skip", "leave out"),
 )
 _UNITS: Final = ("s", "ms", "us", "ns", "min", "h")
+_EXTENTS: Final = (("exclusive", "leave out what is below"), ("inclusive", "hold what is below"))
 _SCALING: Final = (("strong", "the problem stays the same"), ("weak", "the problem grows with the processors"))
 _MOST_COLUMNS: Final = 40  # whose role can be chosen one by one
 _MOST_PATHS: Final = 400  # in the list; others can be typed
@@ -100,6 +101,9 @@ class ImportForm(QWidget):
         self.summed = QCheckBox("values are sums over the processors")
         self.summed.setToolTip("Elapsed time is then the value divided by the number of processors")
         self.summed.clicked.connect(lambda on: self.edited.emit("meaning", "summed", on))
+        self.clock = Entry("cycles a second, as in 2.4e9")
+        self.clock.editingFinished.connect(lambda: self._typed_clock())
+        self.extent = self._choice("meaning", "extent")
         self.scaling = self._choice("meaning", "scaling")
         sizes = QWidget()
         self._size_row = QHBoxLayout(sizes)
@@ -107,6 +111,8 @@ class ImportForm(QWidget):
         self._add(group, "processors", "Processors", self.processors, "the parameter that counts processors")
         self._add(group, "time", "Elapsed time", self.time, "the metric that is the time from start to end")
         self._add(group, "unit", "Unit of the time", self.unit)
+        self._add(group, "clock_hz", "Clock", self.clock)
+        self._add(group, "extent", "Values of call paths", self.extent, "whether they hold those of the paths below")
         self._add(group, "total", "Whole program", self.total, "the call path that stands for the whole program")
         group.column.addWidget(self.summed)
         self._add(group, "scaling", "From N to N", self.scaling, "strong or weak scaling, where no size tells")
@@ -194,10 +200,18 @@ class ImportForm(QWidget):
             ("time", self.time, mapping.time, metrics),
             ("unit", self.unit, mapping.unit, list(_UNITS)),
         ):
-            likely = [name for name in asked.get(key, ()) if name in names]
+            likely = [name for name in asked.get(key, ()) if name in names or key == "processors"]
             ordered = [*likely, *(name for name in names if name not in likely)]
             self._offer(choice, guessed, ordered, state.get("meaning", key), asked=key in asked, absent=key != "unit")
         self._fields["unit"].setVisible(bool(mapping.time))
+        self._fields["clock_hz"].setVisible("clock_hz" in asked or mapping.clock_hz is not None)
+        if not self.clock.hasFocus():
+            self.clock.setText("" if mapping.clock_hz is None else f"{mapping.clock_hz:g}")
+        extent = state.get("meaning", "extent")
+        self._fields["extent"].setVisible("extent" in asked or extent is not None)
+        self.extent.offer([("", "choose …" if extent is None else _GUESSED), *_EXTENTS])
+        self.extent.setItemText(0, "choose …" if extent is None else _GUESSED)
+        self.extent.show_value(extent or "")
         self._show_total(looked, state)
         self.summed.setChecked(mapping.summed)
         self.summed.setVisible(bool(mapping.time and mapping.processors))
@@ -269,6 +283,13 @@ class ImportForm(QWidget):
     def _typed_header(self) -> None:
         text = self.header.text().strip()
         self.edited.emit("table", "header", int(text) if text.isdecimal() else None)
+
+    def _typed_clock(self) -> None:
+        try:
+            value = float(self.clock.text())
+        except ValueError:
+            value = 0.0
+        self.edited.emit("meaning", "clock_hz", value if 0 < value < float("inf") else None)
 
     def _typed_names(self) -> None:
         names = tuple(part.strip() for part in self.names.text().split(",") if part.strip())

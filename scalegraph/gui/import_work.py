@@ -111,7 +111,8 @@ class Looked:
     @property
     def open_questions(self) -> list[str]:
         """What stands above the page: what has no field of its own, in sentences."""
-        fields = {"delimiter", "decimal", "header", "names", "across", "processors", "time", "unit", "total", "scaling"}
+        table = {"delimiter", "decimal", "header", "names", "across"}
+        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling"}
         told = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
         asked = [question.message for question in self.questions if question.key not in fields]
         return [*told, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
@@ -143,7 +144,7 @@ def look(source: Source, state: ImportState, token: CancelToken, share: Share) -
     except InputError as error:
         return Looked(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
     mapping = _with_sizes(found.mapping, state)
-    base = Looked(words, guess, measured, mapping, found.questions, notes=(*notes, *found.notes), rows=rows)
+    base = Looked(words, guess, found.measured, mapping, found.questions, notes=(*notes, *found.notes), rows=rows)
     if found.questions:
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
     return _with_runs(base, token, lambda part: share(_READING + (1 - _READING) * part))
@@ -195,7 +196,7 @@ def state_of(mapping: Meaning | None) -> ImportState:
         return ImportState()
     fields = mapping.model_dump()
     said: list[tuple[str, Any]] = [(key, fields[key] or NONE) for key in ("processors", "time", "total")]
-    said += [(key, fields[key]) for key in ("unit", "scaling") if fields[key]]
+    said += [(key, fields[key]) for key in ("unit", "clock_hz", "scaling") if fields[key]]
     said += [("summed", mapping.summed)] if mapping.summed else []
     said += [("sizes", tuple(mapping.sizes)), ("columns", dict(mapping.columns))]
     return ImportState(meaning=tuple(said))

@@ -162,6 +162,23 @@ def choose(box: Any, value: str) -> None:
     box.activated.emit(box.currentIndex())
 
 
+def test_a_tree_that_may_hold_what_is_below_is_asked_for(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    lines = [f"{p},main->{part},{seconds / p}" for p in (1, 2, 4) for part, seconds in (("solve", 8), ("sum", 1))]
+    path.write_text("\n".join(["p,region,time [cycles]", *lines]) + "\n")
+    drop(window, path)
+    page = asked(window, qtbot)
+    assert "may hold those of the paths below" in page.form.fault_of("extent")
+    assert "in cycles" in page.form.fault_of("clock_hz")
+    choose(page.form.extent, "exclusive")
+    asked(window, qtbot)
+    page.form.clock.setText("1e9")
+    page.form.clock.editingFinished.emit()
+    asked(window, qtbot)
+    assert [page.form.fault_of(key) for key in ("extent", "clock_hz", "total")] == ["", "", ""]
+    assert page.runs.table.rows[0].values[1] == pytest.approx(9e-9)
+
+
 def test_every_answer_can_be_undone(window: MainWindow, qtbot: Any, regions: Path) -> None:
     drop(window, regions)
     page = asked(window, qtbot)
