@@ -24,6 +24,8 @@ import pandas as pd
 
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.model import MeasurementSet
 from scalegraph.runtime.format import LEAF_GROUPS
 
 USEFUL = ("busy", "memory_stall")
@@ -213,6 +215,55 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
     made.insert(1, "share", total / total.sum() if total.sum() else np.nan)
     made["lost"] = total / clock * (1 - made["global"].fillna(made["parallel"]))
     return made.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, reference: int | None) -> pd.DataFrame:
+    """Return the tree of every call path of an imported set at *point*, as `region_efficiencies` does of a run.
+
+    From the metrics ``busy`` (summed over the processors) and ``busy_max``, exclusive, that readers of profiles by
+    process make; empty without them, without a time that is summed, or without a processor count. ``region`` is the
+    position of the call path. Repetitions by their median.
+    """
+    known = {metric.name for metric in measured.metrics}
+    if not ({"busy", "busy_max"} <= known and meaning.summed and meaning.processors in measured.points):
+        return pd.DataFrame(columns=pd.Index(["region", "share", *NAMES, "lost"]))
+    points = [point, point if reference is None else reference]
+    count = float(measured.points[meaning.processors].iloc[point])
+    total = _by_path(measured, meaning.time, points)[0] * meaning.seconds
+    useful, earlier = _by_path(measured, "busy", points) * meaning.seconds
+    most = _by_path(measured, "busy_max", points)[0] * meaning.seconds
+    work = meaning.columns.get("work_ops", "")
+    instructions = _by_path(measured, work, points) if work in known else np.full((2, len(total)), np.nan)
+    missing = np.nan if reference is None else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = tree(
+            total / count,
+            useful / count,
+            most,
+            np.full(len(total), np.nan),
+            useful_ratio=missing * earlier / useful,
+            instructions_ratio=missing * instructions[1] / instructions[0],
+            frequency_ratio=np.full(len(total), np.nan),
+        )
+    made["communication"] = np.nan
+    made = made.where(np.isfinite(made))  # work that the reference does not do, or none here
+    made.insert(0, "region", range(len(total)))
+    made.insert(1, "share", total / np.nansum(total))
+    made["lost"] = total * (1 - made["global"].fillna(made["parallel"]))
+    there: pd.DataFrame = made[total > 0]
+    return there.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _by_path(measured: MeasurementSet, metric: str, points: Sequence[int]) -> Floats:
+    """Return a metric's own values, shape (points, call paths): medians of repetitions, NaN where there is none."""
+    index = measured.metric(metric)
+    grid = measured.grid(index)[:, points, :]
+    known = np.isfinite(grid).any(axis=2)
+    values = np.full(known.shape, np.nan)
+    values[known] = np.nanmedian(grid[known], axis=1)
+    if measured.metrics[index].extent == "inclusive":
+        values = measured.without_inside(values)
+    return np.ascontiguousarray(values.T)
 
 
 def _sum(cost: RegionCost | None, leaves: Sequence[str]) -> float:

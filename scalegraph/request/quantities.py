@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request import modelling, scalability
 from scalegraph.views import StudyData, verdicts
-from scalegraph.views.pop import busiest_times, free_times
+from scalegraph.views.pop import busiest_times, free_times, path_efficiencies
 
 Table: TypeAlias = pd.DataFrame
 
@@ -107,6 +107,8 @@ def _pop_regions(data: StudyData, processors: int | None) -> Table:
     run = _one_run(data, processors)
     same = [other for other in data.runs if other.ok and other.point.parameters == run.point.parameters]
     reference = min(same, key=lambda other: other.point.processors)
+    if not run.regions and data.measured is not None and data.meaning is not None:
+        return path_efficiencies(data, run, reference)
     table = pop.region_efficiencies(run, reference if reference is not run else None)
     names = {region.id: region.name for region in data.regions}
     table.insert(1, "name", [names.get(int(region), "program" if region == 0 else "") for region in table["region"]])

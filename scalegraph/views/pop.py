@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import pop, verdict
+from scalegraph.analyze import loss, pop, verdict
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.measurements.runs import make_runs
@@ -59,6 +59,41 @@ def busiest_times(data: StudyData) -> dict[str, float]:
     return {run.point.key: run.busy_s for run in runs if run.busy_s is not None}
 
 
+def path_efficiencies(data: StudyData, run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
+    """Return `pop.path_efficiencies` of the point of *run*, with the ``name`` and ``place`` of each call path."""
+    assert data.measured is not None
+    assert data.meaning is not None
+    measured, meaning = data.measured, data.meaning
+    points = [
+        None if each is None else loss.point_of(measured, meaning, each.point.processors, each.point.parameters)
+        for each in (run, reference if reference is not run else None)
+    ]
+    if points[0] is None:
+        return pd.DataFrame()
+    table = pop.path_efficiencies(measured, meaning, points[0], points[1])
+    paths = [measured.call_paths[int(region)] for region in table["region"]]
+    table.insert(1, "name", [measured.paths[int(region)] for region in table["region"]])
+    table.insert(2, "place", [f"{path.file}:{path.line}" if path.file and path.line else path.file for path in paths])
+    return table
+
+
+def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
+    rows = []
+    for row in table.head(_REGIONS).to_dict("records"):
+        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        name = str(row["name"])
+        short = name.rpartition("->")[2]
+        rows.append(
+            Row((short, _known(row["lost"]), *values), 0, str(row["region"]), f"{name} {row['place']}".rstrip())
+        )
+    first = (
+        Column(f"call path, N = {run.point.processors}"),
+        Column("lost", "s", "mark"),
+        Column("share", "%", "muted"),
+    )
+    return Table((*first, *(Column(name, "%") for name in _COLUMNS.values())), tuple(rows))
+
+
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
     series = common.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling.iloc[:0]
@@ -70,6 +105,12 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     panels: list[Plot | Table] = [_tree(found), _curves(series.processors, rows, found)]
     if run is not None and run.regions:
         panels.append(_regions(data, run, _reference(data, rows)))
+    elif (
+        run is not None
+        and data.imported is not None
+        and not (by_path := path_efficiencies(data, run, _reference(data, rows))).empty
+    ):
+        panels.append(_paths(by_path, run))
     measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
     imported = data.imported is not None
     useful = "outside of communication and synchronisation" if imported else "busy and memory stall"

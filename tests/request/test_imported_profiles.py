@@ -11,7 +11,7 @@ from scalegraph.analyze import pop
 from scalegraph.request.data import study_data
 from scalegraph.request.imports import answered, read_set, study_of
 from scalegraph.views import StudyData
-from scalegraph.views.pop import busiest_times, free_times
+from scalegraph.views.pop import busiest_times, free_times, path_efficiencies
 from tests.measurements.samples import cubex
 
 # by process: main is in foo 1 and 2 s, in the barrier 3 and 2 s, and 1 and 2 s in neither
@@ -41,3 +41,18 @@ def test_efficiencies_follow_from_useful_times_by_process(imported: StudyData) -
     assert found["communication"] == pytest.approx(4 / 6)
     assert found["computation"] == pytest.approx(16 / 12)
     assert np.isnan(found["serialisation"])
+
+
+def test_efficiencies_of_call_paths_are_exclusive(imported: StudyData) -> None:
+    run, reference = imported.runs[-1], imported.runs[0]
+    assert (run.point.processors, reference.point.processors) == (2, 1)
+    found = path_efficiencies(imported, run, reference).set_index("name")
+    # foo: 2 and 4 s, after 8 s on one; repetitions by their median
+    foo = found.loc["main->foo"]
+    assert foo["load_balance"] == pytest.approx(3 / 4)
+    assert foo["parallel"] == pytest.approx(1.0)
+    assert foo["computation"] == pytest.approx(8 / 6)
+    assert found.loc["main->MPI_Barrier", "parallel"] == 0
+    assert found.loc["main->MPI_Barrier", "lost"] == pytest.approx(10)
+    assert found["share"].sum() == pytest.approx(1)
+    assert found.loc["main->foo", "place"] == "foo.c:4"
