@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalegraph.base.errors import Cancelled, Fault, InputError, WorkError
+from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json, print_rows
@@ -83,16 +84,11 @@ def advise(
 def _entries(
     session: Session, source: Path, at: int | None, size: float | None, cost: Cost, most: int | None
 ) -> tuple[Model, list[float], list[Advice]]:
-    from scalegraph.analyze.advise import model_of
-    from scalegraph.views import advise as view
+    from scalegraph.request import advising
 
     with open_input(source) as study:
         data = session.study_data(study)
-    model = model_of(data.table, data.scaling)
-    if model is None:
-        raise WorkError(f"{source}: no advice yet: one problem on three or more processor counts is needed for a law")
-    goal = view.target_of(model, at, size)
-    return model, goal, view.found(data, model, goal, cost, most)
+    return advising.advised(replace(data, name=str(source)), at, size, cost, most)
 
 
 def _document(

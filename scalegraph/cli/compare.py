@@ -38,10 +38,9 @@ def compare(
     session = Session()
     if len(sources) < 2:
         raise InputError(Fault(f"two or more studies were expected, got {len(sources)}"))
-    several = [view.name for view in session.views().values() if view.several]
-    if name not in several:
-        expected = " or ".join(several)
-        raise InputError(Fault(f"'{name}' is no view of several studies; expected {expected}", key="--view"))
+    from scalegraph.request.data import check_several
+
+    check_several(name)
     if output is not None:
         check_ending(output)
     chosen, size_wanted = pairs(options), size_cm(size)

@@ -13,7 +13,7 @@ from scalegraph.cli.output import print_json, print_rows
 
 if TYPE_CHECKING:
     from scalegraph.measurements.guessing import Guess
-    from scalegraph.measurements.model import MeasurementSet, Skipped
+    from scalegraph.measurements.model import MeasurementSet
     from scalegraph.measurements.table import TableChoices, TableGuess
     from scalegraph.store import Study
 
@@ -114,8 +114,10 @@ def _show_set(measured: MeasurementSet, guess: Guess) -> None:
         click.echo(f"time: {mapping.time}{unit}{total}{', summed over the processors' if mapping.summed else ''}")
     if mapping.scaling:
         click.echo(f"scaling: {mapping.scaling}")
-    for line in (*(f"note: {note}" for note in _notes(measured, guess)), *map(_skipped, measured.skipped)):
-        click.echo(line)
+    for note in _notes(measured, guess):
+        click.echo(f"note: {note}")
+    for skipped in measured.skipped:
+        click.echo(f"skipped: {skipped}")
 
 
 def _notes(measured: MeasurementSet, guess: Guess | None) -> list[str]:
@@ -135,11 +137,6 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _skipped(skipped: Skipped) -> str:
-    place = f", first at {skipped.place}" if skipped.place else ""
-    return f"skipped: {skipped.what} ({skipped.count:,}): {skipped.reason}{place}"
-
-
 def _contents(measured: MeasurementSet) -> dict[str, Any]:
     return {
         "parameters": list(measured.parameters),
@@ -153,34 +150,27 @@ def _contents(measured: MeasurementSet) -> dict[str, Any]:
 
 def describe(study: Study, target: Path) -> dict[str, Any]:
     """Return what was imported, as a document."""
+    from scalegraph.request import imports
+
     measured, mapping = study.measurements(), study.mapping()
     made: dict[str, Any] = {"study": str(target), "runs": len(study)}
     if measured is not None:
         made |= {"format": measured.format, "files": list(measured.files), **_contents(measured)}
-        made["notes"] = _notes(measured, _again(study))
+        made["notes"] = imports.notes(study)
         made["mapping"] = None if mapping is None else mapping.model_dump(mode="json")
     return made
 
 
 def report(study: Study, target: Path) -> None:
     """Print what was imported, what was skipped, and what people should know."""
+    from scalegraph.request import imports
+
     click.echo(f"{len(study)} runs in {target}")
     measured = study.measurements()
     if measured is None:
         return
     click.echo(amount(measured))
-    for note in _notes(measured, _again(study)):
+    for note in imports.notes(study):
         click.echo(f"note: {note}")
     for skipped in measured.skipped:
-        click.echo(_skipped(skipped))
-
-
-def _again(study: Study) -> Guess | None:
-    """Return what was guessed of the study's set under its mapping, for its notes."""
-    from scalegraph.measurements.guessing import guess_mapping
-
-    measured, mapping = study.measurements(), study.mapping()
-    if measured is None or mapping is None:
-        return None
-    said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
-    return guess_mapping(measured, said)
+        click.echo(f"skipped: {skipped}")

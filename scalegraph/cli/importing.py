@@ -92,34 +92,10 @@ def import_(
 
 
 def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers: dict[str, Any]) -> Study:
-    from scalegraph.measurements.table import TableChoices
-    from scalegraph.request import imports, tables
-
-    plain = not name and not answers and choices == TableChoices()
-    if len(sources) == 1 and sources[0].suffix.lower() == _SUFFIX:
-        return _of_study(sources[0], answers)
-    if len(sources) == 1 and plain and imports.is_run_table(sources[0]):
-        return tables.read_runs(sources[0])
-    with interruptible() as token, share_bar("reading") as progress:
-        measured = imports.read_set(sources, name=name, choices=choices, cancel=token, progress=progress)
-        guess = imports.answered(measured, answers)
-        return imports.study_of(guess.measured, guess.mapping, cancel=token)
-
-
-def _of_study(source: Path, answers: dict[str, Any]) -> Study:
-    """Return the study itself, or with *answers* one of its measurements with another meaning."""
-    study = Study.open(source)
-    if not answers:
-        return study
     from scalegraph.request import imports
 
-    with study:
-        measured, mapping = study.measurements(), study.mapping()
-        if measured is None:
-            raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(source)))
-        before = {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns"}, exclude_defaults=True)
-        guess = imports.answered(measured, {**before, **answers})
-        return imports.study_of(guess.measured, guess.mapping)
+    with interruptible() as token, share_bar("reading") as progress:
+        return imports.opened(sources, name=name, choices=choices, said=answers, cancel=token, progress=progress)
 
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:

@@ -73,10 +73,11 @@ def matrix(
     A cell that cannot be computed is empty and says why.
     """
     targets = {"efficiency": efficiency, "time": time_s, "memory": memory, "speed": speed}
-    if metric == "isospeed" and bound == "efficiency":
-        bound = "speed"
-    _check(bound, targets, output, as_json=as_json)
+    from scalegraph.request.data import bound_of, why_no_matrix
     from scalegraph.views import matrices
+
+    bound = bound_of(metric, bound)
+    _check(bound, targets, output, as_json=as_json)
 
     options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way}
     session = Session()
@@ -92,7 +93,7 @@ def matrix(
         else:
             made = session.matrix(study, bound=bound, target=targets[bound], processors=counts, **options)
             if made is None:
-                raise WorkError(f"{source}: no matrix: {_why_none(session, study, bound)}")
+                raise WorkError(f"{source}: no matrix: {why_no_matrix(session.study_data(study), bound)}")
             document = made.to_json()
         if output is not None:
             if average is not None:
@@ -146,20 +147,6 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
         raise InputError(faults)
     if output is not None:
         check_ending(output)
-
-
-def _why_none(session: Session, study: Study, bound: str) -> str:
-    if len(study) == 0:
-        return "the study has no run yet"
-    if bound == "speed":
-        return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
-    speed = session.matrix(study, bound="speed", metric="isospeed")
-    if speed is not None and any(n < n2 for n, n2 in speed.values):
-        return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
-    return (
-        f"no {bound} is met on several processor counts; "
-        f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"
-    )
 
 
 def show(made: Matrix, words: str = "") -> None:

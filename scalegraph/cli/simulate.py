@@ -270,27 +270,11 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
 
 def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
     """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
-    plain = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
-    arguments = tuple(word.replace("{", "{{").replace("}", "}}") for word in given.arguments)
+    plain: dict[str, tuple[str, ...]] = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
+    arguments = programs.verbatim(given.arguments)
     if executable := _executable(given):
         return plain | {"executable": executable, "build": given.build, "args": arguments}
-    first = given.sources[0]
-    if len(given.sources) == 1 and not Path(first).exists() and first in programs.names():
-        if not arguments:
-            return plain | {"name": first}
-        # with arguments of the user's own, the description's parameters would say something that is not so
-        described = programs.load(first)
-        program = described.program
-        include = tuple(str(described.path.parent / directory) for directory in program.include)
-        sources = tuple(map(str, described.sources()))
-        return {
-            "sources": sources,
-            "args": arguments,
-            "include": (*include, *given.include),
-            "cflags": (*program.cflags, *cflags),
-            "ldflags": (*program.ldflags, *ldflags),
-        }
-    return plain | {"sources": given.sources, "args": arguments}
+    return programs.chosen(given.sources, arguments, **plain)
 
 
 def _executable(given: _Given) -> str:

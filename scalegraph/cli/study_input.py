@@ -7,8 +7,6 @@ from pathlib import Path
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.store import Study
 
-_SUFFIX = ".sgstudy"
-
 
 def open_input(path: Path) -> Study:
     """Return the study at *path*; measurements, of a file or directory, become a study in memory.
@@ -17,28 +15,19 @@ def open_input(path: Path) -> Study:
     """
     if not path.exists():
         raise InputError(Fault("no such file; a study (.sgstudy) or measurements were expected", file=str(path)))
-    if path.suffix.lower() == _SUFFIX or _is_database(path):
-        return Study.open(path)
     from scalegraph.cli.interrupt import interruptible
     from scalegraph.cli.progress import share_bar
     from scalegraph.measurements.mapping import Unanswered
-    from scalegraph.request.imports import open_measurements
+    from scalegraph.request import imports
 
+    if imports.is_study(path):
+        return Study.open(path)
     try:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:
-            return open_measurements([path], cancel=token, progress=progress)
+            return imports.opened([path], cancel=token, progress=progress)
     except Unanswered as error:
         hint = Fault(f"`scalegraph import {path} ..` takes these options and makes a study of it", severity="remark")
         raise InputError([*error.faults, hint]) from None
-
-
-def _is_database(path: Path) -> bool:
-    """Whether the file is a study under another name."""
-    try:
-        with path.open("rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
 
 
 def known_endings() -> tuple[str, ...]:

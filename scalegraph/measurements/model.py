@@ -54,6 +54,10 @@ class Skipped:
     reason: str
     place: str = ""
 
+    def __str__(self) -> str:
+        place = f", first at {self.place}" if self.place else ""
+        return f"{self.what} ({self.count:,}): {self.reason}{place}"
+
 
 @dataclass(frozen=True)
 class MeasurementSet:

@@ -5,15 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scalegraph.analyze.advise import model_of
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request.model import Bound, Request, Scaling, Speedups
+from scalegraph.views import advise as view
 
 if TYPE_CHECKING:
-    from scalegraph.analyze.advise import Advice
+    from scalegraph.analyze.advise import Advice, Cost, Model
     from scalegraph.request.session import Session
     from scalegraph.store import Manifest
+    from scalegraph.views import StudyData
+
+
+def advised(
+    data: StudyData, at: int | None = None, size: float | None = None, cost: Cost = "elapsed", most: int | None = None
+) -> tuple[Model, list[float], list[Advice]]:
+    """Return the law of a study, the point whose time is to be known, and the runs that narrow it, best first.
+
+    *at* (processors) and *size* are the point, *cost* is what a run costs and *most* the most processors that can be
+    run; see `scalegraph.views.advise`.
+
+    Raises:
+        WorkError: there are too few points for any law.
+
+    """
+    model = model_of(data.table, data.scaling)
+    if model is None:
+        raise WorkError(
+            f"{data.name}: no advice yet: one problem on three or more processor counts is needed for a law"
+        )
+    goal = view.target_of(model, at, size)
+    return model, goal, view.found(data, model, goal, cost, most)
 
 
 def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:

@@ -9,11 +9,12 @@ import pandas as pd
 
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Value
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.request import expression
 from scalegraph.store import Study
-from scalegraph.views import SourceText, StudyData, matrices
+from scalegraph.views import SourceText, StudyData, matrices, registry
 
 if TYPE_CHECKING:
     from scalegraph.views.figure import Figure
@@ -61,6 +62,35 @@ def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matr
     """Return the matrix as the matrix view shows it (`views.matrices`); None when nothing can be held."""
     made = matrices.matrix(data, bound, **options)
     return None if made is None else matrices.trimmed([made])[0][0]
+
+
+def bound_of(metric: str, bound: str) -> str:
+    """Return what is held where *metric* and *bound* are asked for: isospeed holds the speed, not the efficiency."""
+    return "speed" if (metric, bound) == ("isospeed", "efficiency") else bound
+
+
+def why_no_matrix(data: StudyData, bound: str) -> str:
+    """Return why `matrix` gives none for a study, and what to do about it."""
+    if not data.runs:
+        return "the study has no run yet"
+    if bound == "speed":
+        return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
+    speed = matrix(data, "speed", metric="isospeed")
+    if speed is not None and any(n < n2 for n, n2 in speed.values):
+        return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
+    return (
+        f"no {bound} is met on several processor counts; "
+        f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"
+    )
+
+
+def check_several(name: str) -> None:
+    """Raise `InputError` where the view *name* does not compare studies."""
+    several = [view.name for view in registry().values() if view.several]
+    if name not in several:
+        raise InputError(
+            Fault(f"'{name}' is no view of several studies; expected {' or '.join(several)}", key="--view")
+        )
 
 
 def export(figure: Figure, path: Path, size_cm: tuple[float, float] | None, theme: str | None) -> None:

@@ -18,6 +18,7 @@ from scalegraph.measurements.runs import make_runs
 from scalegraph.measurements.table import TableChoices, read_table
 from scalegraph.request import tables
 from scalegraph.store import Manifest, Study
+from scalegraph.store.study import SUFFIX
 
 _TABLE = "table"
 
@@ -122,18 +123,69 @@ def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) ->
     return guess
 
 
-def open_measurements(
-    paths: Sequence[Path], *, cancel: CancelToken | None = None, progress: Progress = _quiet
+def opened(
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    choices: TableChoices | None = None,
+    said: Mapping[str, Any] | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
 ) -> Study:
-    """Return *paths* as a study in memory where nothing has to be asked.
+    """Return *paths* as a study: the study itself, a table of runs, or measurements as a study in memory.
 
-    Raises `Unanswered` with what has to be said, and how.
+    *name* is the format's and *choices* are for tables, as in `read_set`; *said* as in `answered`, and gives the
+    measurements of a study another meaning. Raises `Unanswered` with what has to be said, and how.
     """
-    if len(paths) == 1 and is_run_table(paths[0]):
+    studies = [path for path in paths if is_study(path)]
+    if studies and len(paths) > 1:
+        message = "is a study; of several files only measurements are put together"
+        raise InputError(Fault(message, file=str(studies[0])))
+    if studies:
+        return _study(studies[0], said or {})
+    plain = not name and not said and choices in (None, TableChoices())
+    if len(paths) == 1 and plain and is_run_table(paths[0]):
         return tables.read_runs(paths[0])
-    measured = read_set(paths, cancel=cancel, progress=progress)
-    guess = answered(measured)
+    measured = read_set(paths, name=name, choices=choices, cancel=cancel, progress=progress)
+    guess = answered(measured, said)
     return study_of(guess.measured, guess.mapping, cancel=cancel)
+
+
+def _study(path: Path, said: Mapping[str, Any]) -> Study:
+    """Return the study itself, or where something is *said* one of its measurements with that meaning."""
+    study = Study.open(path)
+    if not said:
+        return study
+    with study:
+        measured, mapping = study.measurements(), study.mapping()
+        if measured is None:
+            raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(path)))
+        before = {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns"}, exclude_defaults=True)
+        guess = answered(measured, {**before, **said})
+        return study_of(guess.measured, guess.mapping)
+
+
+def is_study(path: Path) -> bool:
+    """Whether *path* is a study, by its ending or, under another name, by its first bytes."""
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def notes(study: Study) -> list[str]:
+    """Return what people should know of the measurements in *study*: remarks of their files, and what was guessed."""
+    measured, mapping = study.measurements(), study.mapping()
+    if measured is None:
+        return []
+    guessed: tuple[str, ...] = ()
+    if mapping is not None:
+        said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
+        guessed = guess_mapping(measured, said).notes
+    return [*measured.notes, *guessed]
 
 
 def is_run_table(path: Path) -> bool:

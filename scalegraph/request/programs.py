@@ -46,11 +46,11 @@ integer stays an integer: grown values are rounded. Growth factors must be great
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -216,6 +216,40 @@ def _load(path: Path, _stamp: tuple[int, int] | None) -> Described:
 def available() -> tuple[Described, ...]:
     """Return the shipped programs; a broken one raises, since we ship it."""
     return tuple(load(name) for name in names())
+
+
+def verbatim(args: Iterable[str]) -> tuple[str, ...]:
+    """Return *args* so that `fill` leaves them as they are."""
+    return tuple(word.replace("{", "{{").replace("}", "}}") for word in args)
+
+
+def chosen(
+    sources: Sequence[str],
+    args: tuple[str, ...],
+    *,
+    include: tuple[str, ...] = (),
+    cflags: tuple[str, ...] = (),
+    ldflags: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Return the program as a request names it: sources, or a shipped program where its name is the only one.
+
+    *args* as a request has them (`verbatim`); a shipped program without any gets its own.
+    """
+    plain: dict[str, Any] = {"include": include, "cflags": cflags, "ldflags": ldflags}
+    if len(sources) != 1 or Path(sources[0]).exists() or sources[0] not in names():
+        return plain | {"sources": tuple(sources), "args": args}
+    if not args:
+        return plain | {"name": sources[0]}
+    # with arguments of the user's own, the description's parameters would say something that is not so
+    described = load(sources[0])
+    program = described.program
+    return {
+        "sources": tuple(map(str, described.sources())),
+        "args": args,
+        "include": (*(str(described.path.parent / directory) for directory in program.include), *include),
+        "cflags": (*program.cflags, *cflags),
+        "ldflags": (*program.ldflags, *ldflags),
+    }
 
 
 def fill(args: tuple[str, ...], parameters: Mapping[str, Value]) -> tuple[str, ...]:

@@ -110,22 +110,25 @@ class Session:
     ) -> Study:
         """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
 
-        In place of *sources*: an *executable* that ScaleGraph's compilers linked, and the command that builds it
-        (*build*). *stdin*: a file, empty input if there is none; *cwd*: the program's working directory.
-        The study is in memory unless *study_path* names a file. Raises as `submit`.
+        *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
+        *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file, empty
+        input if there is none; *cwd*: the program's working directory. The study is in memory unless *study_path* names a
+        file. Raises as `submit`.
         """
         is_path = machine.endswith(".toml") or "/" in machine
         choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
         request = Request(
             program=ProgramChoice(
-                sources=tuple(map(str, sources)),
+                **programs.chosen(
+                    tuple(map(str, sources)),
+                    programs.verbatim(args),
+                    include=tuple(map(str, include)),
+                    cflags=tuple(cflags),
+                    ldflags=tuple(ldflags),
+                ),
                 executable=str(executable),
                 build=build,
                 cwd=str(cwd),
-                args=tuple(arg.replace("{", "{{").replace("}", "}}") for arg in args),
-                cflags=tuple(cflags),
-                ldflags=tuple(ldflags),
-                include=tuple(map(str, include)),
                 env=dict(env or {}),
                 stdin=str(stdin),
             ),
