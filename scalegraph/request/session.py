@@ -111,8 +111,8 @@ class Session:
         """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
 
         *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
-        *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file, empty
-        input if there is none; *cwd*: the program's working directory. The study is in memory unless *study_path* names a
+        *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file,
+        empty input if there is none; *cwd*: the working directory. The study is in memory unless *study_path* names a
         file. Raises as `submit`.
         """
         is_path = machine.endswith(".toml") or "/" in machine
