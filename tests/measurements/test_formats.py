@@ -187,6 +187,17 @@ def test_caliper_files_of_one_point_are_repetitions(tmp_path: Path) -> None:
     assert series(found, "main", "time") == [[4, 4], [4]]
 
 
+def test_caliper_gives_useful_time_by_process(tmp_path: Path) -> None:
+    path = tmp_path / "c.cali"
+    path.write_text(CALIPER.replace("JOBSIZE", "2").replace(r"solve\, twice", "MPI_Wait"))
+    found = load(path)
+    assert series(found, "main", "busy") == [[4]]
+    assert series(found, "main", "busy_max") == [[2.5]]
+    assert series(found, "main->MPI_Wait", "busy") == [[0]]
+    assert series(found, "main", "busiest") == [[2.5]]
+    assert series(found, "main", "elapsed") == [[8.5]]
+
+
 def test_caliper_json_has_what_is_outside_of_regions_above_them(tmp_path: Path) -> None:
     found = load(write("split", tmp_path))
     assert points(found) == [(2,)]

@@ -10,6 +10,7 @@ from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, adds_up, together
+from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
 
 PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
 ALWAYS = (*PROCESSES, "threads", "omp.num.threads", "numhosts")
@@ -19,7 +20,6 @@ ABOUT = {
     "hostname", "hostlist", "workdir", "jobid", "walltime", "systime", "cputime", "adiakversion", "mpi_version",
     "mpi_library", "mpi_library_version", "mpi_library_vendor", "Built by",
 }  # fmt: skip
-ELAPSED = "elapsed"
 _TIME = re.compile(r"(?:inclusive#)?(?:scale#)?sum#.*(?:time|host)\.duration(?:\.ns)?")
 NOTE = (
     "Values are summed over the processes; metrics that end in _max and _mean are of the process that has most and of "
@@ -33,9 +33,10 @@ def collect_calipers(profiles: Sequence[CaliperProfile], name: str, title: str) 
     found = Collector(name, names)
     top = any(not path for profile in profiles for path, _ in profile.values)
     ranks = any(len(profile.ranks) > 1 for profile in profiles)
+    waiting = any(is_waiting(part) for profile in profiles for path, _ in profile.values for part in path[-1:])
     for profile in profiles:
         point = found.point(tuple(profile.settings[each] for each in names))
-        _add(profile, point, found, top=top, ranks=ranks)
+        _add(profile, point, found, top=top, ranks=ranks, waiting=waiting)
         for reason, (count, place) in profile.left_out.items():
             found.skip("records", count, reason, place)
     files = [profile.file for profile in profiles]
@@ -79,8 +80,9 @@ def _names(metrics: Collection[str]) -> dict[str, str]:
     return {times[0]: "time", **{start + rest: name for start, name in sisters.items()}}
 
 
-def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ranks: bool) -> None:
+def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ranks: bool, waiting: bool) -> None:
     inclusive: dict[int, dict[int, float]] = {}
+    useful: dict[int, dict[int, float]] = {}
     short = _names(profile.metrics)
     for (parts, metric), by_rank in profile.values.items():
         places: list[int] = []
@@ -96,15 +98,33 @@ def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ra
         if short.get(metric) == "time" and _extent(metric) == "exclusive":
             for place in places:
                 above = inclusive.setdefault(place, {})
+                below = useful.setdefault(place, {})
                 for rank, value in values.items():
                     above[rank] = above.get(rank, 0.0) + value
-    for place, by_rank_all in inclusive.items():
-        unit = found.metrics[found.metric("time")].unit
-        column = found.metric(ELAPSED, unit, kind="time", extent="inclusive", description="longest time of a process")
-        found.add(point, place, column, (max(by_rank_all.values()),))
+                    below[rank] = below.get(rank, 0.0) + (0.0 if is_waiting(parts[-1] if parts else "") else value)
+            if waiting:
+                _add_busy(point, places[-1], [] if parts and is_waiting(parts[-1]) else list(values.values()), found)
+    for longest, name, words in (
+        (inclusive, ELAPSED, "longest time of a process"),
+        (useful if waiting else {}, BUSIEST, f"longest {BUSY_WORDS} of a process"),
+    ):
+        for place, by_process in longest.items():
+            unit = found.metrics[found.metric("time")].unit
+            column = found.metric(name, unit, kind="time", extent="inclusive", description=words)
+            found.add(point, place, column, (max(by_process.values()),))
     root = next(index for index, path in enumerate(found.call_paths) if path.parent is None)
     for name, value in profile.results.items():
         found.add(point, root, found.metric(name, extent="inclusive", description="of the whole run"), (value,))
+
+
+def _add_busy(point: int, place: int, values: list[float], found: Collector) -> None:
+    unit = found.metrics[found.metric("time")].unit
+    for name, value, words in (
+        (BUSY, sum(values), BUSY_WORDS),
+        (f"{BUSY}_max", max(values, default=0.0), "of the process that has most"),
+    ):
+        column = found.metric(name, unit, kind="time", extent="exclusive", description=words)
+        found.add(point, place, column, (value,))
 
 
 def _metric(profile: CaliperProfile, name: str, ending: str, short: dict[str, str], found: Collector) -> int:

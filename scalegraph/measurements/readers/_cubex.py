@@ -21,6 +21,7 @@ from pycubexr.utils.custom_tarinfo import TarInfoWithoutCheck
 from pycubexr.utils.exceptions import CorruptIndexError, MissingMetricError, UnsupportedMetricFormatError
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.readers._waiting import is_waiting
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -94,18 +95,6 @@ class Profile:
     metrics: tuple[Values, ...]
     locations: int
     left_out: tuple[tuple[str, str], ...]
-
-
-_WAITING = re.compile(
-    r"p?mpi_|p?shmem_|gaspi_|pthread_|sem_wait|"
-    r"!\$omp .*(barrier|critical(?! sblock)|ordered(?! sblock)|taskwait|flush)|omp_(set|test)_(nest_)?lock",
-    re.IGNORECASE,
-)
-
-
-def is_waiting(name: str) -> bool:
-    """Whether a call path of this name is communication or synchronisation, and not the program's own work."""
-    return _WAITING.match(name) is not None
 
 
 def is_cubex(head: bytes) -> bool:

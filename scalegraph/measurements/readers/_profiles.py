@@ -12,11 +12,10 @@ from scalegraph.measurements.collecting import Collector, Coordinate
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.readers._cubex import TIME, Floats, Profile, Values, is_waiting, read_profile
+from scalegraph.measurements.readers._cubex import TIME, Floats, Profile, Values, read_profile
+from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
 
 LOCATIONS = "locations"  # parameter or metric: how many threads of all processes
-ELAPSED = "elapsed"
-BUSY, BUSIEST = "busy", "busiest"
 _KINDS = {"occ": "count", "#": "count", "sec": "time", "bytes": "bytes"}
 NOTE = (
     "Values are exclusive and summed over the locations (threads of all processes); metrics that end in _max and _mean "
@@ -74,7 +73,7 @@ def _metrics(values: Values, locations: int, *, several: bool, waiting: bool) ->
             made.append((ELAPSED, values.inclusive, "inclusive", "longest time of a location"))
     if waiting and values.useful is not None:
         useful = values.useful
-        made.append((BUSY, useful.total, "exclusive", "time outside of communication and synchronisation"))
+        made.append((BUSY, useful.total, "exclusive", BUSY_WORDS))
         made.append((f"{BUSY}_max", useful.largest, "exclusive", "of the location that has most"))
         made.append((BUSIEST, useful.inclusive, "inclusive", "longest time outside of communication of a location"))
     return made

@@ -1,0 +1,19 @@
+"""Which call paths are communication and synchronisation: the rest is a program's useful time."""
+
+from __future__ import annotations
+
+import re
+
+BUSY, BUSIEST, ELAPSED = "busy", "busiest", "elapsed"  # metrics made of the times of processes
+BUSY_WORDS = "time outside of communication and synchronisation"
+
+_WAITING = re.compile(
+    r"p?mpi_|p?shmem_|gaspi_|pthread_|sem_wait|"
+    r"!\$omp .*(barrier|critical(?! sblock)|ordered(?! sblock)|taskwait|flush)|omp_(set|test)_(nest_)?lock",
+    re.IGNORECASE,
+)
+
+
+def is_waiting(name: str) -> bool:
+    """Whether a call path of this name is communication or synchronisation, and not the program's own work."""
+    return _WAITING.match(name) is not None
