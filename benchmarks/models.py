@@ -125,6 +125,17 @@ def _term(parts: list[list[object]]) -> tuple[float, int] | None:
     return (power, log) if parts else None
 
 
+def _right_of_differing(
+    first: list[tuple[float, int] | None],
+    second: list[tuple[float, int] | None],
+    truths: list[tuple[float, int] | None],
+    decided: np.ndarray,
+) -> int:
+    """Return how often *first* is right where the two differ and the data decides."""
+    together = zip(first, second, truths, decided, strict=True)
+    return int(sum(a == truth for a, b, truth, sure in together if sure and a != b))
+
+
 def compared(count: int, noise: float, python: str | None) -> dict[str, object]:
     """Return one row: times, share of right models, agreement where the data decides."""
     values, truths = series(count, noise)
@@ -150,6 +161,9 @@ def compared(count: int, noise: float, python: str | None) -> dict[str, object]:
         "same_terms_where_decided": round(
             float(np.mean([a == b for a, b, d in zip(found, terms, decided, strict=True) if d])), 3
         ),
+        "differ_where_decided": int(sum(a != b for a, b, d in zip(found, terms, decided, strict=True) if d)),
+        "of_these_scalegraph_right": _right_of_differing(found, terms, truths, decided),
+        "of_these_extrap_right": _right_of_differing(terms, found, truths, decided),
         "within_10_percent_at_4x_where_decided": round(float(near[decided].mean()), 3),
     }
     return row

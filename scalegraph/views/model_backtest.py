@@ -29,7 +29,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     timed = modelling.times(data, size, scaling)
     if not found or timed is None:
         need = f"A back-test that hides {hide} needs at least two more processor counts of one problem."
-        return common.empty("back-test", _TITLE, data, need)
+        return modelling.no_laws("back-test", _TITLE, data, need)
     places = sorted({test.at for test in found})
     kept = timed.processors < places[0]
     fits = fit_laws(timed.processors[kept], timed.times[kept], scaling=timed.scaling)

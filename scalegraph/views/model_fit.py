@@ -31,13 +31,13 @@ def _make(
 ) -> Figure:
     found = modelling.laws(data, size, scaling)
     if found is None:
-        return common.empty("fit", _TITLE, data, modelling.NEED)
+        return modelling.no_laws("fit", _TITLE, data)
     timed, fits = found
     chosen = next((fit for fit in fits if fit.law == law), None) if law != "best" else fits[0]
     if chosen is None:
         known = ", ".join(fit.law for fit in fits)
         need = f"{LAWS[str(law)].title} cannot be fitted to these {len(timed.processors)} points; fitted are: {known}."
-        return common.empty("fit", _TITLE, data, need)
+        return modelling.no_laws("fit", _TITLE, data, need)
     shown = [chosen, *(fit for fit in fits if fit is not chosen and fit.law in fits[0].rivals)][: 1 + _RIVALS]
     last = float(timed.processors.max())
     far = float(str(target)) if target else modelling.FAR * last

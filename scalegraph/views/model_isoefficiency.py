@@ -37,7 +37,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
             "An order needs the size that reaches one efficiency on two or more processor counts: ask for the"
             " efficiency bound in the request, or run several sizes on each count."
         )
-        return common.empty("isoefficiency", _TITLE, data, need)
+        return modelling.no_laws("isoefficiency", _TITLE, data, need)
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(

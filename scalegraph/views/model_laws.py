@@ -18,7 +18,7 @@ _TITLE = "Laws"
 def _make(data: StudyData, size: object = None, scaling: object = "auto", target: object = None) -> Figure:
     found = modelling.laws(data, size, scaling)
     if found is None:
-        return common.empty("laws", _TITLE, data, modelling.NEED)
+        return modelling.no_laws("laws", _TITLE, data)
     timed, fits = found
     far = float(str(target)) if target else modelling.FAR * float(timed.processors.max())
     best = fits[0]

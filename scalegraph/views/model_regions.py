@@ -15,13 +15,13 @@ from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Models of regions"
-_NEED = "Models need values of call paths at three or more different processor counts or sizes."
+NEED = "Models need values of call paths at three or more different processor counts or sizes."
 
 
 def _make(data: StudyData, metric: object = None, target: object = None, rows: object = 200) -> Figure:
     found = modelling.regions(data, metric)
     if found is None:
-        return common.empty("region-models", _TITLE, data, _NEED)
+        return common.empty("region-models", _TITLE, data, NEED)
     made, name = found
     place = modelling.target_of(made.source.points, target, processors_column(data, made))
     here = made.source.points.max(axis=0)
@@ -103,8 +103,10 @@ def _sentence(made: RegionModels, order: Indices, now: Floats, then: Floats, pla
     first = parts[0]
     share = float(then[first])
     text = f"At {_place(made, place)}"
-    if not math.isfinite(share):
-        return f"{made.names[first]} grows as {made.models.growth(first)}."
+    if not math.isfinite(share) or len(order) == 1:
+        growth = made.models.growth(first)
+        way = "stays as it is" if growth == "1" else f"grows as {growth}"
+        return f"{made.names[first]} {way}. {made.models.doubt(first)}".rstrip()
     text += f" {made.names[first]} has the largest share, {percent(share)} (now {percent(float(now[first]))})"
     growth = made.models.growth(first)
     text += f", growing as {growth}" if growth != "1" else ""

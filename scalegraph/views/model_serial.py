@@ -21,7 +21,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if timed is None or found is None:
         need = "The serial fraction needs times of one problem on one processor and on more: add N = 1."
-        return common.empty("serial-fraction", _TITLE, data, need)
+        return modelling.no_laws("serial-fraction", _TITLE, data, need)
     parts = found.fractions
     x = tuple(part.processors for part in parts)
     known = all(math.isfinite(part.low) and math.isfinite(part.high) for part in parts)

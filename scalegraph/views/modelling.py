@@ -17,6 +17,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import significant
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Figure
 from scalegraph.views.view import Option
 
 Made = TypeVar("Made")
@@ -100,6 +101,17 @@ def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] 
         chosen = told if told in names else (times_there or names)[0]
     found = remembered(data, f"regions {chosen}", lambda: region_models(measured, data.meaning, [chosen]))
     return None if found is None else (found, chosen)
+
+
+def no_laws(view: str, title: str, data: StudyData, need: str = NEED) -> Figure:
+    """Return the empty state of a view of laws: what is missing, and how to get it."""
+    if data.table.empty and data.measured is not None:
+        text = (
+            "Laws are over processor counts and elapsed time, which nothing of this set is known to be:"
+            " say so when it is imported. Models of regions are over its parameters as they are."
+        )
+        return Figure(view, title, empty=text)
+    return common.empty(view, title, data, need)
 
 
 def target_of(points: Floats, target: object, processors: int | None) -> Floats:

@@ -161,6 +161,8 @@ def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
         return replace(
             fit, decided=False, rivals=names, doubt=f"{fit.points} points are too few to compare laws; measure more."
         )
+    if said := select.poor(fit.cv_error, fit.title):
+        return replace(fit, decided=False, rivals=names, doubt=said)
     if not apart:
         return replace(fit, rivals=names)
     return replace(fit, decided=False, rivals=names, doubt=_cannot_tell(fit, apart, largest))

@@ -185,8 +185,9 @@ class Models:
 
     @property
     def decided(self) -> Flags:
-        """Which models the points tell from their rivals up to `far`, (series,)."""
-        return np.asarray((self.apart() <= select.ALIKE).all(axis=1) & np.isfinite(self.scores[:, 0]))
+        """Which models the points tell from their rivals up to `far`, and which explain them, (series,)."""
+        alike = (self.apart() <= select.ALIKE).all(axis=1)
+        return np.asarray(alike & np.isfinite(self.scores[:, 0]) & (self.cv_error <= select.POOR))
 
     def growth(self, series: int) -> str:
         """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant."""
@@ -264,6 +265,8 @@ class Models:
         apart = self.apart_of(series) if apart is None else apart
         if not np.isfinite(self.scores[series, 0]):
             return f"{int(self.sample.points[series])} points are too few for a model; measure more."
+        if said := select.poor(float(self.cv_error[series]), self.term_text(series)):
+            return said
         others = np.flatnonzero(apart > select.ALIKE)
         if not len(others):
             return ""

@@ -16,6 +16,8 @@ AGAINST = 0.0143
 LEVEL = 0.05
 # Rivals that differ by less than this up to the horizon say the same.
 ALIKE = 0.1
+# A best law that predicts left-out points worse than this explains nothing.
+POOR = 0.3
 # Laws are compared up to so many times the largest point.
 HORIZON = 4.0
 
@@ -93,6 +95,14 @@ def differ(first: Floats, second: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         apart = np.abs(first - second) / np.where(most > 0, most, 1.0)
     return np.asarray(np.where(np.isfinite(apart), apart, 1.0))
+
+
+def poor(cv_error: float, best: str) -> str:
+    """Return the sentence about a best law that explains nothing; empty where it does."""
+    if not cv_error > POOR:
+        return ""
+    share = "over 1000" if cv_error > 10 else f"{100 * cv_error:.0f}"
+    return f"Nothing explains these points: even by {best} each is {share} % off what the others say, on average."
 
 
 def odds(first: float, second: float) -> str:
