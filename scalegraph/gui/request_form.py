@@ -14,15 +14,15 @@ from typing import Any, Final
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.gui import request_text as text
-from scalegraph.request.model import Bound, Request, Speedups, WhatIf
+from scalegraph.request.model import SEARCHED, Bound, Request, Speedups, WhatIf
 from scalegraph.request.programs import Program
 
 Pairs = tuple[tuple[str, str], ...]
 
 CUSTOM: Final = "*"  # the growth is written down instead of taken from a method of the program
 FIXED: Final = ""
-BOUND_KINDS: Final = ("problem_size", "growth", "memory", "time", "efficiency")
-_BOUND_DEFAULTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5"}
+BOUND_KINDS: Final = ("problem_size", "growth", "memory", "time", "speed", "efficiency")
+_BOUND_DEFAULTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5", "speed": "10e6"}
 
 
 @dataclass(frozen=True)
@@ -188,13 +188,14 @@ def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
         "memory": (text.size, ()),
         "time": (text.duration, ()),
         "efficiency": (text.real, ("an efficiency between 0 and 1",)),
+        "speed": (text.real, ("operations per second and processor, like 10e6",)),
     }
     if bound.kind in readers:
         take, more = readers[bound.kind]
         value = reader.take(f"bound.{index}.value", take, bound.value, *more)
         # A value that cannot be read is a fault already; the model must not add "needs a value" to it.
         made["value"] = 0.5 if value is None else float(value)
-    if bound.kind in ("time", "efficiency"):
+    if bound.kind in SEARCHED:
         share = reader.take(f"bound.{index}.tolerance", text.real, bound.tolerance, "a share of the value, like 0.05")
         tries = reader.take(f"bound.{index}.max_runs", text.whole, bound.max_runs, "a whole number of runs")
         made |= {key: v for key, v in (("tolerance", share), ("max_runs", tries)) if v is not None}
@@ -271,6 +272,7 @@ def _bound_form(bound: Bound) -> BoundForm:
         "memory": text.size_text,
         "time": text.duration_text,
         "efficiency": "{:g}".format,
+        "speed": "{:g}".format,
     }
     value = "" if bound.value is None else writers[bound.kind](bound.value)
     return BoundForm(bound.kind, value, f"{bound.tolerance:g}", str(bound.max_runs))

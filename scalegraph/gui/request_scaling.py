@@ -13,6 +13,7 @@ from scalegraph.gui.request_model import RequestModel
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_widgets import Choice, Entry, PairsEditor
 from scalegraph.gui.widgets import Field, button, label
+from scalegraph.request.model import SEARCHED
 
 BOUND_WORDS: Final = {
     "problem_size": "Fixed problem size",
@@ -20,6 +21,7 @@ BOUND_WORDS: Final = {
     "memory": "Memory per processor",
     "time": "Execution time held",
     "efficiency": "Efficiency held",
+    "speed": "Unit speed held",
 }
 _BOUND_TIPS: Final = {
     "problem_size": "Every N runs the base parameters (strong scaling)",
@@ -27,9 +29,15 @@ _BOUND_TIPS: Final = {
     "memory": "The size is chosen so that every processor has this much memory of the problem (M = N B)",
     "time": "For every N the size is searched that takes this long",
     "efficiency": "For every N the size is searched that runs at this efficiency (E = T1 / (N T))",
+    "speed": "For every N the size is searched at which a processor does so many operations a second (isospeed)",
 }
-_HINTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5"}
-_VALUE_NAMES: Final = {"memory": "bytes per processor", "time": "time", "efficiency": "efficiency E"}
+_HINTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5", "speed": "10e6"}
+_VALUE_NAMES: Final = {
+    "memory": "bytes per processor",
+    "time": "time",
+    "efficiency": "efficiency E",
+    "speed": "operations/s",
+}
 
 
 class GrowthSection(Section):
@@ -179,7 +187,7 @@ class _BoundRow(Field):
         self.value.setVisible(bound.kind in _HINTS)
         self.tolerance.show_text(bound.tolerance)
         self.max_runs.show_text(bound.max_runs)
-        searched = bound.kind in ("time", "efficiency")
+        searched = bound.kind in SEARCHED
         for widget in (self.within, self.tolerance, self.runs_label, self.max_runs):
             widget.setVisible(searched)
         self.gone.setVisible(removable)

@@ -29,7 +29,7 @@
     overrides = { "clock_mhz" = "40" }
 
     [[bound]]                                    # any number of them; one may be written [bound]
-    kind = "efficiency"                          # problem_size | growth | memory | time | efficiency
+    kind = "efficiency"                          # problem_size | growth | memory | time | efficiency | speed
     value = 0.5                                  # E; seconds; bytes per processor
     tolerance = 0.03                             # of the value: 0.485 to 0.515 is near enough
     max_runs = 10                                # sizes tried for one N before the search gives up
@@ -60,7 +60,8 @@
 Bounds: ``problem_size`` runs the base parameters on every processor count (strong scaling; scaling method I of
 scale-graph.txt 5.3); ``growth`` runs each N with the parameters grown for N; ``memory`` chooses the size with
 M = N B (eq. 14); ``time`` searches the size with T_para = T (6.4.1); ``efficiency`` searches the size with
-E = T_seq/(N T_para) (latency-metric.txt Fig. 11).
+E = T_seq/(N T_para) (latency-metric.txt Fig. 11); ``speed`` searches the size with W/(N T_para) = S, where W are the
+operations of the one-processor run (isospeed.txt IV.A, approach 1).
 
 What-if runs are made of the points that the bounds ask for, and of the sizes that searches found; they stand in the
 study beside the actual runs. docs/WHATIF.md says what each switch and each target of a speedup means.
@@ -77,8 +78,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from scalegraph.base.run import Ideal, Value, Variant
 from scalegraph.link import scale
 
-BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency"]
-SEARCHED: frozenset[str] = frozenset({"time", "efficiency"})
+BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
+SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, Field(max_length=4096)]
@@ -163,7 +164,9 @@ class Bound(Strict):
     """What is held constant while the machine grows."""
 
     kind: BoundKind = Field(default="problem_size", description="what is held constant")
-    value: float | None = Field(default=None, description="E (0 to 1), seconds, or bytes per processor")
+    value: float | None = Field(
+        default=None, description="E (0 to 1), seconds, bytes per processor, operations per second and processor"
+    )
     tolerance: float = Field(default=0.03, gt=0, le=0.5, description="how near is near enough, as a share of the value")
     max_runs: int = Field(default=10, ge=2, le=100, description="sizes tried for one N before the search gives up")
     processors: tuple[Processors, ...] = Field(
@@ -177,7 +180,12 @@ class Bound(Strict):
 
     @model_validator(mode="after")
     def _value_fits(self) -> Bound:
-        needs = {"memory": "bytes per processor", "time": "seconds", "efficiency": "an efficiency between 0 and 1"}
+        needs = {
+            "memory": "bytes per processor",
+            "time": "seconds",
+            "efficiency": "an efficiency between 0 and 1",
+            "speed": "operations per second and processor",
+        }
         if self.kind in needs and self.value is None:
             raise ValueError(f"the {self.kind} bound needs a value: {needs[self.kind]}")
         if self.kind not in needs and self.value is not None:
@@ -201,6 +209,8 @@ class Bound(Strict):
                 return f"time bound of {self.value:g} s"
             case "efficiency":
                 return f"efficiency held at {self.value:g}"
+            case "speed":
+                return f"average unit speed held at {self.value:g} operations per second"
 
 
 class Collect(Strict):

@@ -118,7 +118,7 @@ def planned_searches(found: Resolved) -> list[PlannedSearch]:
         for bound in found.request.bound
         if bound.kind in SEARCHED
         for count in found.request.counts(bound)
-        if count > 1 or bound.kind == "time"
+        if count > 1 or bound.kind in ("time", "speed")
     ]
 
 

@@ -28,7 +28,7 @@ _CUT_OFF = 30.0  # octaves: when extrapolation points farther than this, the qua
 class Goal:
     """What is wanted: *kind* of quantity, its *target*, and the relative *tolerance*."""
 
-    kind: Literal["efficiency", "time"]
+    kind: Literal["efficiency", "time", "speed"]
     target: float
     tolerance: float
 
@@ -36,7 +36,7 @@ class Goal:
         """Return the signed distance on a scale on which the quantity is nearly straight in log W.
 
         logit for an efficiency (E = 1/(1 + N L / T_seq): with constant overhead it is exactly straight), the
-        logarithm for a time.
+        logarithm for a time or a speed.
         """
         if self.kind == "efficiency":
             value = min(max(value, 1e-9), 1 - 1e-9)
@@ -195,7 +195,7 @@ class Search:
         upper = min([self._upper, *failed])
         slope = _slope(points)
         wide = len(points) >= 3 and points[-1][0] - points[0][0] >= 2 * _STEP
-        if self._goal.kind == "efficiency" and wide and slope is not None and slope * _CUT_OFF < -y:
+        if self._goal.kind != "time" and wide and slope is not None and slope * _CUT_OFF < -y:
             return self._end("flat", f"it hardly rises with the size: {self._range(points)}")
         step = min(max(-y / (slope or _FIRST_SLOPE) * 1.05, 0.25), _STEP) if slope is None or slope > 0 else _STEP
         if failed:

@@ -107,13 +107,24 @@ class Searches:
         return [point for point in points if point.key not in self._records]
 
     def _value(self, task: _Task, size: Mapping[str, Value]) -> float | None:
-        """Return E or T_para of *size* (medians over repetitions), None when a run of it failed."""
+        """Return E, T_para or the unit speed of *size* (medians over repetitions), None when a run of it failed."""
         sequential, parallel = self._time(size, 1), self._time(size, task.planned.processors)
         if sequential is None or parallel is None:
             return None
         if task.goal.kind == "time":
             return parallel
-        return sequential / (task.planned.processors * parallel) if parallel > 0 else None
+        if parallel <= 0:
+            return None
+        if task.goal.kind == "speed":
+            work = self._work(size)
+            return None if work is None else work / (task.planned.processors * parallel)
+        return sequential / (task.planned.processors * parallel)
+
+    def _work(self, size: Mapping[str, Value]) -> float | None:
+        """Return the operations of the one-processor run."""
+        records = [self._records[point.key] for point in points_of(self._found, size, (1,))]
+        counted = [record.work_ops for record in records if record.ok and record.work_ops is not None]
+        return float(median(counted)) if counted else None
 
     def _time(self, size: Mapping[str, Value], processors: int) -> float | None:
         records = [self._records[point.key] for point in points_of(self._found, size, (processors,))]
@@ -141,7 +152,7 @@ class Searches:
 
 
 def _sentence(bound: Bound, task: _Task, found: Found | None, size: Mapping[str, Value] | None) -> str:
-    symbol, unit = ("E", "") if bound.kind == "efficiency" else ("T", " s")
+    symbol, unit = {"time": ("T", " s"), "speed": ("unit speed", " op/s")}.get(bound.kind, ("E", ""))
     what = f"N = {task.planned.processors}, {symbol} = {bound.value:g}{unit}"
     cost = f"{len(task.new_runs)} new run{'s' if len(task.new_runs) != 1 else ''} for {task.search.tries} size"
     cost += "s" if task.search.tries != 1 else ""

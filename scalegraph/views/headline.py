@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.analyze import series, verdict
+from scalegraph.analyze.bounds import Bound
 from scalegraph.views import matrices
 from scalegraph.views.data import StudyData
 
@@ -14,14 +15,16 @@ def headline(data: StudyData) -> str:
     """
     main = series.main_series(data.scaling) if not data.scaling.empty else None
     kinds = [str(bound.get("kind")) for bound in (data.manifest.get("request") or {}).get("bound") or ()]
-    first = next((kind for kind in kinds if kind in ("problem_size", "efficiency", "time", "memory")), "problem_size")
+    known = ("problem_size", "efficiency", "time", "memory", "speed")
+    first = next((kind for kind in kinds if kind in known), "problem_size")
     manifest = {**data.manifest, "title": _program(data), "machine_title": data.machine_title}
     if data.scaling.empty or (first == "problem_size" and main is not None):
         return verdict.header(data.scaling, main, manifest)
     held = None
-    for bound in ("efficiency", "time", "memory"):
+    bounds: tuple[Bound, ...] = ("speed", "efficiency", "time", "memory")
+    for bound in bounds:
         if bound in (first, "efficiency") and held is None:
-            made = matrices.matrix(data, bound)
+            made = matrices.matrix(data, bound, metric="isospeed" if bound == "speed" else "latency")
             held = made if made is not None and len(made.values) > 1 else None
     return verdict.header(data.scaling, None if held is not None else main, manifest, held)
 

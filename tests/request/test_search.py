@@ -190,6 +190,21 @@ def test_a_time_is_found(target: float, start: float) -> None:
     assert found.met or exact < 60
 
 
+@settings(deadline=None)
+@given(st.floats(0.05, 0.9), st.floats(0, 20), st.floats(10, 1e5))
+def test_a_unit_speed_is_found(share: float, start: float, half: float) -> None:
+    """Hockney's law: the speed rises with the size towards an asymptote."""
+    found, _ = search(lambda size: 2e7 * size / (size + half), Goal("speed", 2e7 * share, 0.05), start=start)
+    exact = half * share / (1 - share)
+    assert found.met or exact < 60
+
+
+def test_a_speed_beyond_the_asymptote_is_given_up() -> None:
+    found, _ = search(lambda size: 2e7 * size / (size + 100), Goal("speed", 3e7, 0.05), start=4)
+    assert not found.met
+    assert found.why in ("flat", "too_low")
+
+
 def test_sizes_known_before_are_used() -> None:
     curve = efficiency(1000)
     work = Search(Goal("efficiency", 0.5, 0.05), lambda x: round(2**x), (0, 40), 5, 10)

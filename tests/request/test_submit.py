@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, StoreError
 from scalegraph.base.events import Done, Event, Note, Planned, RunFailed, RunFinished, RunSkipped
+from scalegraph.base.run import RunPoint
 from scalegraph.request import Request, Session
 from scalegraph.request.resolve import resolved
 from scalegraph.store import Study
@@ -230,3 +232,28 @@ def test_a_study_is_seen_as_views_want_it(link: Any, request_of: Requests, tmp_p
     assert figure.sentence
     assert session.open(path) is session.open(path)
     session.close()
+
+
+def test_the_size_of_a_unit_speed_is_searched_on_every_count(link: Any, request_of: Requests, tmp_path: Path) -> None:
+    """isospeed.txt IV.A, approach 1: psi measured by a control program that searches the runs."""
+
+    def overhead(n: int) -> float:
+        return 50 + 30 * math.log2(n)
+
+    def time(point: RunPoint) -> float:
+        return float(point.parameters["n"]) / point.processors + overhead(point.processors)
+
+    session = Session(link=link(time))
+    bound = {"kind": "speed", "value": 0.5e6, "tolerance": 0.02, "max_runs": 20}
+    request = request_of(bound=bound, scaling={"grow": {"n": "N"}}, parameters={"n": 200})
+    with session.submit(request, tmp_path / "a.sgstudy") as study:
+        made = session.matrix(study, bound="speed", metric="isospeed")
+        searches = study.facts("searches")
+    assert made is not None
+    assert made.processors == (1, 2, 4, 8)
+    assert set(made.ways.values()) == {"measured"}
+    # half of 1e6 op/s is reached where n/N is the overhead
+    for n, n2 in made.values:
+        assert made.values[(n, n2)] == pytest.approx(overhead(n) / overhead(n2), rel=0.08)
+    assert all(search["met"] for search in searches)
+    assert "unit speed = 500000 op/s" in searches[0]["sentence"] or "unit speed = 5e+05 op/s" in searches[0]["sentence"]
