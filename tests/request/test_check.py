@@ -40,7 +40,7 @@ sources = ["p.c"]
 [[bound]]
 kind = "efficiency"
 [[bound]]
-kind = "speed"
+kind = "colour"
 [limits]
 time_s = -1
 """
