@@ -31,7 +31,7 @@ TIMES: Names = _words(
     "time times t runtime run_time elapsed elapsed_time wall wall_time walltime wallclock wall_clock wallclock_time "
     "duration real real_time exec_time exectime execution_time total_time tot_time t_para tpara t_p tp "
     "time_to_solution seconds secs zeit laufzeit temps tiempo tempo mean_time avg_time min_time median_time "
-    "max_time t_total"
+    "max_time t_total user sys system user_time sys_time system_time cpu_time"
 )
 SIZES: Names = _words(
     "size sizes problem_size problemsize problem n m k nx ny nz dim dims dimension grid gridsize grid_size elements "
@@ -48,6 +48,7 @@ UNITS: Names = _words("unit units")
 # What says something about a row to people, but is no coordinate of a measurement.
 REMARKS: Names = _words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
+    "command cmd unnamed_0 "
     "file filename log logfile commit git_hash hash uuid id index row_name start end started finished"
 )
 _COUNTS: Names = _words(
@@ -58,7 +59,11 @@ _BYTES: Names = _words("bytes memory mem rss max_rss maxrss memory_bytes footpri
 _RATIOS: Names = _words(
     "speedup efficiency ipc miss_rate utilisation utilization parallel_efficiency load_balance scalability"
 )
-_OTHERS: Names = _words("energy power bandwidth throughput gflops mflops gflop_s joules watts rate performance")
+_OTHERS: Names = _words(
+    "energy power bandwidth throughput gflops mflops gflop_s joules watts rate performance mean "
+    "median min max stddev std sd stdev average avg minimum maximum"
+)
+_PREFIXED = re.compile(r"^\s*param(eter)?[._](?=\w)", re.IGNORECASE)
 _BRACKETED = re.compile(r"^(.*?)\s*[\[({<]\s*([^\[\](){}<>]+?)\s*[\])}>]\s*$")
 _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
@@ -66,7 +71,8 @@ _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
 
 @lru_cache(maxsize=1024)
 def plain(name: str) -> str:
-    """Return *name* as names are compared: lower case, words joined by ``_``."""
+    """Return *name* as names are compared: lower case, words joined by ``_``, without ``param.`` before it."""
+    name = _PREFIXED.sub("", name)
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip())
     return re.sub(r"[^0-9a-z\u00c0-\uffff]+", "_", words.lower()).strip("_")
 

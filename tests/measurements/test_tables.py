@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
+from scalegraph.measurements.guessing import guess_mapping
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import MeasurementSet, check
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
@@ -71,6 +72,10 @@ TWO = [(1, 0, 8.0), (2, 0, 4.5)]
         "Results of Tuesday\n\np,time\n1,8\n2,4.5\n",
         "p,time\n1,8\n2,4.5\n,\n",
         "p,time,comment\n1,8,first\n2,4.5,\n",
+        "| p | time |\n|---|-----:|\n| 1 | 8 |\n| 2 | 4.5 |\n",
+        "p    time\n---- ----\n1    8\n2    4.5\n",
+        ",p,time\n0,1,8\n1,2,4.5\n",
+        "#p time\n1 8\n2 4.5\n",
         b"\xef\xbb\xbfp,time\n1,8\n2,4.5\n",
         "p,time\n1,8\n2,4.5\n".encode("utf-16"),
         "p,time\n1,8\n2,4.5\n".encode("utf-16-le"),
@@ -100,6 +105,17 @@ def test_a_small_table_is_understood_however_it_is_written(table: Any, text: str
 def test_units_stand_in_names(table: Any, title: str, name: str, unit: str) -> None:
     (metric,) = table(f"p,{title}\n1,8\n2,4.5\n").metrics
     assert (metric.name, metric.unit, metric.kind) == (name, unit, "time")
+
+
+def test_a_table_of_a_benchmarking_tool_needs_the_metric_only(table: Any) -> None:
+    made = table(
+        "command,mean,stddev,median,user,system,min,max,parameter_threads\n"
+        "./a 1,8.1,0.1,8,7.9,0.1,7.9,8.3,1\n./a 2,4.1,0.1,4,7.9,0.1,3.9,4.3,2\n"
+        "./a 4,2.1,0.1,2,7.9,0.1,1.9,2.3,4\n./a 8,1.1,0.1,1,7.9,0.1,0.9,1.3,8\n"
+    )
+    guess = guess_mapping(made, {"time": "mean", "unit": "s"})
+    assert guess.mapping.processors == "parameter_threads"
+    assert not guess.questions
 
 
 def test_rows_that_come_again_are_repetitions(table: Any) -> None:

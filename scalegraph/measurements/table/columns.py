@@ -72,9 +72,17 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     if title.isdigit() and kind in ("count", "number"):  # of a wide table, which has thousands of them
         role, confidence, why = _of_numbers(title, counts=kind == "count", again=len(set(found)) < len(found))
         return Column(index, title, title, "", role, None, None, confidence, why, kind)
+    if not title and index == 0 and kind == "count" and _rising(found):
+        return Column(index, title, "row number", "", "skip", None, None, 0.9, "it numbers the rows", kind)
     name, unit = names.without_unit(title)
     role, confidence, why = _role(name, unit, kind, found)
     return Column(index, title, name, unit, role, None, None, confidence, why, kind)
+
+
+def _rising(found: Sequence[str]) -> bool:
+    """Whether cells count 0, 1, 2, .. or 1, 2, 3, .. as programs number the rows they write."""
+    numbers = [int(cell) for cell in found if not is_missing(cell)]
+    return len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, float, str]:

@@ -20,6 +20,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
 GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_RULES = ("|", "-", "+", "=", ":")
 _SAMPLE = 400  # lines
 
 
@@ -71,8 +72,13 @@ def is_missing(cell: str) -> bool:
 
 
 def is_comment(line: str, comment: str = "") -> bool:
-    """Whether *line* is a remark for people."""
-    return line.lstrip().startswith(comment or COMMENTS)
+    """Whether *line* is a remark for people, or a line drawn below the names."""
+    return line.lstrip().startswith(comment or COMMENTS) or (line.lstrip().startswith(_RULES) and is_rule(line))
+
+
+def is_rule(line: str) -> bool:
+    """Whether *line* is drawn: ``|---|:--|`` or ``----- ----``."""
+    return "--" in line and not line.strip("|:+-= \t\r")
 
 
 def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = "", header: int | None = None) -> Layout:

@@ -150,7 +150,11 @@ def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:
     """Return the lines of rows, and their numbers."""
     below = lines[guess.first - 1 :]
     marks = (guess.comment,) if guess.comment else layout.COMMENTS
-    at = [index for index, line in enumerate(below) if line.strip() and not line.lstrip().startswith(marks)]
+    at = [
+        index
+        for index, line in enumerate(below)
+        if (text := line.lstrip()) and not text.startswith(marks) and not ("--" in text and layout.is_rule(text))
+    ]
     numbers = np.array(at, dtype=np.int64) + guess.first
     return (list(below) if len(at) == len(below) else [below[index] for index in at]), numbers
 
