@@ -13,7 +13,7 @@ from scalegraph.base.units import si, significant
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.progress import progress
-from scalegraph.cli.study_input import open_input
+from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 from scalegraph.store.study import SUFFIX
 
@@ -25,6 +25,7 @@ _SHOWN = 8
 
 @click.command("advise")
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--at", type=click.IntRange(min=1), metavar="N",
               help="The processors whose time is to be known; twice the most that were run if not given.")  # fmt: skip
 @click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="V",

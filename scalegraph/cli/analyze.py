@@ -12,7 +12,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import print_json, print_rows
-from scalegraph.cli.study_input import open_input
+from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("analyze")
 @click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
 @click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")

@@ -9,12 +9,13 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.export import check_ending, pairs, size_cm
-from scalegraph.cli.study_input import open_input
+from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
 
 @click.command("compare")
 @click.argument("sources", metavar="INPUT INPUT [...]", nargs=-1, type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--view", "name", metavar="NAME", default="compare", show_default=True,
               help="compare: curves and a table; compare-matrix: the second's matrix minus the first's.")  # fmt: skip
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.cli.study_input import known_endings, open_input
+from scalegraph.cli.study_input import known_endings, mapping_option, open_input
 from scalegraph.request import Session
 
 
 @click.command("export")
 @click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Where to; the ending is the format: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip

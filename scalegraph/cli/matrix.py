@@ -11,7 +11,7 @@ from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.units import significant
 from scalegraph.cli.export import check_ending, size_cm
 from scalegraph.cli.output import print_json, print_rows
-from scalegraph.cli.study_input import open_input
+from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _MARKS = {"predicted": "*"}
 
 @click.command("matrix")
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
+@mapping_option
 @click.option("--metric", type=click.Choice(["latency", "isospeed", "isoefficiency"]), default="latency",
               show_default=True, help="Ratio of latencies; of work at equal speed or efficiency.")  # fmt: skip
 @click.option("--bound", type=click.Choice(["efficiency", "time", "memory", "speed", "all"]), default="efficiency",

@@ -13,12 +13,13 @@ from scalegraph.base.files import check_replaceable
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.progress import share_bar
-from scalegraph.cli.study_input import open_input
+from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
 
 @click.command("report")
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
+@mapping_option
 @click.option("-o", "--output", metavar="FILE.html", type=click.Path(dir_okay=False, path_type=Path),
               help="Where to; INPUT.html if not given.")  # fmt: skip
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")

@@ -2,10 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.store import Study
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def taken(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"one of {', '.join(choices)} was expected")
+        return value
+
+    return taken
+
+
+def _hertz(value: str) -> float:
+    try:
+        found = float(value)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise ValueError("cycles a second were expected, as in 2.4e9")
+    return found
+
+
+_META = "scalegraph.mapping"
+# what is said of measurements -> field of the answers, and what its text is taken as
+_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "processors": ("processors", str),
+    "time": ("time", str),
+    "unit": ("unit", str),
+    "clock": ("clock_hz", _hertz),
+    "total": ("total", str),
+    "values": ("extent", _one_of("inclusive", "exclusive")),
+    "summed": ("summed", lambda value: _one_of("yes", "no")(value) == "yes"),
+    "scaling": ("scaling", _one_of("strong", "weak")),
+}
+
+
+def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
+    """Keep what is said of measurements for `open_input`; raise `InputError` with every word that says nothing."""
+    said: dict[str, Any] = {}
+    faults = []
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in _KEYS:
+            faults.append(Fault(f"'{word}': expected KEY=VALUE, KEY one of {', '.join(_KEYS)}", key="--mapping"))
+            continue
+        field, taken = _KEYS[key]
+        try:
+            said[field] = taken(value)
+        except ValueError as error:
+            faults.append(Fault(f"'{word}': {error}", key="--mapping"))
+    if faults:
+        raise InputError(faults)
+    ctx.meta[_META] = said
+
+
+# Of a command whose INPUT may be measurements: says what their names mean, as the options of `scalegraph import` do.
+mapping_option = click.option(
+    "--mapping", multiple=True, metavar="KEY=VALUE", callback=_meaning, expose_value=False,
+    help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
+)  # fmt: skip
 
 
 def open_input(path: Path) -> Study:
@@ -13,6 +76,8 @@ def open_input(path: Path) -> Study:
 
     Raises `StoreError` or `InputError` saying what was expected, and how to answer what cannot be guessed.
     """
+    context = click.get_current_context(silent=True)
+    said: dict[str, Any] = context.meta.get(_META, {}) if context is not None else {}
     if not path.exists():
         raise InputError(Fault("no such file; a study (.sgstudy) or measurements were expected", file=str(path)))
     from scalegraph.cli.interrupt import interruptible
@@ -20,14 +85,18 @@ def open_input(path: Path) -> Study:
     from scalegraph.measurements.mapping import Unanswered
     from scalegraph.request import imports
 
-    if imports.is_study(path):
+    if imports.is_study(path) and not said:
         return Study.open(path)
     try:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:
-            return imports.opened([path], cancel=token, progress=progress)
+            return imports.opened([path], said=said, cancel=token, progress=progress)
     except Unanswered as error:
-        hint = Fault(f"`scalegraph import {path} ..` takes these options and makes a study of it", severity="remark")
-        raise InputError([*error.faults, hint]) from None
+        key = next((key for key, (field, _) in _KEYS.items() if field == error.questions[0].key), "")
+        hint = f"`scalegraph import {path} ..` takes these options and makes a study of it"
+        if key and context is not None and any(option.name == "mapping" for option in context.command.params):
+            example = (error.questions[0].choices or ("..",))[0]
+            hint = f"here as --mapping {key}={example}; `scalegraph import {path} ..` keeps the answers in a study"
+        raise InputError([*error.faults, Fault(hint, severity="remark")]) from None
 
 
 def known_endings() -> tuple[str, ...]:

@@ -46,7 +46,10 @@ def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> N
     code, _, err = call("matrix", wide)
     assert code == 2
     assert "--unit s" in err
-    assert f"`scalegraph import {wide} ..` takes these options" in err
+    assert f"here as --mapping unit=s; `scalegraph import {wide} ..` keeps the answers" in err
+    assert call("matrix", wide, "--mapping", "unit=s", "--efficiency", "0.9", "--json")[0] == 0
+    assert "KEY one of processors, time, unit, clock" in call("matrix", wide, "--mapping", "units=s")[2]
+    assert "one of strong, weak was expected" in call("matrix", wide, "--mapping", "scaling=big")[2]
 
 
 def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) -> None:

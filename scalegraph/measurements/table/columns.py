@@ -89,7 +89,7 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
     short = names.plain(name)
     if kind == "empty":
         return "skip", 0.9, "has no cell filled"
-    if short in names.REMARKS:
+    if short in names.REMARKS and not (short in names.TIMES and kind == "number"):
         return "skip", 0.8, "its name"
     if kind == "text":
         return _of_text(short, found)
