@@ -107,7 +107,8 @@ def header(
     program = str(manifest.get("title") or manifest.get("program") or scaling["program"].iloc[0])
     machine = str(manifest.get("machine_title") or scaling["machine"].iloc[0]).partition(" (")[0]
     counts = tuple(sorted({int(n) for n in scaling["processors"]}))
-    parts = [f"{program} on {machine}, {span(counts)}"]
+    where = program if machine in ("", "unknown") else f"{program} on {machine}"
+    parts = [f"{where}, {span(counts)}"]
     if series is not None:
         parts.append(f"fixed size: {fixed_size(series)}.")
     elif matrix is not None:

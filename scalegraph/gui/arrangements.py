@@ -88,16 +88,25 @@ _FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no ac
     "beside",
     (
         Tabs(("matrix",), 5),
-        Split("below", (Tabs(("time", "speedup")), Tabs(("verdicts", "runs")))),
+        Split("below", (Tabs(("time", "speedup")), Tabs(("verdicts", "runs"))), 4),
     ),
 )
+_REGIONS_OF_SET: Final = Split("below", (Tabs(("region-models",)), Tabs(("verdicts", "pop"))))
+_WITHOUT_RUNS: Final = Tabs(("region-models",))
 COMPARED: Final = ("speedup", "overheads")  # of each study by itself
 TOGETHER: Final = ("compare", "compare-matrix")  # of all open studies
 
 
-def layout_of(name: str, *, imported: bool) -> Layout:
-    """Return the arrangement *name*; *imported*: for a study that was made of a measurement set."""
-    return _FIRST_OF_SET if imported and name == "Overview" else ARRANGEMENTS[name]
+def layout_of(name: str, *, imported: bool, runs: bool) -> Layout:
+    """Return the arrangement *name*.
+
+    *imported*: for a study that was made of a measurement set; without *runs* (nothing says which parameter counts
+    processors) only the models over its parameters have something to show.
+    """
+    if imported and not runs and name in ("Overview", "Models", "Regions"):
+        return _WITHOUT_RUNS
+    of_set = {"Overview": _FIRST_OF_SET, "Regions": _REGIONS_OF_SET}
+    return of_set[name] if imported and name in of_set else ARRANGEMENTS[name]
 
 
 def views_of(layout: Layout) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
+    from scalegraph.measurements.model import Metric
     from scalegraph.views.data import StudyData
 
 _FEW: Final = 60  # call paths that are shown unfolded
@@ -42,6 +44,7 @@ class _Set:
     paths: tuple[str, ...]
     places: tuple[str, ...]
     metrics: tuple[tuple[str, str], ...]  # name, what it says
+    first: str  # the metric to begin with
 
 
 class CallTree(QWidget):
@@ -168,7 +171,8 @@ class CallTree(QWidget):
             for name, words in found.metrics if found is not None else ():
                 self.metric_box.addItem(name, name)
                 self.metric_box.setItemData(self.metric_box.count() - 1, words, Qt.ItemDataRole.ToolTipRole)
-            self.metric_box.setCurrentIndex(max(0, self.metric_box.findData(before)))
+            wanted = before if self.metric_box.findData(before) >= 0 else found.first if found is not None else ""
+            self.metric_box.setCurrentIndex(max(0, self.metric_box.findData(wanted)))
         with QSignalBlocker(self.tree.selectionModel()):
             if found is None:
                 self.model.set_paths((), np.empty(0, dtype=np.int64), (), ())
@@ -261,4 +265,13 @@ def _read(data: StudyData, reporter: Reporter) -> _Set | None:
         measured.paths,
         tuple(f"{path.file.rsplit('/', 1)[-1]}:{path.line}" if path.file else "" for path in paths),
         metrics,
+        _first(data, [measured.metrics[index] for index in sorted(used)]),
     )
+
+
+def _first(data: StudyData, metrics: Sequence[Metric]) -> str:
+    """Return the metric that says most: the elapsed time, else any time, else the first."""
+    told = data.meaning.time if data.meaning is not None else ""
+    names = [metric.name for metric in metrics]
+    times = [metric.name for metric in metrics if metric.kind == "time"]
+    return told if told in names else (times or names or [""])[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, Qt
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.option_history import OptionHistory, Place
@@ -24,14 +24,34 @@ class Desk:
         self.state = QByteArray()
         self.arranged = False
         self.history = OptionHistory(self._apply)
+        self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
+        self._drawing: ViewDock | None = None
 
     def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
         """Let every view of the study of *dock* that has the option *name* follow a line that is dragged."""
         mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
         now = {(other.view.name, other.handle.key): other.option(name) for other in mine}
         self.history.drag(name, now, value, last=last)
-        for other in sorted(mine, key=lambda other: other is not dock):
+        # One after another: side by side they would share one interpreter, and all come late.
+        order = sorted(mine, key=lambda other: (other is not dock, -other.width() * other.height()))
+        for other in order:
             other.follow_drag(name, value, last=last)
+        self._queue += [other for other in order if other not in self._queue]
+        if self._drawing not in self.docks:
+            self._draw_next()
+
+    def _draw_next(self) -> None:
+        self._drawing = None
+        while self._queue:
+            dock = self._queue.pop(0)
+            if dock in self.docks and dock.stale and dock.isVisible():
+                self._drawing = dock
+                dock.drawn.connect(self._drawn, Qt.ConnectionType.SingleShotConnection)
+                dock.refresh()
+                return
+
+    def _drawn(self) -> None:
+        self._draw_next()
 
     def _apply(self, place: Place, name: str, value: OptionValue) -> None:
         for dock in self.docks:

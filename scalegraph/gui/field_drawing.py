@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -97,11 +97,24 @@ class FieldDrawing(Drawing):
 
     def move(self, handle: Handle, value: float) -> None:
         """Draw the iso-line of *handle* at *value*."""
-        for item in self._moving.pop(handle.option, []):
-            self._box.removeItem(item)
-            self._items.remove(item)
+        self._drop(handle.option)
         self.isolines = [pair for pair in self.isolines if pair[1] is not handle]
         self._isoline(value, handle)
+
+    def renew(self, field: Field, held: dict[str, float]) -> None:
+        """Take *field*, which differs in the values of its handles only."""
+        for option in list(self._moving):
+            self._drop(option)
+        self.isolines = [pair for pair in self.isolines if pair[1] is None]
+        self.field, self.plot = field, frame_of(field)
+        for handle in field.handles:
+            if handle.axis == "value":
+                self._isoline(held.get(handle.option, handle.value), handle)
+
+    def _drop(self, option: str) -> None:
+        for item in self._moving.pop(option, []):
+            self._box.removeItem(item)
+            self._items.remove(item)
 
     def _image(self) -> None:
         at_x, at_y, values = contours.resampled(self.field, *_FINE)
@@ -195,6 +208,15 @@ def _along(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> NDArray[np.float
     return way / way[-1] if way[-1] > 0 else np.linspace(0.0, 1.0, len(xs))
 
 
+def alike(one: Field, two: Field) -> bool:
+    """Whether two fields differ at most in their handles."""
+    axes = (one.x, one.y, one.value) == (two.x, two.y, two.value)
+    nodes = (one.columns, one.rows, one.levels) == (two.columns, two.rows, two.levels)
+    places = [(dot.x, dot.y, dot.tip) for dot in one.dots] == [(dot.x, dot.y, dot.tip) for dot in two.dots]
+    kinds = [(handle.option, handle.axis) for handle in one.handles] == [(h.option, h.axis) for h in two.handles]
+    return axes and nodes and places and kinds and np.array_equal(one.values, two.values, equal_nan=True)
+
+
 def dot_targets(field: Field, x: Scale, y: Scale) -> list[Target]:
     """Return every run of *field* that can be pointed at."""
     found = []
@@ -226,12 +248,6 @@ def _title(dot: Dot) -> str:
 def _says(field: Field, x: Scale, y: Scale, dot: Dot) -> str:
     value = Scale(field.value, [dot.value]).text(dot.value) if math.isfinite(dot.value) else "not known"
     return f"{field.x.label}: {x.text(dot.x)}\n{field.y.label}: {y.text(dot.y)}\n{field.value.label}: {value}"
-
-
-def with_level(field: Field, handle: Handle, value: float) -> Field:
-    """Return *field* with one of its handles at *value*."""
-    handles = tuple(replace(other, value=value) if other is handle else other for other in field.handles)
-    return replace(field, handles=handles)
 
 
 def _limits(field: Field) -> tuple[float, float]:

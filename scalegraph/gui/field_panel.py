@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from scalegraph.gui.colour_bar import ColourBar
-from scalegraph.gui.field_drawing import FieldDrawing, dot_targets, frame_of, words_at
+from scalegraph.gui.field_drawing import FieldDrawing, alike, dot_targets, frame_of, words_at
 from scalegraph.gui.plot_drawing import Drawing
 from scalegraph.gui.plot_handles import REACH, clipped, rounded, stepped
 from scalegraph.gui.plot_panel import PlotPanel
@@ -45,7 +45,12 @@ class FieldPanel(PlotPanel):
 
     def set_field(self, field: Field) -> None:
         """Show *field*; zoom and colours are kept."""
-        self._field = field
+        before, self._field = self._field, field
+        straight = any(handle.axis != "value" for handle in field.handles)
+        if not straight and alike(before, field) and self._fielded.field is before:
+            held = {self._held.option: self._at} if self._held is not None else {}
+            self._fielded.renew(field, held)  # a line is dragged: the map stays
+            return
         self.set_plot(frame_of(field))
         self._show_bar()
 
@@ -56,7 +61,8 @@ class FieldPanel(PlotPanel):
     def set_colours(self, name: ColourMapName) -> None:
         """Colour by *name*."""
         self._colours = name
-        self.set_field(self._field)
+        self.set_plot(frame_of(self._field))
+        self._show_bar()
 
     def iso_texts(self) -> list[str]:
         """Return the values of the iso-lines that are in sight, for tests and accessibility."""

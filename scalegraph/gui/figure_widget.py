@@ -29,10 +29,13 @@ from scalegraph.gui.surface_panel import SurfacePanel
 from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.what_if_state import target_of
+from scalegraph.gui.widgets import elided
 from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
 
 PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel  # a field is a plot
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
+_WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
+_FEW_LINES = 2
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
 _LEAST: dict[type, tuple[int, int]] = {
@@ -279,8 +282,20 @@ class FigureWidget(QWidget):
         self._orient()
 
     def _show_notes(self) -> None:
+        self._fit_sentence()
         notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
         self._notes.show_notes(notes if self.height() > _NOTES_FROM else (), self.height())
+
+    def _fit_sentence(self) -> None:
+        """Shorten the sentence where the picture needs the room; the tooltip has all of it."""
+        text = self._figure.sentence if self._figure is not None else ""
+        if self._figure is not None and self._figure.panels and self.height() < _WHOLE_FROM:
+            shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, _FEW_LINES)
+        else:
+            shown = text
+        if shown != self._sentence.text():
+            self._sentence.setText(shown)
+            self._sentence.setToolTip("" if shown == text else text)
 
     def _orient(self) -> None:
         """Stand panels beside or below one another, whichever leaves the tightest of them more room."""
@@ -305,7 +320,10 @@ class FigureWidget(QWidget):
             self._choice.removeTab(0)
         kinds = [type(panel) for panel in self._panels]
         for panel in self._panels:
-            if type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
+            if isinstance(panel, TablePanel) and kinds.count(TablePanel) > 1:
+                heads = [column.name for column in panel.table.columns[:2]] or ["table"]
+                self._choice.addTab(max(heads, key=len).partition(",")[0].capitalize())
+            elif type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
                 words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
                 self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
             else:

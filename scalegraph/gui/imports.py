@@ -142,7 +142,7 @@ class Imports(QObject):
         self._slow.stop()
         self.page.done()
         sentence, details = skipped_words(looked.measured) if looked.measured is not None else ("", "")
-        notes = [*looked.notes, *(details.splitlines() if details else ())]
+        notes = [*(note.partition("; --")[0] for note in looked.notes), *(details.splitlines() if details else ())]
         remark = f"{looked.words} {sentence}".strip()
         self.study_made.emit(path, remark, "\n".join(notes))
         self._next()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from shiboken6 import isValid
 
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
 from scalegraph.gui.command_palette import CommandPalette
@@ -138,9 +140,11 @@ class MainWindow(QMainWindow):
         if handle is not None:
             handle.refresh()
         handle = self.open_study(path)
-        self.study.banner.show_remark(
-            remark, "Change what the names mean", lambda: self.change_meaning(handle.key), details
-        )
+        if not details:
+            self.statusBar().showMessage(remark, _SHORT_MESSAGE_MS)
+        else:  # something was left out, or is worth knowing
+            change = partial(self.change_meaning, handle.key)
+            self.study.banner.show_remark(remark, "Change what the names mean", change, details)
 
     def _escape(self) -> None:
         if self.page == IMPORT:
@@ -387,7 +391,7 @@ class MainWindow(QMainWindow):
             "whatif": self.whatif.undo_stack if self.actions_["toggle_whatif"].isChecked() else None,
         }
         order = sorted(stacks, key=lambda where: where != self._edited_last)
-        there = [stack for where in order if (stack := stacks[where]) is not None]
+        there = [stack for where in order if (stack := stacks[where]) is not None and isValid(stack)]
         moved = [stack for stack in there if stack.canUndo() or stack.canRedo()]
         return (moved or [self.request.model.undo_stack])[0]
 
@@ -422,7 +426,7 @@ class MainWindow(QMainWindow):
         self.request.set_catalog(catalog)
         self.start.show_catalog(catalog)
         self.files.ready()
-        self.jobs.start("loading views", self._preload)
+        self.jobs.start("loading views", self._preload, done=self._preload_pictures)
 
     def _preload(self, _reporter: Reporter) -> None:
         """Load numpy, pandas, the views and the readers, which take a second, while the user looks around."""
@@ -430,6 +434,11 @@ class MainWindow(QMainWindow):
 
         self.session.views()
         readers()
+
+    def _preload_pictures(self, _loaded: object) -> None:
+        """Load what draws them as well: the first study is then there at once. Qt wants this in its own thread."""
+        importlib.import_module("scalegraph.gui.view_area")
+        importlib.import_module("scalegraph.gui.import_page")
 
     def _no_catalog(self, error: Exception) -> None:
         self.say_fault(str(error))

@@ -358,7 +358,7 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
         machine = str(table["machine"].iloc[0])
     if program:
         facts.append(("program", program))
-    if machine:
+    if machine and machine != "unknown":
         facts.append(("machine", machine))
     if len(table):
         counts = sorted({int(n) for n in table["processors"]})

@@ -25,6 +25,8 @@ class Panel:
 
 
 _ROOMY: Final = 1600  # pixels, independent of the scale factor
+_CROWDED: Final = 1400  # width below which the left side makes room while there is something on the right
+_RIGHT: Final = ("inspector", "whatif")
 _LEAST: Final = {"navigator": (200, 200), "inspector": (240, 200), "queue": (320, 110), "whatif": (290, 200)}
 _AREAS: Final = {
     "navigator": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -42,6 +44,7 @@ class Panels(QObject):
         self._window, self._settings = window, settings
         self._panels: dict[str, Panel] = {}
         self._page = ""
+        self._kept = False  # whether the navigator was asked for although there is little room
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
 
@@ -74,6 +77,10 @@ class Panels(QObject):
         panel = self._panels[name]
         panel.wanted = on
         panel.useful = panel.useful or on
+        if name == "navigator":
+            self._kept = on and self._crowded()
+        elif name in _RIGHT and on:
+            self._kept = False
         self._settings.set_flag(f"panel/{name}", on)
         self._show()
 
@@ -101,9 +108,20 @@ class Panels(QObject):
         """Whether the screen has room for the inspector beside two columns of views."""
         return self._window.screen().availableGeometry().width() >= _ROOMY
 
+    def _crowded(self) -> bool:
+        """Whether views would have little room between docks on both sides."""
+        there = [self._panels[name] for name in _RIGHT if name in self._panels]
+        right = any(panel.wanted and panel.useful and self._page in panel.pages for panel in there)
+        return right and self._window.width() < _CROWDED
+
+    def _due(self, panel: Panel) -> bool:
+        """Whether a dock should be seen now."""
+        due = panel.wanted and panel.useful and self._page in panel.pages
+        return due and not (panel.dock.objectName() == "navigator" and not self._kept and self._crowded())
+
     def _show(self) -> None:
         for panel in self._panels.values():
-            shown = panel.wanted and panel.useful and self._page in panel.pages
+            shown = self._due(panel)
             panel.action.setChecked(shown)
             panel.action.setEnabled(self._page in panel.pages)
             panel.dock.setVisible(shown)
@@ -111,7 +129,8 @@ class Panels(QObject):
     def _closed_by_user(self, name: str) -> None:
         panel = self._panels[name]
         # The dock's own cross hides it while it should be seen; tabs and minimising do not hide it.
-        if panel.dock.isHidden() and panel.wanted and panel.useful and self._page in panel.pages:
+        if panel.dock.isHidden() and self._due(panel):
             panel.wanted = False
             panel.action.setChecked(False)
             self._settings.set_flag(f"panel/{name}", False)
+            self._show()  # the other side may have room again

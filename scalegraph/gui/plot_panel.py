@@ -21,6 +21,7 @@ from scalegraph.gui.tints import ink, paper
 from scalegraph.views.figure import Handle, Plot
 
 _DIRECT_FROM = 400  # pixels of width below which names go above the picture
+_TALL = 170  # pixels of height from which there is a line for what markers mean
 _FEWEST_NAMES = 3  # at the curves: with less room than for these, names go above the picture
 _COLUMN_REACH = 24  # pixels beside a column within which a click still means it
 _ALONG = ("y", "value")
@@ -249,6 +250,7 @@ class PlotPanel(QWidget):
         room = 0.36 * min(self.width(), self._canvas.width() or self.width())
         corner = self.width() >= _DIRECT_FROM and self._corner.wanted_width(aside) < room
         above = [] if direct else entries
+        aside = aside if corner or self.height() >= _TALL else []  # a low picture needs the line
         self._legend.allow(int(0.3 * self.height()))
         self._legend.show_entries(above if corner else [*above, *aside])
         self._corner.show_entries(aside if corner else [])

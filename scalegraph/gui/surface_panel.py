@@ -20,6 +20,8 @@ _DEGREES_PER_PIXEL: Final = 0.5
 _DEGREES_PER_KEY: Final = 6.0
 _STEEPEST, _FLATTEST = 89.0, 2.0
 _REACH: Final = 14.0  # pixels from a node within which the pointer means it
+_SMALL: Final = 260  # pixels of height
+_LITTLE_ROOM = (52.0, 14.0, 52.0, 34.0)
 _ROOM = (64.0, 30.0, 64.0, 58.0)  # for words around the box: left, top, right, bottom
 
 
@@ -106,7 +108,7 @@ class SurfacePanel(QWidget):
         """Return where a place of the scene is in this widget."""
         assert self._scene is not None
         x0, y0, x1, y1 = self._scene.bounds
-        left, top, right, bottom = _ROOM
+        left, top, right, bottom = _ROOM if self.height() > _SMALL else _LITTLE_ROOM
         room = QRectF(left, top, max(40.0, self.width() - left - right), max(30.0, self.height() - top - bottom))
         scale = self._zoom * min(room.width() / max(x1 - x0, 1e-9), room.height() / max(y1 - y0, 1e-9))
         middle = room.center()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QTabWidget,
     QToolBar,
@@ -106,10 +107,11 @@ class ViewArea(QWidget):
             button.setToolTip(f"Arrange the views: {name} ({number})")
             button.triggered.connect(lambda _=False, name=name: self.apply_arrangement(name))
             arrangements.addAction(button)
-        bar.addWidget(arrangements, 3)
+        bar.addWidget(arrangements)
         self._message = QLabel()
         self._message.setProperty("role", "muted")
-        bar.addWidget(self._message)
+        self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # the names come first
+        bar.addWidget(self._message, 1)
         self.add = QToolButton()
         self.add.setText("Add view ▾")
         self.add.setToolTip("Open another view of this study")
@@ -187,9 +189,7 @@ class ViewArea(QWidget):
             desk.arranged = True
             stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
-                data = handle.data()
-                only_models = data is not None and data.imported is not None and data.table.empty
-                self.apply_arrangement("Models" if only_models else "Overview")
+                self.apply_arrangement("Overview")
         self._show_stack()
 
     def show_view(self, handle: StudyHandle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
@@ -230,7 +230,8 @@ class ViewArea(QWidget):
         self._say("")
         handle = self._desk.handle
         data = handle.data()
-        layout = layout_of(name, imported=data is not None and data.imported is not None)
+        imported = data is not None and data.imported is not None
+        layout = layout_of(name, imported=imported, runs=data is not None and not data.table.empty)
         self._place(layout, {view: (view, handle) for view in views.registry()})
         return ""
 
@@ -340,6 +341,7 @@ class ViewArea(QWidget):
             self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
         for dock in self._desk.docks:
             self._window.removeDockWidget(dock)
+            dock.setParent(None)  # else the places of another study would be given to views of this one
         self._desk = None
 
     def _bring(self, desk: Desk) -> None:
@@ -487,6 +489,7 @@ class ViewArea(QWidget):
 
     def _say(self, text: str) -> None:
         self._message.setText(text)
+        self._message.setToolTip(text)
 
     def _show_stack(self, *, some: bool = False) -> None:
         wanted = self._window if some or self.docks else self._nothing

@@ -151,10 +151,17 @@ class ViewDock(QDockWidget):
         """Whether the view can be asked for *name*."""
         return any(option.name == name for option in self.view.options)
 
+    @property
+    def stale(self) -> bool:
+        """Whether what is on the screen is not what was asked for last."""
+        return self._stale
+
     def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:
-        """Draw for *value* at once; pictures on the way are shown until the last."""
+        """Take *value* from a dragged line, without drawing yet; pictures on the way are shown until the last."""
         self._builds.every = not last
-        self.set_options({name: value})
+        self._options[name] = value
+        self.options.show_values(self._options)
+        self._stale = True
 
     def refresh(self) -> None:
         """Build the figure again soon; what is on the screen stays until then."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
 
 _LINE_HEIGHT: Final = 27  # of an entry, pixels
@@ -46,6 +47,23 @@ def empty(layout: QLayout) -> None:
         if widget is not None:
             widget.hide()
             widget.deleteLater()
+
+
+def elided(text: str, metrics: QFontMetrics, width: int, lines: int) -> str:
+    """Return as much of *text* as stands in so many *lines* of *width* pixels, with dots at the end if that is less."""
+
+    def fits(part: str) -> bool:
+        room = metrics.boundingRect(QRect(0, 0, max(40, width), 10_000), int(Qt.TextFlag.TextWordWrap), part)
+        return room.height() <= lines * metrics.lineSpacing() + 2
+
+    if fits(text):
+        return text
+    words = text.split(" ")
+    low, high = 1, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(" ".join(words[:middle]) + " …") else (low, middle - 1)
+    return " ".join(words[:low]).rstrip(",;:") + " …"
 
 
 class Group(QFrame):

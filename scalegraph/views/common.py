@@ -257,7 +257,12 @@ def one_processor_run(data: StudyData, run: RunRecord) -> RunRecord | None:
 
 def empty(view: str, title: str, data: StudyData, need: str) -> Figure:
     """Return the empty state of a view: what is missing, and how to get it."""
-    if data.table.empty:
+    if data.table.empty and data.imported is not None:
+        text = (
+            "No runs come of these measurements: say which of their parameters counts processors and which metric is"
+            " the elapsed time."
+        )
+    elif data.table.empty:
         text = "This study has no runs yet. Start its request, or add runs to it."
     elif len(data.failed) == len(data.runs) and data.runs:
         text = f"None of the {len(data.runs)} runs ended well; the table of runs says why. {need}"

@@ -87,7 +87,7 @@ def test_a_csv_goes_from_drop_to_an_exported_matrix(
     handle, area = window.study.handle, window.study.area
     assert handle is not None
     assert area is not None
-    assert "60 values at 20 points of procs, n" in window.study.banner.text
+    assert "60 values at 20 points of procs, n" in window.statusBar().currentMessage()
     dock = area.show_view(handle, "matrix")
     qtbot.waitUntil(lambda: dock.figure() is not None and not window.jobs.running)
     figure = dock.figure()
