@@ -44,7 +44,7 @@ from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.theme import Theme
-from scalegraph.gui.view_dock import ViewDock
+from scalegraph.gui.view_dock import ViewDock, has_runs
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
@@ -407,6 +407,7 @@ class ViewArea(QWidget):
         assert self._desk is not None
         one = self._desk.handle
         others = [handle for handle in self._studies() if handle is not one]
+        others = [handle for handle in others if has_runs(handle)] or others
         if not others:
             self._say("Compare needs a second study: open one, then choose Compare again.")
             return self._message.text()

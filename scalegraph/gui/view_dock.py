@@ -192,7 +192,8 @@ class ViewDock(QDockWidget):
         """Return the studies that a view for several compares this one with."""
         if not self.view.several:
             return []
-        return [other for other in self._others() if other is not self.handle and other.key not in self._left_out]
+        others = [other for other in self._others() if other is not self.handle and has_runs(other)]
+        return [other for other in others if other.key not in self._left_out]
 
     def others_changed(self) -> None:
         """Draw anew after another study was opened, closed or has grown."""
@@ -202,7 +203,7 @@ class ViewDock(QDockWidget):
     def _offer_others(self, menu: QMenu) -> None:
         menu.clear()
         for other in self._others():
-            if other is self.handle:
+            if other is self.handle or not has_runs(other):
                 continue
             action = menu.addAction(other.title)
             action.setCheckable(True)
@@ -387,6 +388,12 @@ def known_here(view: View, data: StudyData, followed: Followed) -> Followed:
             continue
         kept[option.name] = value
     return kept
+
+
+def has_runs(handle: StudyHandle) -> bool:
+    """Whether a study has runs that could be compared."""
+    data = handle.data()
+    return data is not None and not data.table.empty
 
 
 def _has_run(data: StudyData, processors: int) -> bool:
