@@ -32,7 +32,7 @@ def _make(
         matrices.matrix(
             study,
             held,
-            metric="isospeed" if metric == "isospeed" else "latency",
+            metric=matrices.metric_of(metric),
             target=goal[0] if goal else None,
             latency=str(latency),
         )

@@ -112,12 +112,13 @@ def asked(
 ) -> Matrix | None:
     """Return the one matrix that the options of a view ask for: isospeed holds the speed, others *bound*."""
     name: Bound = "speed" if metric == "isospeed" else next((one for one in targets if one == bound), "efficiency")
-    chosen: Metric = "latency"
-    if metric == "isospeed":
-        chosen = "isospeed"
-    elif metric == "isoefficiency":
-        chosen = "isoefficiency"
-    return matrix(data, name, metric=chosen, target=targets[name], **options)
+    return matrix(data, name, metric=metric_of(metric), target=targets[name], **options)
+
+
+def metric_of(option: object) -> Metric:
+    """Return the metric that an option names; the latency metric for anything else."""
+    known: tuple[Metric, ...] = ("isospeed", "isoefficiency")
+    return next((metric for metric in known if metric == option), "latency")
 
 
 def counts(text: object) -> tuple[int, ...] | None:

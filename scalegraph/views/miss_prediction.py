@@ -46,7 +46,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     )
     marks = [Mark(f"L_max at N = {found.fastest}", y=found.l_max)]
     marks += [
-        Mark(words, x=reach.processors, y=found.l_max)
+        Mark(f"{words} {reach.words}", x=reach.processors, y=found.l_max)
         for words, reach in _named(found)
         if reach.way == "between" and reach.processors is not None
     ]
@@ -55,7 +55,12 @@ def _make(data: StudyData, size: object = None) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         f"{series.label or 'This problem'}: {_sentence(found)}",
         (
-            Plot(common.processors_axis(series.processors), Axis("remote access", "cycles"), lines, marks=tuple(marks)),
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("remote access", "cycles", "log10"),
+                lines,
+                marks=tuple(marks),
+            ),
             _table(found),
         ),
         notes=(
