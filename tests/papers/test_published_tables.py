@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scalegraph.analyze import consistency, matrix, published
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
-from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.model import MeasurementSet, check
 from scalegraph.measurements.reader import readers, recognised
 
 FILES = sorted(resource_dir("published").glob("*.csv"))
@@ -197,3 +200,37 @@ def test_a_matrix_that_is_measured_is_checked_within_a_tolerance() -> None:
         Matrix("isospeed", "speed", math.nan, made.processors, values), tolerance=0.01
     )
     assert (found.n, found.n2) == (2, 4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_table_with_anything_changed_is_read_whole_or_refused(data: st.DataObject) -> None:
+    raw = bytearray(data.draw(st.sampled_from(FILES)).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, max(0, len(raw) - 1)))
+        gone = data.draw(st.integers(0, 30))
+        pieces = (
+            b"",
+            b",",
+            b"\n",
+            b"nan",
+            b"1e308",
+            b"-1",
+            b"0",
+            b"99999999999999999999",
+            b"# speed: 3\n",
+            b'"',
+            b"\xff",
+        )
+        raw[at : at + gone] = data.draw(st.sampled_from(pieces))
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "changed.csv"
+        path.write_bytes(bytes(raw))
+        try:
+            found = readers()["published"].read(path, CancelToken(), lambda _: None)
+        except InputError:
+            return
+    check(found)
+    made = published.matrix_of(found)
+    if made is not None:
+        consistency.contradictions(made)

@@ -28,6 +28,7 @@ METRICS = ("latency", "isospeed", "isoefficiency")
 BOUNDS = ("efficiency", "time", "memory", "speed")
 _KINDS = ("matrix", "table")
 _TIMES = ("s", "ms", "us", "ns", "cycles")
+_LARGEST = 1e19
 _MOST = 4 << 20  # bytes; a table that somebody printed is far smaller
 _TEXTS = ("title", "source", "table", "program", "machine", "kind", "metric", "bound", "held", "parameters", "speed")
 
@@ -240,10 +241,14 @@ def _worked(
     time = next((i for i, metric in enumerate(metrics) if metric.name == "time"), None)
     if time is None or metrics[time].unit != "s" or "processors" not in points or "W" in points:
         text.wrong("a speed needs the columns 'processors' and 'time' in seconds", text.lines["speed"], "speed")
+    if not pd.api.types.is_numeric_dtype(points["processors"].dtype):
+        text.wrong("a speed needs numbers of processors", text.lines["speed"], "speed")
     times = {point: value for point, metric, value in values if metric == time}
     if len(times) < len(points):
         text.wrong("a line has no time, so its work is not known", text.lines["speed"], "speed")
     work = [speed * float(points["processors"].iloc[point]) * times[point] for point in range(len(points))]
+    if not all(0 < value < _LARGEST for value in work):
+        text.wrong("the work that follows from the times is beyond all bounds", text.lines["speed"], "speed")
     values += [(point, len(metrics), value) for point, value in enumerate(work)]
     metrics.append(Metric("work_flops", "flop", "count", "inclusive", "W = N T x unit speed of the source"))
     return points.assign(W=work)
@@ -256,7 +261,9 @@ def _column(text: _Text, cells: list[tuple[int, str]]) -> pd.Series:
             text.wrong("a parameter has no value", number)
     if all(_is_number(cell) for _, cell in cells):
         numbers = [float(cell) for _, cell in cells]
-        return pd.Series([int(value) for value in numbers] if all(n.is_integer() for n in numbers) else numbers)
+        return pd.Series(
+            [int(value) for value in numbers] if all(n.is_integer() and abs(n) < 2**53 for n in numbers) else numbers
+        )
     return pd.Series([cell for _, cell in cells], dtype=object)
 
 
