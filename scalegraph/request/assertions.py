@@ -30,6 +30,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import significant
 from scalegraph.request import expression
 from scalegraph.views import StudyData, matrices
+from scalegraph.views.pop import efficiencies
 
 _LONGEST = 400
 _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
@@ -205,8 +206,9 @@ def _quantity(data: StudyData, name: str, given: Sequence[object], named: Mappin
         if factor not in pop.NAMES:
             raise _Undecided(f"no POP efficiency '{factor}'{near(factor, pop.NAMES)}")
         row = _row(data, count, named)
-        table = pop.efficiencies(data.scaling, data.by_key)
-        return _finite(float(table[factor].to_numpy()[data.scaling.index.get_loc(row.name)]), f"pop {factor}", count)
+        table = efficiencies(data, data.scaling.loc[data.scaling["problem"] == row["problem"]])
+        found = table.loc[table["processors"] == count, factor]
+        return _finite(float(found.iloc[0]), f"{factor} (POP)", count)
     column = _COLUMNS.get(name) or str(given[0])
     row = _row(data, int(str(given[-1])), named)
     if column not in data.scaling.columns:

@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request import modelling, scalability
 from scalegraph.views import StudyData, verdicts
-from scalegraph.views.pop import busiest_times, free_times, path_efficiencies
+from scalegraph.views.pop import efficiencies, path_efficiencies
 
 Table: TypeAlias = pd.DataFrame
 
@@ -99,7 +99,7 @@ def _one_run(data: StudyData, processors: int | None) -> RunRecord:
 
 
 def _pop(data: StudyData, processors: int | None) -> Table:
-    table = pop.efficiencies(data.scaling, data.by_key, free_times(data), busiest_times(data)).drop(columns="problem")
+    table = efficiencies(data, data.scaling).drop(columns="problem")
     return table if processors is None else table[table["processors"] == processors]
 
 

@@ -59,6 +59,11 @@ def busiest_times(data: StudyData) -> dict[str, float]:
     return {run.point.key: run.busy_s for run in runs if run.busy_s is not None}
 
 
+def efficiencies(data: StudyData, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return `pop.efficiencies` of *rows* of `StudyData.scaling`, with all that the study knows of them."""
+    return pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
+
+
 def path_efficiencies(data: StudyData, run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
     """Return `pop.path_efficiencies` of the point of *run*, with the ``name`` and ``place`` of each call path."""
     assert data.measured is not None
@@ -97,7 +102,7 @@ def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
     series = common.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling.iloc[:0]
-    found = pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
+    found = efficiencies(data, rows)
     if series is None or not np.isfinite(numbers(found, "parallel")).any():
         need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
         return common.empty("pop", _TITLE, data, need)
