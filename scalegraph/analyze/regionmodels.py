@@ -13,6 +13,8 @@ from scalegraph.analyze.fits.noise import Floats, Indices
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
 
+# Of more call paths intervals of coefficients are by Student's t: nobody reads thousands, and all wait for them.
+_BOOTSTRAPPED = 2000
 LEAST_POINTS = 3  # with fewer different values a parameter does not enter models
 
 
@@ -171,7 +173,13 @@ def region_models(
     source = model_input(measured, meaning, metrics)
     if source is None:
         return None
-    models = fit_models(source.points, source.values, parameters=source.parameters, confidence=confidence)
+    models = fit_models(
+        source.points,
+        source.values,
+        parameters=source.parameters,
+        confidence=confidence,
+        bootstrap=len(source.values) <= _BOOTSTRAPPED,
+    )
     described = [measured.metrics[index] for index in source.metric]
     return RegionModels(
         source,

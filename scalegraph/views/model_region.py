@@ -22,13 +22,16 @@ _RIVALS = 2
 
 
 def _make(
-    data: StudyData, path: object = None, metric: object = None, over: object = None, target: object = None
+    data: StudyData, call_path: object = None, metric: object = None, over: object = None, target: object = None
 ) -> Figure:
     found = modelling.regions(data, metric)
     if found is None:
         return common.empty("region-model", _TITLE, data, NEED)
     made, name = found
-    index = _series(made, data, path)
+    index = _series(made, data, call_path)
+    if index is None:
+        text = f"'{call_path}' has no values of {name} at three or more different points, so there is no model of it."
+        return Figure("region-model", _TITLE, empty=text)
     column = _column(made, over, processors_column(data, made))
     points = made.source.points
     far = float(str(target)) if target else modelling.FAR * float(points[:, column].max())
@@ -74,8 +77,10 @@ def _make(
     )
 
 
-def _series(made: RegionModels, data: StudyData, path: object) -> int:
+def _series(made: RegionModels, data: StudyData, path: object) -> int | None:
     """Return the series of *path* (its name, the end of its name, or ``path:`` and its number), else the dominant one.
+
+    None when the set has the call path, but there is no model of it.
 
     Raises:
         InputError: there is no such call path.
@@ -92,7 +97,9 @@ def _series(made: RegionModels, data: StudyData, path: object) -> int:
     ends = [index for index, name in enumerate(made.names) if name.endswith(f"->{wanted}")]
     if len(ends) == 1:
         return ends[0]
-    raise InputError(Fault(f"no call path '{wanted}' with a model{near(wanted, made.names)}", key="path"))
+    if data.measured is not None and wanted in data.measured.paths:
+        return None
+    raise InputError(Fault(f"no call path '{wanted}'{near(wanted, made.names)}", key="call_path"))
 
 
 def _column(made: RegionModels, over: object, processors: int | None) -> int:
@@ -173,7 +180,9 @@ VIEW = View(
     "One call path over one parameter: values, model, band, and the rivals that the points cannot tell apart.",
     _make,
     (
-        Option("path", "Call path", "text", description="its name or the end of it; otherwise the one that dominates"),
+        Option(
+            "call_path", "Call path", "text", description="its name or the end of it; otherwise the one that dominates"
+        ),
         modelling.METRIC,
         Option("over", "Over", "text", description="the parameter across; otherwise processors, or the first"),
         Option("target", "Predict up to", "float", description="otherwise four times the largest value", minimum=0.0),

@@ -29,7 +29,13 @@ def measured(*, repetitions: int = 3, noise: float = 0.01, unknown: bool = False
         for repetition in range(repetitions)
     ]
     values = pd.DataFrame(rows, columns=["point", "call_path", "metric", "repetition", "value"])
-    paths = (CallPath("main"), CallPath("solve", 0), CallPath("read", 0), CallPath("exchange", 0))
+    paths = (
+        CallPath("main"),
+        CallPath("solve", 0),
+        CallPath("read", 0),
+        CallPath("exchange", 0),
+        CallPath("unused", 0),
+    )
     name = "x" if unknown else "p"
     made = MeasurementSet(
         (name,), pd.DataFrame({name: COUNTS}), paths, (Metric("time", "s", "time", "exclusive"),), values
@@ -101,14 +107,15 @@ def test_a_set_without_processors_has_models_but_no_laws() -> None:
 def test_one_call_path_is_shown_with_its_values_and_its_model() -> None:
     data = measured()
     for name in ("exchange", "main->exchange", "path:3"):
-        figure = views.get("region-model").build(data, path=name)
+        figure = views.get("region-model").build(data, call_path=name)
         (plot,) = figure.panels
         assert isinstance(plot, Plot)
         assert plot.lines[0].x == COUNTS
         assert plot.lines[1].name == "p"
         assert figure.sentence.startswith("main->exchange: ")
     with pytest.raises(InputError, match=r"no call path 'exchang'.*exchange"):
-        views.get("region-model").build(data, path="exchang")
+        views.get("region-model").build(data, call_path="exchang")
+    assert "no values of time" in views.get("region-model").build(data, call_path="main->unused").empty
     with pytest.raises(InputError, match="no parameter 'q'"):
         views.get("region-model").build(data, over="q")
     with pytest.raises(InputError, match="no metric 'tim'"):

@@ -49,7 +49,6 @@ class Models:
     cv_error: Floats
     adjusted_r2: Floats
     aicc: Floats
-    pivots: dict[int, Floats]
     confidence: float
 
     @classmethod
@@ -74,7 +73,7 @@ class Models:
         return cls(
             parameters, points, sample, space, which, finite, pooled, select.evidence(finite),
             blank(kept, _COLUMNS), blank(kept, _COLUMNS, _COLUMNS), blank(kept), blank(kept), blank(kept),
-            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), {}, confidence,
+            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), confidence,
         )  # fmt: skip
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
@@ -113,8 +112,6 @@ class Models:
         exact = RESOLUTION * np.abs(found.theta[good])
         self.low[rows[good], :size] = found.theta[good] - np.maximum(reach[1], exact)
         self.high[rows[good], :size] = found.theta[good] - np.minimum(reach[0], -exact)
-        for index in good:
-            self.pivots[int(rows[index])] = drawn[index]
 
     def __len__(self) -> int:
         return len(self.which)
@@ -243,10 +240,9 @@ class Models:
             "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
             "cv_error", "adjusted_r2", "aicc",
         )  # fmt: skip
-        kept = {0: self.pivots[series]} if series in self.pivots else {}
         return Models(
             parameters=self.parameters, points=self.points, sample=self.sample.only(row), space=self.space,
-            pivots=kept, confidence=self.confidence, **{name: getattr(self, name)[row] for name in arrays},
+            confidence=self.confidence, **{name: getattr(self, name)[row] for name in arrays},
         )  # fmt: skip
 
     def curve(self, series: int) -> Curve:
@@ -257,7 +253,7 @@ class Models:
         return ModelCurve(
             lambda x: terms.columns_at(hypothesis, x), theta, theta, self.inverse[series, 0, :size, :size],
             float(self.sigma[series, 0]), float(self.freedom[series, 0]), float(self.noise[series, 0]),
-            self.confidence, self.pivots.get(series), models=self.one(series),
+            self.confidence, models=self.one(series),
         )  # fmt: skip
 
     def doubt(self, series: int, apart: Floats | None = None) -> str:
