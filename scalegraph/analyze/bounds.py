@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze import isospeed
+from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import si, significant
 
@@ -27,7 +28,7 @@ _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
     "efficiency": ("efficiency", "E", "", False),
     "time": ("time_s", "T", "s", True),
     "memory": ("memory_per_processor", "memory per processor", "B", True),
-    "speed": ("unit_speed", "average unit speed", "op/s", True),
+    "speed": ("unit_speed", "average unit speed", "", True),  # in operations or else, `metrics.work_unit`
 }
 BOUNDS: tuple[Bound, ...] = tuple(_BOUNDS)
 _ROUND_EFFICIENCIES = [0.5, 0.25, 0.75, 0.8, 0.2, 0.1, 0.9, 0.4, 0.6, 0.3, 0.7, 0.05]
@@ -100,14 +101,19 @@ def anchors(
     One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
     """
     rows = _prepared(scaling, latency)
+    of_work = work_unit(scaling)
     counts = sorted({int(n) for n in rows["processors"]} if processors is None else set(processors))
     return [
-        _anchor(rows[rows["processors"] == count], count, bound, target, max(tolerance, 0.0), way) for count in counts
+        _anchor(rows[rows["processors"] == count], count, bound, target, max(tolerance, 0.0), way, of_work)
+        for count in counts
     ]
 
 
-def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float, way: RunWay) -> Anchor:
+def _anchor(
+    rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float, way: RunWay, of_work: str
+) -> Anchor:
     column, words, unit, relative = _BOUNDS[bound]
+    unit = speed_unit(of_work) if bound == "speed" else unit
     if rows.empty:
         return Anchor(count, reason=f"no run on {count} processors")
     value, work = numbers(rows, column), numbers(rows, "work")
@@ -125,7 +131,9 @@ def _anchor(rows: pd.DataFrame, count: int, bound: Bound, target: float, toleran
         return Anchor(count, reason=f"no run at N = {count} meets {words} within the tolerance", runs_tried=len(rows))
     if pair is None:
         goal = f"{words} = {si(target, unit) if unit else format(target, 'g')}"
-        return Anchor(count, reason=_out_of_reach(rows, value, target, count, goal, unit), runs_tried=len(rows))
+        return Anchor(
+            count, reason=_out_of_reach(rows, value, target, count, goal, (unit, of_work)), runs_tried=len(rows)
+        )
     # what was asked for holds exactly, whatever the interpolation of the rest gives
     return replace(_between(rows, pair, target, count), **{column: target})  # type: ignore[arg-type]
 
@@ -136,14 +144,18 @@ def _unusable(bound: Bound, count: int, value: Floats) -> str:
     return f"no run on {count} processors has a one-processor run of the same size, so its work is not known"
 
 
-def _out_of_reach(rows: pd.DataFrame, value: Floats, target: float, count: int, goal: str, unit: str) -> str:
+def _out_of_reach(
+    rows: pd.DataFrame, value: Floats, target: float, count: int, goal: str, units: tuple[str, str]
+) -> str:
+    unit, of_work = units
+
     def shown(number: float) -> str:
         return significant(number) if not unit else si(number, unit)
 
     below = bool((value < target).all())
     verb = "reaches" if below else "is as low as"
     place = int(np.argmax(value)) if below else int(np.argmin(value))
-    label = str(rows["label"].iloc[place]) or f"W = {si(float(rows['w'].iloc[place]), 'op')}"
+    label = str(rows["label"].iloc[place]) or f"W = {si(float(rows['w'].iloc[place]), of_work)}"
     edge = "smallest" if place == 0 else "largest"
     extreme = place in (0, len(value) - 1) and len(value) > 1
     which = f"the {edge} size tried, {label}," if extreme else f"the nearest, {label},"

@@ -107,6 +107,11 @@ def work_unit(scaling: pd.DataFrame) -> str:
     return max(set(units), key=units.count) if units else "op"
 
 
+def speed_unit(work: str) -> str:
+    """Return the unit of a unit speed from that of the *work*; empty where that is T_seq: seconds a second."""
+    return "" if work == "s" else f"{work}/s"
+
+
 def rates(runs: pd.DataFrame) -> pd.DataFrame:
     """Return ratios of every run by itself (dimensionless; NaN where a column is missing).
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scalegraph.analyze.fixed import TurningPoint, turning_point, what_grows
 from scalegraph.analyze.matrix import Matrix, bound_words
+from scalegraph.analyze.metrics import speed_unit
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
 
@@ -91,7 +92,7 @@ def _scaled(matrix: Matrix, first: int, last: int) -> str:
 
 def target_words(matrix: Matrix) -> str:
     """Return the target of a matrix with its unit: ``0.5``, ``1.2 ms``, ``64 kB``, ``2 Mop/s``."""
-    unit = {"time": "s", "memory": "B", "speed": f"{matrix.work_unit}/s"}.get(matrix.bound, "")
+    unit = {"time": "s", "memory": "B", "speed": speed_unit(matrix.work_unit)}.get(matrix.bound, "")
     return si(matrix.target, unit) if unit else f"{matrix.target:g}"
 
 

@@ -73,7 +73,7 @@ def unit_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
 def asymptotic_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return the asymptotic unit speed at every N with its interval, and the speed that is usually held."""
     usual = bounds.usual_target(data.scaling, "speed")
-    unit = f"{metrics.work_unit(data.scaling)}/s"
+    unit = metrics.speed_unit(metrics.work_unit(data.scaling))
     found = [one for one in isospeed.asymptotes(data.scaling) if processors in (None, one.processors)]
     return pd.DataFrame([asdict(one) | {"unit": unit, "usually_held": usual} for one in found])
 

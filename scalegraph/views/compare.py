@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze import compare
+from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
@@ -71,6 +72,12 @@ def _make(data: StudyData, quantity: object = "speedup", size: object = None) ->
         lacking = len(studies) - len(known)
         need = f"{lacking} of the {len(studies)} studies have no {words} of one problem on two or more counts."
         return common.empty("compare", _TITLE, data, need)
+    if column == "unit_speed":
+        units = {speed_unit(work_unit(series.rows)) for _, series in known}
+        if len(units) > 1:
+            need = f"The studies count their work differently ({' and '.join(sorted(units or {''})) or 'time'})."
+            return common.empty("compare", _TITLE, data, need)
+        unit = units.pop()
     table = compare.curves([series for _, series in known], column)
     titles = [name for name, _ in known]
     lines = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.analyze import fields
-from scalegraph.analyze.metrics import work_unit
+from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.base.units import si
 from scalegraph.views import common, contours, field_common, isospeed_speed, matrices
 from scalegraph.views.data import StudyData
@@ -18,16 +18,17 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
     if found is None:
         return common.empty("isospeed-contour", _TITLE, data, isospeed_speed.NEED)
     unit = work_unit(data.scaling)
+    of_speed = speed_unit(unit)
     held = matrices.held_at(data, "speed", speed)
     limits = field_common.limits(found)
-    handles = () if held is None else (matrices.speed_handle(held[0], f"{unit}/s", limits, "value"),)
+    handles = () if held is None else (matrices.speed_handle(held[0], of_speed, limits, "value"),)
     panel = field_common.panel(
-        found, Axis("unit speed W/(N T)", f"{unit}/s"), unit, contours.round_levels(found.values), handles
+        found, Axis("unit speed W/(N T)", of_speed), unit, contours.round_levels(found.values), handles
     )
     return Figure(
         "isospeed-contour",
         f"{_TITLE}: {common.study_title(data)}",
-        field_common.sentence(panel, f"{si(held[0], f'{unit}/s')} a processor" if held else "", unit),
+        field_common.sentence(panel, f"{si(held[0], of_speed)} a processor" if held else "", unit),
         (panel,),
         notes=(field_common.NOTE, *common.failure_notes(data)),
     )

@@ -9,7 +9,7 @@ import pandas as pd
 from scalegraph.analyze import bounds, isospeed
 from scalegraph.analyze.bounds import Anchor
 from scalegraph.analyze.isospeed import AsymptoticSpeed
-from scalegraph.analyze.metrics import work_unit
+from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.views import common, matrices
@@ -34,10 +34,11 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
     if len(curves) < 2 or held is None:
         return common.empty("isospeed-speed", _TITLE, data, NEED)
     target, near = held
-    unit = f"{work_unit(scaling)}/s"
+    base = work_unit(scaling)
+    unit = speed_unit(base)
     met = bounds.anchors(scaling, "speed", target, processors=list(curves), tolerance=near)
     limits = [limit for limit in isospeed.asymptotes(scaling) if limit.processors in curves]
-    lines = [_line(n, rows, index, unit) for index, (n, rows) in enumerate(curves.items())]
+    lines = [_line(n, rows, index, (unit, base)) for index, (n, rows) in enumerate(curves.items())]
     values = [value for line in lines for value in line.y]
     crossings = [anchor for anchor in met if anchor.known and anchor.time_s]
     marks = tuple(Mark("", x=anchor.time_s, y=target) for anchor in crossings)
@@ -54,15 +55,15 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
                 marks=marks,
                 handles=(handle,),
             ),
-            _table(met, limits, unit),
+            _table(met, limits, unit, base),
         ),
         notes=(*_asymptote(limits, unit), *common.failure_notes(data)),
     )
 
 
-def _line(n: int, rows: pd.DataFrame, index: int, unit: str) -> Line:
+def _line(n: int, rows: pd.DataFrame, index: int, units: tuple[str, str]) -> Line:
+    unit, base = units
     speed, time, work = numbers(rows, "unit_speed"), numbers(rows, "time_s"), numbers(rows, "work")
-    base = unit.removesuffix("/s")
     tips = tuple(
         f"N = {n}, {label}: {si(s, unit, 4)}\nT_para = {si(t, 's', 4)}, W = {si(w, base, 4)}"
         for s, t, w, label in zip(speed, time, work, rows["label"], strict=True)
@@ -85,7 +86,7 @@ def _sentence(met: list[Anchor], target: float, unit: str) -> str:
     )
 
 
-def _table(met: list[Anchor], limits: list[AsymptoticSpeed], unit: str) -> Table:
+def _table(met: list[Anchor], limits: list[AsymptoticSpeed], unit: str, base: str) -> Table:
     far = {limit.processors: limit for limit in limits}
     first = next((anchor.time_s for anchor in met if anchor.known), None)
     rows = []
@@ -104,7 +105,7 @@ def _table(met: list[Anchor], limits: list[AsymptoticSpeed], unit: str) -> Table
     columns = (
         Column("N"),
         Column("T at the speed", "s"),
-        Column("W", unit.removesuffix("/s")),
+        Column("W", base),
         Column("psi from the first", bar_role="efficiency"),
         Column("way"),
         Column("asymptote r_inf", unit),

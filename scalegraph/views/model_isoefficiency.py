@@ -41,7 +41,8 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(
-        f"W = {si(value, 'op', 6)} at N = {count:g}, {way}" for count, value, way in zip(n, work, ways, strict=True)
+        f"W = {si(value, made.work_unit, 6)} at N = {count:g}, {way}"
+        for count, value, way in zip(n, work, ways, strict=True)
     )
     points = Line(
         f"E = {made.target:g}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
@@ -82,7 +83,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
         (
             Plot(
                 common.processors_axis([int(count) for count in n]),
-                Axis("work W", "op", scale="log10"),
+                Axis("work W", made.work_unit, scale="log10"),
                 (points, *curves),
             ),
             table,

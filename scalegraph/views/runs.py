@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 
+from scalegraph.analyze.metrics import work_unit
 from scalegraph.analyze.table import parameter_columns
 from scalegraph.base.run import RunRecord
 from scalegraph.views import common
@@ -21,11 +23,12 @@ def _make(data: StudyData) -> Figure:
     derived = {
         key: row for row in data.scaling.to_dict("records") for key in str(row["keys"]).split(",") if data.by_key
     }
+    unit = work_unit(data.scaling)
     columns = (
         Column("N"),
         *(Column(name) for name in parameters),
         Column("time", "s", "time"),
-        Column("work", "op"),
+        Column("work", unit),
         Column("speedup"),
         Column("efficiency", "", "efficiency"),
         Column("latency", "s", "latency"),
@@ -43,7 +46,7 @@ def _make(data: StudyData) -> Figure:
                     run.point.processors,
                     *(run.point.parameters.get(name) for name in parameters),
                     run.time_s,
-                    run.work_ops,
+                    _work(run, row, unit),
                     *(_known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
                     run.host_s,
                     run.source,
@@ -70,6 +73,13 @@ def _sizes(run: RunRecord, parameters: list[str]) -> tuple[tuple[bool, float, st
         text = isinstance(value, str)
         key.append((text, 0.0 if text or value is None else float(value), str(value) if text else ""))
     return tuple(key)
+
+
+def _work(run: RunRecord, row: Mapping[Hashable, object], unit: str) -> float | None:
+    """Return what the run itself executed, or T_seq where that stands for the work."""
+    if unit == "s":
+        return _known(row.get("work"))
+    return _known(run.work_flops if unit == "flop" else run.work_ops)
 
 
 def _known(value: object) -> float | None:
