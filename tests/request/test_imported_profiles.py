@@ -56,3 +56,11 @@ def test_efficiencies_of_call_paths_are_exclusive(imported: StudyData) -> None:
     assert found.loc["main->MPI_Barrier", "lost"] == pytest.approx(10)
     assert found["share"].sum() == pytest.approx(1)
     assert found.loc["main->foo", "place"] == "foo.c:4"
+
+
+def test_single_profiles_put_together_are_as_good_as_their_directory(imported: StudyData, tmp_path: Path) -> None:
+    files = sorted((tmp_path / "cubes").glob("*/*.cubex"))
+    measured = read_set(files)
+    together = study_data(study_of(measured, answered(measured).mapping))
+    assert list(together.scaling["time_s"]) == list(imported.scaling["time_s"])
+    assert busiest_times(together) == busiest_times(imported)

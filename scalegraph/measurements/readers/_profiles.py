@@ -29,16 +29,21 @@ def collect_profiles(
     found: Collector,
     title: str,
     steps: tuple[CancelToken, Progress],
+    *,
+    alone: bool = False,
 ) -> MeasurementSet:
-    """Return the set of *files*, each at its coordinates. Without parameters it is one point, by its locations."""
+    """Return the set of *files*, each at its coordinates. Without parameters it is one point, by its locations.
+
+    *alone*: other sets may be put beside it, so that nothing is left out that they may have.
+    """
     cancel, progress = steps
     profiles: list[Profile] = []
     for number, (path, _) in enumerate(files):
         cancel.check()
         profiles.append(read_profile(path))
         progress((number + 1) / len(files))
-    several = any(profile.locations > 1 for profile in profiles)
-    waiting = several and any(is_waiting(node.name) for profile in profiles for node in profile.nodes)
+    several = alone or any(profile.locations > 1 for profile in profiles)
+    waiting = alone or (several and any(is_waiting(node.name) for profile in profiles for node in profile.nodes))
     for profile, (path, coordinates) in zip(profiles, files, strict=True):
         point = found.point(coordinates if found.parameters != (LOCATIONS,) else (profile.locations,))
         _add(profile, point, found, several=several, waiting=waiting)

@@ -25,7 +25,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     except InputError:
         parameters = {}
     found = Collector(str(path), list(parameters) or [LOCATIONS])
-    return collect_profiles([(path, tuple(parameters.values()))], found, path.stem, (cancel, progress))
+    return collect_profiles([(path, tuple(parameters.values()))], found, path.stem, (cancel, progress), alone=True)
 
 
 READER = Reader(

@@ -37,4 +37,5 @@ READER = Reader(
     recognises=_recognises,
     read=_read,
     order=900,
+    looks="columns with names: processors, n, time [s], ..",
 )
