@@ -48,8 +48,8 @@ def are_runs(path: Path) -> bool:
         with path.open("rb") as file:
             line = file.readline(100_000).decode("utf-8")
     except (OSError, UnicodeDecodeError):
-        return False
-    columns = next(csv.reader([line]), [])
+        return False  # the reader of tables says what is wrong
+    columns = next(csv.reader(line.splitlines()[:1]), [])
     return all(name in columns for name in _NEEDED) and all(
         name in _KNOWN or name.startswith(tuple(_PREFIXES)) or bool(difflib.get_close_matches(name, _KNOWN, 1, 0.8))
         for name in columns
@@ -181,6 +181,6 @@ def _value(text: str) -> Value:
             number = kind(text)
         except ValueError:
             continue
-        if math.isfinite(number):
+        if -(2**63) <= number < 2**63 if kind is int else math.isfinite(number):
             return number
     return text
