@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from scalegraph.analyze.fits import back_test, fit_laws
 from scalegraph.analyze.fits.noise import Floats
@@ -105,6 +106,30 @@ def test_points_that_cannot_tell_say_so_and_where_to_measure() -> None:
     assert "cannot tell" in fits[0].doubt
     assert "measure at N >= 16" in fits[0].doubt
     assert len(fits[0].rivals) >= 1
+
+
+def test_a_published_measurement_has_the_published_coherency_and_peak() -> None:
+    # SPEC SDM 91 on a SPARCcenter 2000; the usl package for R 3.0 gives beta = 0.0001044 and the peak at 96.52, by
+    # least squares of the throughput, which weighs large values more than relative errors do
+    load = np.array([1.0, 18, 36, 72, 108, 144, 216])
+    throughput = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
+    best = fit_laws(load, 1 / throughput)[0]
+    assert best.law == "usl"
+    kappa, peak = best.coefficient("kappa"), best.coefficient("p*")
+    assert kappa.low < 0.0001044 < kappa.high
+    assert peak.low < 96.52 < peak.high
+    assert kappa.value == pytest.approx(0.0001044, rel=0.15)
+    assert peak.value == pytest.approx(96.52, rel=0.1)
+
+
+def test_a_ratio_with_an_uncertain_denominator_has_the_interval_of_fieller() -> None:
+    fit = next(fit for fit in fit_laws(N, noisy(usl(N), 0.05, 1, 6)) if fit.law == "amdahl")
+    curve, form, over = fit.curve, np.array([0.0, 1.0]), np.array([1.0, 1.0])
+    low, high = curve.interval(form, over)
+    reach = special.stdtrit(curve.freedom, 0.975) * curve.sigma
+    for end in (low, high):
+        apart = form - end * over
+        assert abs(float(apart @ curve.free)) == pytest.approx(reach * math.sqrt(float(apart @ curve.inverse @ apart)))
 
 
 def test_three_points_without_repetitions_decide_nothing() -> None:
