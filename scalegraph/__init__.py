@@ -1,3 +1,39 @@
-"""ScaleGraph: how far does a parallel program scale, what stops it, and what would change that."""
+"""ScaleGraph says how far a parallel program scales, what stops it, and what would change that.
+
+In a notebook: ``import scalegraph as sg; sg.load("times.csv").matrix(efficiency=0.5)``; see docs/API.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scalegraph.api import Data, Picture, frame, load, machines, pictures, quantities, run, simulate
+    from scalegraph.base.errors import ScaleGraphError
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Data",
+    "Picture",
+    "ScaleGraphError",
+    "frame",
+    "load",
+    "machines",
+    "pictures",
+    "quantities",
+    "run",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Python API on first use: command line and window must not wait for pandas."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    home = "scalegraph.base.errors" if name == "ScaleGraphError" else "scalegraph.api"
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

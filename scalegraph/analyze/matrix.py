@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ import pandas as pd
 from scalegraph.analyze import bounds
 from scalegraph.analyze.bounds import Anchor, Bound, RunWay
 from scalegraph.analyze.metrics import work_unit
+from scalegraph.base.units import significant
 
 Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
@@ -111,6 +113,28 @@ class Matrix:
             if low and high and low.work and high.work and n < n2:
                 found.append(abs(value / (n2 * low.work / (n * high.work)) - 1))
         return max(found, default=None)
+
+    def _repr_html_(self) -> str:
+        """Return the matrix for notebooks: a star where a value is predicted, a dash where it is not known."""
+        held = f"{self.bound} held" + ("" if np.isnan(self.target) else f" at {significant(self.target)}")
+        head = "".join(f"<th>{n}</th>" for n in self.processors)
+        rows = []
+        for n in self.processors:
+            cells = "".join(f"<td>{self._cell(n, n2)}</td>" for n2 in self.processors)
+            rows.append(f"<tr><th>{n}</th>{cells}</tr>")
+        said = [*dict.fromkeys(self.reasons.values()), *self.notes]
+        below = "".join(f"<li>{escape(text)}</li>" for text in said)
+        return (
+            f"<table><caption>scalability by {self.metric}, {held}</caption>"
+            f"<thead><tr><th>N \\ N'</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            + (f"<ul>{below}</ul>" if below else "")
+        )
+
+    def _cell(self, n: int, n2: int) -> str:
+        value = self.value(n, n2)
+        if value is None:
+            return "" if n2 < n else "–"
+        return significant(value) + ("*" if self.ways.get((n, n2)) == "predicted" else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``scalegraph matrix --json``: null where unknown, ``reasons`` by "N,N'"."""

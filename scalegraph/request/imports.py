@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
@@ -15,7 +19,7 @@ from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.runs import make_runs
-from scalegraph.measurements.table import TableChoices, read_table
+from scalegraph.measurements.table import TableChoices, guess_table, read_table
 from scalegraph.request import tables
 from scalegraph.store import Manifest, Study
 from scalegraph.store.study import SUFFIX
@@ -86,6 +90,42 @@ def read_set(
         else:
             made.append(reader.read(path, token, share))
     return merged(made)
+
+
+def set_of(
+    table: pd.DataFrame, name: str, roles: Mapping[str, str], across: str = ""
+) -> tuple[MeasurementSet, dict[str, str]]:
+    """Return a table in memory as a set, read as one in a file is, and what its columns are called in the set.
+
+    A named index counts as columns. *roles* and *across* as in `TableChoices`; *name* is what faults call the table.
+    """
+    plain = table.reset_index() if any(level is not None for level in table.index.names) else table
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "table.csv"
+        plain.to_csv(path, index=False, encoding="utf-8")
+        choices = TableChoices(
+            encoding="utf-8", delimiter=",", decimal=".", header=1, columns=dict(roles), across=across
+        )
+        try:
+            titles = {column.title: column.name for column in guess_table(path, choices).columns}
+            measured = read_table(path, choices)
+        except Unanswered as error:
+            raise Unanswered(error.questions, name) from None
+        except InputError as error:
+            raise InputError([_in_frame(fault, name) for fault in error.faults]) from None
+        skipped = [replace(item, place=_place(item.place, name)) for item in measured.skipped]
+    return replace(measured, files=(), title=name, skipped=tuple(skipped)), titles
+
+
+def _in_frame(fault: Fault, name: str) -> Fault:
+    """Return a fault of the file that a table was written to with its place in the table."""
+    return replace(fault, file=_place(f":{fault.line or ''}", name), line=None, column=None)
+
+
+def _place(place: str, name: str) -> str:
+    """Return ``file:line`` as a row of the table that was written to the file; rows count from 0."""
+    line = place.rpartition(":")[2]
+    return f"{name}, row {int(line) - 2}" if line.isdigit() and int(line) > 1 else name
 
 
 def study_of(

@@ -1,0 +1,219 @@
+"""The Python API, for notebooks and scripts: ``import scalegraph as sg; sg.load("times.csv").matrix()``.
+
+Each function here hands over to what the command line and the window use, so that all three say the same. Nothing is
+printed; everything that goes wrong on purpose is a `ScaleGraphError` whose text is a sentence. See docs/API.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from scalegraph import views as views_
+from scalegraph.api import words
+from scalegraph.api.data import Data
+from scalegraph.api.picture import PathLike, Picture
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.table import TableChoices
+from scalegraph.request import imports
+from scalegraph.request import quantities as quantities_
+from scalegraph.request.session import Session
+from scalegraph.store import Study
+
+__all__ = ["Data", "Picture", "frame", "load", "machines", "pictures", "quantities", "run", "simulate"]
+
+
+def load(
+    path: PathLike | Sequence[PathLike],
+    *,
+    format: str | None = None,  # noqa: A002 - what it is
+    processors: str | None = None,
+    time: str | None = None,
+    unit: str | None = None,
+    total: str | None = None,
+    scaling: Literal["strong", "weak"] | None = None,
+    clock_hz: float | None = None,
+    values: Literal["inclusive", "exclusive"] | None = None,
+    summed: bool | None = None,
+    table: Mapping[str, Any] | TableChoices | None = None,
+) -> Data:
+    """Return a study, measurements of any format, or a directory of them; several files become one set.
+
+    What the names mean is guessed where that is safe and asked where it is not: *processors* names the parameter that
+    counts them and *time* the metric in *unit* (with *clock_hz* in Hz for cycles) at the call path *total*; *summed*:
+    times are sums over the processors; *values* say whether call paths hold those below. *table* are fields of
+    `TableChoices`, for tables. Raises `Unanswered`, `InputError` or `StoreError` with file, place and reason.
+
+    Example:
+        >>> data = sg.load("times.csv", processors="p", time="time", unit="s")
+
+    """
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    paths = [Path(one).expanduser() for one in given]
+    missing = [Fault("no such file", file=str(one)) for one in paths if not one.exists()]
+    if missing or not paths:
+        raise InputError(missing or "a file or directory was expected, got none")
+    said = _said(
+        processors=processors, time=time, unit=unit, total=total, scaling=scaling, clock_hz=clock_hz, extent=values,
+        summed=summed,
+    )  # fmt: skip
+    with words.keywords():
+        study = imports.opened(paths, name=format or "", choices=words.choices(table), said=said)
+    return Data(study, paths[0].stem)
+
+
+def frame(
+    table: pd.DataFrame,
+    *,
+    processors: str | None = None,
+    time: str | None = None,
+    unit: str | None = None,
+    total: str | None = None,
+    scaling: Literal["strong", "weak"] | None = None,
+    clock_hz: float | None = None,
+    values: Literal["inclusive", "exclusive"] | None = None,
+    summed: bool | None = None,
+    columns: Mapping[str, str] | None = None,
+    across: str | None = None,
+    name: str = "frame",
+) -> Data:
+    """Return the measurements in *table*, a row a point (and repetition), as `load` returns those of a file.
+
+    A named index counts as columns. *columns* says what a column is: parameter, metric, region, metric_name, value,
+    unit, repetition, wide or skip; *across* what the columns of a wide table stand for; the rest as in `load`. Raises
+    `Unanswered`, `InputError`.
+
+    Example:
+        >>> times = pd.DataFrame({"p": [1, 2, 4, 8], "t": [8.0, 4.2, 2.3, 1.4]})
+        >>> data = sg.frame(times, processors="p", time="t", unit="s")
+
+    """
+    there = {*table.columns, *table.index.names}
+    told = {
+        title: role
+        for title, role in ((processors, "parameter"), (time, "metric"))
+        if title is not None and title in there
+    }
+    with words.keywords(in_memory=True):
+        measured, titles = imports.set_of(table, name, {**told, **(columns or {})}, across or "")
+        said = _said(
+            processors=titles.get(processors or "", processors), time=titles.get(time or "", time), unit=unit,
+            total=total, scaling=scaling, clock_hz=clock_hz, extent=values, summed=summed,
+        )  # fmt: skip
+        guess = imports.answered(measured, said)
+        return Data(imports.study_of(guess.measured, guess.mapping), name)
+
+
+def simulate(
+    sources: PathLike | Sequence[PathLike] = (),
+    machine: str = "ksr1",
+    processors: Sequence[int] = (1, 2, 4),
+    args: Sequence[object] = (),
+    *,
+    overrides: Mapping[str, str] | None = None,
+    cflags: Sequence[str] = (),
+    ldflags: Sequence[str] = (),
+    include: Sequence[PathLike] = (),
+    schedule: str = "",
+    env: Mapping[str, str] | None = None,
+    stdin: PathLike = "",
+    cwd: PathLike = "",
+    executable: PathLike = "",
+    build: str = "",
+    study: PathLike | None = None,
+    workers: int | None = None,
+) -> Data:
+    """Run *sources* (or a shipped program by its name) with *args* on a simulated *machine* for each of *processors*.
+
+    *machine* is one of `machines` or a file; *overrides* change its values. The one-processor run is always made.
+    *executable* and *build* take the place of sources. Runs are kept in the file *study*, in memory without it;
+    *workers* run side by side, one for each core if None. Runs that fail are told by `Data.notes`. Raises
+    `InputError`, `BuildError`, `StoreError`, `MissingTool`.
+
+    Example:
+        >>> data = sg.simulate("prog.c", "ksr1", processors=(1, 2, 4), args=[100])
+
+    """
+    given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    path = None if study is None else Path(study)
+    with words.requests():
+        made = Session(workers=workers).simulate(
+            [os.fspath(one) for one in given], machine=machine, overrides=overrides, processors=tuple(processors),
+            args=[str(word) for word in args], cflags=cflags, ldflags=ldflags,
+            include=[os.fspath(one) for one in include], schedule=schedule, env=env, stdin=os.fspath(stdin),
+            cwd=os.fspath(cwd), executable=os.fspath(executable), build=build, study_path=path,
+        )  # fmt: skip
+    return _kept(made, path, made.manifest.program)
+
+
+def run(request: PathLike, study: PathLike | None = None, *, workers: int | None = None) -> Data:
+    """Carry a request file out and return its study, which is kept in the file *study* (in memory without it).
+
+    Runs that the file has are not made again. Raises as `simulate`.
+
+    Example:
+        >>> data = sg.run("request.toml", study="request.sgstudy")
+
+    """
+    session = Session(workers=workers)
+    path = None if study is None else Path(study)
+    return _kept(session.submit(session.load(Path(request)), path), path, Path(request).stem)
+
+
+def machines() -> pd.DataFrame:
+    """Return the shipped machines: title and the most processors, by name.
+
+    Example:
+        >>> names = list(sg.machines().index)
+
+    """
+    rows = [asdict(one) for one in Session().machines()]
+    return pd.DataFrame(rows).set_index("name")[["title", "processors_max", "path"]]
+
+
+def pictures() -> pd.DataFrame:
+    """Return the views that `Data.view` takes: title, group, description and options, by name.
+
+    Example:
+        >>> options = sg.pictures().loc["matrix", "options"]
+
+    """
+    rows = [
+        {
+            "name": view.name,
+            "title": view.title,
+            "group": view.group,
+            "description": view.description,
+            "options": ", ".join(option.name for option in view.options),
+        }
+        for view in views_.registry().values()
+    ]
+    return pd.DataFrame(rows).set_index("name")
+
+
+def quantities() -> pd.DataFrame:
+    """Return the quantities that `Data.quantity` takes: their descriptions, by name.
+
+    Example:
+        >>> names = list(sg.quantities().index)
+
+    """
+    rows = [{"name": one.name, "description": one.description} for one in quantities_.QUANTITIES.values()]
+    return pd.DataFrame(rows).set_index("name")
+
+
+def _kept(study: Study, path: Path | None, name: str) -> Data:
+    """Return the data of a study that was made; one on disk is opened for viewing, so that others may write it."""
+    if path is None:
+        return Data(study, name)
+    study.close()
+    return Data(Study.open(path))
+
+
+def _said(**answers: Any) -> dict[str, Any]:
+    return {key: value for key, value in answers.items() if value is not None}

@@ -1,0 +1,278 @@
+"""A study as scripts see it: every quantity, matrix, law, model, sentence and picture of it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+
+import pandas as pd
+
+from scalegraph import views as views_
+from scalegraph.analyze.advise import Advice, Cost
+from scalegraph.analyze.bounds import BOUNDS, Bound
+from scalegraph.analyze.fits import Fit
+from scalegraph.analyze.matrix import Matrix, Metric
+from scalegraph.analyze.regionmodels import RegionModels
+from scalegraph.api import words
+from scalegraph.api.picture import PathLike, Picture
+from scalegraph.base.errors import Fault, InputError, WorkError
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.request import advising, assertions, imports, report
+from scalegraph.request import data as data_
+from scalegraph.request import quantities as quantities_
+from scalegraph.request.assertions import Outcome
+from scalegraph.store import Study
+from scalegraph.store.study import SUFFIX
+from scalegraph.views import common, matrices, modelling, verdicts
+from scalegraph.views.view import OptionValue
+
+Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]
+
+
+class Data:
+    """A study in memory or on disk, with everything that can be computed from it; made by `load` and its sisters.
+
+    What was read stays as it was read. It may be used in a ``with``, which closes the study's file at once.
+    """
+
+    def __init__(self, study: Study, name: str = "") -> None:
+        self._study = study
+        self._finalizer = weakref.finalize(self, study.close)
+        found = data_.study_data(study)
+        self._data = replace(found, name=name or found.name)
+
+    @property
+    def name(self) -> str:
+        """Short name: of the file, the program or the table."""
+        return self._data.name
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """The run table: one row a run (``processors``, ``time_s`` in s, ``param.*``, ..); a copy.
+
+        Example:
+            >>> slowest = data.runs["time_s"].max()
+
+        """
+        return self._data.table.copy()
+
+    @property
+    def scaling(self) -> pd.DataFrame:
+        """One row for each problem and N: ``speedup``, ``efficiency``, ``latency_s`` (s a processor), ..; a copy.
+
+        Example:
+            >>> table = data.scaling[["processors", "speedup", "efficiency"]]
+
+        """
+        return self._data.scaling.copy()
+
+    @property
+    def measured(self) -> MeasurementSet | None:
+        """Values of every metric by call path and point: what was read, or the regions of simulated runs.
+
+        Example:
+            >>> paths = data.measured.paths
+
+        """
+        return self._data.measured
+
+    @property
+    def notes(self) -> list[str]:
+        """What should be known of the data: remarks of files, what was guessed and skipped, runs that failed.
+
+        Example:
+            >>> remarks = data.notes
+
+        """
+        measured = self._study.measurements()
+        said = [words.plain(note) for note in imports.notes(self._study)]
+        skipped = [] if measured is None else [f"skipped: {one}" for one in measured.skipped]
+        return [*said, *skipped, *common.failure_notes(self._data)]
+
+    def matrix(
+        self,
+        metric: Metric = "latency",
+        bound: Bound = "efficiency",
+        *,
+        efficiency: float | None = None,
+        time: float | None = None,
+        memory: float | None = None,
+        speed: float | None = None,
+        way: Way = "runs",
+        latency: Literal["accounting", "method1"] = "accounting",
+        processors: Sequence[int] | None = None,
+    ) -> Matrix:
+        """Return the scalability between every two processor counts with *bound* held; 1 is ideal.
+
+        *metric*: ``latency`` (eq. 4 of scale-graph.txt), ``isospeed`` (holds the speed) or ``isoefficiency``. What is
+        held: *efficiency* (0 to 1), *time* (s), *memory* (B a processor) or *speed* (op/s a processor), whichever
+        *bound* names; else that of the request or a usual one. *way*: ``runs``, ``measured``, ``computed``,
+        ``predicted`` by models, or ``best`` (predicted where runs give nothing); *processors* without runs can only
+        be predicted. Raises `InputError` for a wrong option, `WorkError` saying why there is no matrix.
+
+        Example:
+            >>> table = data.matrix("isoefficiency", efficiency=0.5, way="best").frame()
+
+        """
+        given: dict[str, OptionValue] = {"efficiency": efficiency, "time": time, "memory": memory, "speed": speed}
+        held = data_.bound_of(metric, bound)
+        with words.keywords():
+            target = words.target_of(held, given)
+            options: dict[str, Any] = {
+                "metric": matrices.METRIC.parse(metric),
+                "way": matrices.WAY.parse(way),
+                "latency": matrices.LATENCY.parse(latency),
+                "processors": None if processors is None else sorted({int(n) for n in processors}),
+            }
+            made = data_.matrix(self._data, next(one for one in BOUNDS if one == held), target=target, **options)
+        if made is None:
+            raise WorkError(f"{self.name}: no matrix: {words.plain(data_.why_no_matrix(self._data, held))}")
+        return made
+
+    def quantity(self, name: str, processors: int | None = None) -> pd.DataFrame:
+        """Return any quantity of `quantities`, units in the names of the columns; without rows where nothing gives it.
+
+        *processors* takes runs on so many only. Raises `InputError` for an unknown name.
+
+        Example:
+            >>> table = data.quantity("karp-flatt")
+
+        """
+        with words.keywords():
+            return quantities_.compute(self._data, name, processors).copy()
+
+    def laws(self) -> list[Fit]:
+        """Return the laws of speedup fitted to the times over N (s), best first: `Fit.predict`, `Fit.band`, `.doubt`.
+
+        Raises `WorkError` where there are no times to fit.
+
+        Example:
+            >>> best = data.laws()[0]
+            >>> seconds = best.predict([128])[0]
+
+        """
+        found = modelling.laws(self._data)
+        if found is None:
+            raise WorkError(f"{self.name}: no laws: {modelling.NEED}")
+        return list(found[1])
+
+    def models(self, metric: str | None = None) -> RegionModels:
+        """Return performance models of every call path for *metric* (its time if None): ``.names`` and ``.models``.
+
+        ``quantity("models")`` is the same as a table. Raises `InputError` for an unknown metric, `WorkError` where
+        no parameter has enough values.
+
+        Example:
+            >>> found = data.models()
+            >>> formulas = {name: found.models.formula(i) for i, name in enumerate(found.names)}
+
+        """
+        with words.keywords():
+            found = modelling.regions(self._data, metric)
+        if found is None:
+            raise WorkError(f"{self.name}: no models: values of call paths at three or more points are needed")
+        return found[0]
+
+    def verdicts(self) -> list[str]:
+        """Return what the study says in sentences: strong and weak scaling, and where the loss lies; none without runs.
+
+        Example:
+            >>> text = " ".join(data.verdicts())
+
+        """
+        return [] if self._data.table.empty else [item.text for item in verdicts.said(self._data)]
+
+    def advise(self, at: int | None = None, size: float | None = None, cost: Cost = "elapsed") -> list[Advice]:
+        """Return what to run next, best first: runs that narrow the predicted time most for what they cost.
+
+        *at* (processors) and *size* are the point to be predicted, twice the most and the largest if not given; *cost*
+        is ``elapsed`` (s), ``processor`` (s times N) or ``host`` (s of this computer). Raises `InputError` for a wrong
+        option, `WorkError` where there are too few points for a law.
+
+        Example:
+            >>> advice = data.advise(at=256)
+
+        """
+        with words.keywords():
+            views_.get("advise").check({"at": at, "size": size, "cost": cost})
+            return advising.advised(self._data, at, size, cost)[2]
+
+    def view(self, name: str, **options: OptionValue) -> Picture:
+        """Return the view *name* of `pictures` with its options. Raises `InputError` for a name or option it has not.
+
+        Example:
+            >>> picture = data.view("matrix", efficiency=0.5)
+
+        """
+        return Picture(views_.get(name).build(self._data, **options))
+
+    def compare(self, *others: Data, view: str = "compare", **options: OptionValue) -> Picture:
+        """Return this study beside *others*: curves (``compare``) or matrices subtracted (``compare-matrix``).
+
+        Example:
+            >>> picture = data.compare(other, quantity="efficiency")
+
+        """
+        if not others:
+            raise InputError(Fault("two or more studies were expected, got 1", file=self.name))
+        with words.keywords():
+            data_.check_several(view)
+        together = replace(self._data, others=tuple(other._data for other in others))
+        return Picture(views_.get(view).build(together, **options))
+
+    def check(self, *statements: str) -> list[Outcome]:
+        """Return what became of *statements* such as ``E(64) > 0.7``: ``passed`` (None: undecided) and why (``said``).
+
+        Raises `InputError` for what is no statement; see docs/REPORTS.md for what can stand in one.
+
+        Example:
+            >>> held = all(outcome.passed for outcome in data.check("E(4) > 0.5", "T(8) < T(1)"))
+
+        """
+        with words.keywords():
+            return assertions.check(self._data, statements)
+
+    def report(self, path: PathLike, views: Sequence[str] = ()) -> None:
+        """Write everything, or *views*, as one HTML file that loads nothing; raises `WorkError` if it cannot be.
+
+        Example:
+            >>> data.report("study.html", views=["speedup", "laws"])
+
+        """
+        target = Path(path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise InputError(Fault("an ending of .html was expected", file=str(target)))
+        report.write(self._data, target, views)
+
+    def save(self, path: PathLike) -> None:
+        """Write a study (.sgstudy), which command line and window open; a file that is there is replaced.
+
+        Example:
+            >>> data.save("kept.sgstudy")
+
+        """
+        target = Path(path)
+        if target.suffix.lower() != SUFFIX:
+            raise InputError(Fault(f"a study is kept in a file with the ending {SUFFIX}", file=str(target)))
+        self._study.save_as(target)
+
+    def close(self) -> None:
+        """Close the study's file; what was read stays."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        table = self._data.table
+        counts = "" if table.empty else f" on {table['processors'].min()} to {table['processors'].max()} processors"
+        return f"<Data '{self.name}': {len(table)} run{'' if len(table) == 1 else 's'}{counts}>"

@@ -1,0 +1,73 @@
+"""A view as notebooks show it and scripts save it."""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from pathlib import Path
+from typing import TypeAlias
+
+import pandas as pd
+
+from scalegraph.views import render
+from scalegraph.views.figure import Figure
+from scalegraph.views.palette import Theme
+from scalegraph.views.render import numbers
+
+PathLike: TypeAlias = str | os.PathLike[str]
+_DPI = 110  # of pictures in a notebook
+
+
+class Picture:
+    """A view of a study: shown by a notebook, saved as a picture or as its numbers.
+
+    Example:
+        >>> picture = data.view("speedup")
+        >>> picture.save("speedup.pdf", size_cm=(12, 8))
+
+    """
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure
+
+    @property
+    def sentence(self) -> str:
+        """What the picture says; of an empty one what is missing, and how to get it."""
+        return self.figure.sentence or self.figure.empty
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers behind the picture, units in the names of the columns; missing is NaN or None.
+
+        Raises `InputError` where the picture is empty.
+
+        Example:
+            >>> table = data.view("speedup").frame()
+
+        """
+        return numbers.frame(self.figure)
+
+    def save(self, path: PathLike, size_cm: tuple[float, float] | None = None, theme: Theme = "print") -> None:
+        """Write the picture to *path*: .png .svg .pdf, or its numbers: .csv .tex .md .json .parquet.
+
+        *size_cm* is (width, height). Raises `InputError` for another ending, `WorkError` if it cannot be written.
+
+        Example:
+            >>> data.view("time").save("time.csv")
+
+        """
+        render.save(self.figure, Path(path), size_cm=size_cm, theme=theme)
+
+    def __repr__(self) -> str:
+        return f"<Picture '{self.figure.title}': {self.sentence}>"
+
+    def _repr_png_(self) -> bytes | None:
+        return None if self.figure.empty else render.content(self.figure, "png", dpi=_DPI)
+
+    def _repr_svg_(self) -> str | None:
+        return None if self.figure.empty else render.content(self.figure, "svg").decode()
+
+    def _repr_html_(self) -> str | None:
+        """Stand in where there is no picture; notebooks prefer HTML to pictures."""
+        if not self.figure.empty:
+            return None
+        return f"<p><b>{escape(self.figure.title)}</b></p><p>{escape(self.figure.empty)}</p>"
