@@ -1,0 +1,160 @@
+"""``scalegraph trace``: what is in a trace, whether it contradicts itself, and the same in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import si
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.progress import share_bar
+from scalegraph.traces.kinds import KINDS
+from scalegraph.traces.model import Trace
+
+_FILE = click.argument("file", type=click.Path(path_type=Path))
+_FORMAT = click.option("--format", "name", metavar="NAME", default="", help="The format of FILE; recognised if absent.")
+_PARTIAL = click.option("--partial", is_flag=True, help="Of a damaged file, take what can be read.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences.")
+
+
+@click.group("trace", invoke_without_command=True)
+@click.option("--list-formats", is_flag=True, help="List the formats that are read and written.")
+@click.pass_context
+def trace(ctx: click.Context, *, list_formats: bool) -> None:
+    """Say what is in a trace, check it, or write it in another format."""
+    if list_formats:
+        from scalegraph.traces.formats import readers, writers
+
+        rows = [[reader.name, "yes" if reader.name in writers() else "", " ".join(reader.endings), reader.title]
+                for reader in readers().values()]  # fmt: skip
+        print_rows(("format", "written", "endings", "title"), rows, left=(0, 1, 2, 3))
+    elif ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+@trace.command("info")
+@_FILE
+@_FORMAT
+@_PARTIAL
+@_JSON
+def info(file: Path, name: str, *, partial: bool, as_json: bool) -> None:
+    """Say what is in trace FILE: locations, events of each kind, the clock, and what was not understood."""
+    with _read(file, name, partial=partial) as found:
+        if as_json:
+            print_json(_summary(found))
+            return
+        _tell(found)
+
+
+@trace.command("check")
+@_FILE
+@_FORMAT
+@_PARTIAL
+@_JSON
+@click.pass_context
+def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: bool) -> None:
+    """Check that trace FILE does not contradict itself; exit code 1 if it does.
+
+    Enters and leaves nest, time does not go back, messages are received after they are sent, everything lies inside
+    the run and refers to what is there.
+    """
+    from scalegraph.traces import checking
+
+    with _read(file, name, partial=partial) as found:
+        with interruptible() as token, share_bar("checking") as progress:
+            report = checking.check(found, token, progress)
+        if as_json:
+            rows = [
+                {"rule": v.rule, "kind": v.kind, "count": v.count, "location": v.location, "time": v.time,
+                 "row": v.row, "sentence": v.sentence()}
+                for v in report.violations
+            ]  # fmt: skip
+            print_json({"file": str(file), "holds": report.holds, "checked": report.checked,
+                        "damage": found.meta.damage, "violations": rows})  # fmt: skip
+        else:
+            _warn(found)
+            for violation in report.violations:
+                click.echo(violation.sentence())
+            rows_checked = sum(report.checked.values())
+            verdict = "no contradiction" if report.holds else f"{len(report.violations)} rules do not hold"
+            click.echo(f"{rows_checked:,} rows checked: {verdict}")
+        if not report.holds or found.meta.damage:
+            ctx.exit(1)
+
+
+@trace.command("convert")
+@_FILE
+@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path),
+              help="The file to write; its ending says the format.")  # fmt: skip
+@click.option("--to", "target", metavar="NAME", default="", help="The format of OUT.")
+@_FORMAT
+@_PARTIAL
+@_JSON
+def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, as_json: bool) -> None:
+    """Write trace FILE as OUT; what the format of OUT has no place for is counted and said."""
+    from scalegraph.traces.formats import Writing, writer_for
+
+    writer = writer_for(output, target)
+    if output.exists() and file.exists() and output.samefile(file):
+        raise InputError(Fault("would be written over while it is read; choose another name", file=str(output)))
+    with _read(file, name, partial=partial) as found, interruptible() as token, share_bar("writing") as progress:
+        writing = Writing(found, output, token, progress)
+        writer.write(writing)
+        if as_json:
+            print_json({"file": str(output), "format": writer.name, "counts": found.counts(), "lost": writing.lost,
+                        "damage": found.meta.damage})  # fmt: skip
+            return
+        _warn(found)
+    for what, count in writing.lost.items():
+        click.echo(f"scalegraph: not written, as {writer.title} has no place for them: {count:,} {what}", err=True)
+    click.echo(f"{output}: written as {writer.title}")
+
+
+def _read(file: Path, name: str, *, partial: bool) -> Trace:
+    from scalegraph.traces.reading import read
+
+    with interruptible() as token, share_bar("reading") as progress:
+        return read(file, name=name, partial=partial, cancel=token, progress=progress)
+
+
+def _warn(found: Trace) -> None:
+    for sentence in found.meta.damage:
+        click.echo(f"scalegraph: damaged: {sentence}", err=True)
+
+
+def _summary(found: Trace) -> dict[str, Any]:
+    meta, definitions = found.meta, found.definitions
+    return {
+        "source": meta.source,
+        "format": meta.format,
+        "program": meta.program,
+        "creator": meta.creator,
+        "ticks_per_second": meta.ticks_per_second,
+        "offset": meta.offset,
+        "begin": meta.begin,
+        "end": meta.end,
+        "seconds": found.seconds,
+        "definitions": {table: len(rows) for table, rows in definitions.as_data().items()},
+        "counts": {kind: found.count(kind) for kind in KINDS},
+        "notes": [{"what": note.what, "count": note.count} for note in meta.notes],
+        "damage": meta.damage,
+        "properties": meta.properties,
+    }
+
+
+def _tell(found: Trace) -> None:
+    meta, definitions = found.meta, found.definitions
+    _warn(found)
+    click.echo(f"{meta.source}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
+    click.echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
+    tables = [f"{len(rows):,} {table}" for table, rows in definitions.as_data().items() if rows]
+    click.echo("with " + (", ".join(tables) or "no definitions"))
+    rows = [[kind, f"{count:,}", KINDS[kind].text] for kind, count in found.counts().items()]
+    if rows:
+        print_rows(("events", "count", ""), rows, left=(0, 2))
+    for note in meta.notes:
+        click.echo(f"not understood: {note.count:,} {note.what}")

@@ -1,0 +1,315 @@
+"""Events of the Chrome format, one by one, into columns."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from scalegraph.traces.formats import Reading
+from scalegraph.traces.kinds import KINDS, NOBODY, Array, What
+from scalegraph.traces.model import Group, Location, Metric, Region, State, Trace
+from scalegraph.traces.nesting import match
+
+NANOSECONDS = 1000  # in a microsecond
+OWN = "scalegraph."  # what the categories of events begin with that hold whole rows of ours
+_ENTER, _LEAVE, _WHOLE = 1, 2, 3
+
+
+def nanoseconds(microseconds: Array) -> Array:
+    """Return times in whole nanoseconds; whole microseconds stay exact however large."""
+    whole = np.floor(microseconds)
+    made: Array = whole.astype(np.int64) * NANOSECONDS + np.rint((microseconds - whole) * NANOSECONDS).astype(np.int64)
+    return made
+
+
+class OwnEvents:
+    """Events that ScaleGraph wrote: rows of ours, or enters, leaves and counters with numbers beside their names."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        builder = reading.builder
+        self._tick = builder.meta.ticks_per_second / 1e6
+        self._calls, self._counters = builder.rows("calls"), builder.rows("counters")
+
+    def add(self, event: Any) -> None:
+        """Keep one event."""
+        try:
+            phase = event["ph"]
+            if phase in "BE":
+                what = What.ENTER if phase == "B" else What.LEAVE
+                self._calls.add(self._time(event), event["tid"], what, event["region"])
+            elif phase == "C":
+                value = event["args"]["value"]
+                exact = value if event["exact"] else 0
+                self._counters.add(self._time(event), event["tid"], event["metric"], float(value), exact)
+            elif "args" in event and str(event.get("cat", "")).startswith(OWN):
+                self._row(event["cat"][len(OWN) :], event["args"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            self._reading.builder.note("events of ScaleGraph that are damaged")
+
+    def _time(self, event: dict[str, Any]) -> int:
+        exact = event.get("tick")
+        return int(exact) if exact is not None else round(event["ts"] * self._tick)
+
+    def _row(self, kind: str, row: dict[str, Any]) -> None:
+        names = KINDS[kind].columns
+        values = [float(row[n]) if t.kind == "f" else int(row[n]) for n, t in names.items()]
+        self._reading.builder.rows(kind).add(*values)
+
+    def finish(self) -> Trace:
+        """Return the trace."""
+        meta = self._reading.builder.meta
+        return self._reading.builder.finish(begin=meta.begin, end=meta.end)
+
+
+class ForeignEvents:
+    """Events of any program: B, E and X become calls, i marks, C counters, b and e states, s, t and f messages."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._builder = reading.builder
+        self._broken = reading.broken
+        self._time, self._length = array("d"), array("d")
+        self._where, self._region, self._phase = array("i"), array("i"), array("b")
+        self._marks: tuple[array[Any], ...] = array("d"), array("i"), array("i")
+        self._counters: dict[str, Any] = {"time": array("d"), "location": array("i"), "metric": array("i"),
+                                          "value": array("d"), "exact": array("q")}  # fmt: skip
+        self._fractions: set[int] = set()  # metrics with values that are not whole
+        self._flows: dict[Any, tuple[float, int]] = {}
+        self._messages: list[tuple[float, float, int, int, int]] = []
+        self._spans: dict[Any, list[tuple[float, int, int]]] = {}
+        self._states: list[tuple[float, float, int, int]] = []
+        self._names: dict[tuple[str, Any], str] = {}
+        self._handle: dict[str, Callable[[dict[str, Any], float, int], None]] = {
+            "B": self._call, "E": self._call, "X": self._call, "C": self._counter, "i": self._mark, "I": self._mark,
+            "R": self._mark, "n": self._mark, "s": self._flow, "t": self._flow, "f": self._flow, "b": self._span,
+            "e": self._span,
+        }  # fmt: skip
+
+    def add(self, event: Any) -> None:
+        """Keep one event, or count what it is."""
+        if not isinstance(event, dict):
+            self._builder.note("elements that are no events")
+            return
+        phase = event.get("ph")
+        try:
+            if phase == "M":
+                self._metadata(event)
+                return
+            handle = self._handle.get(phase)  # type: ignore[arg-type]
+            if handle is None:
+                self._builder.note(f"events of phase '{phase}'")
+                return
+            handle(event, float(event["ts"]), self._location(event))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            self._builder.note(f"events of phase '{phase}' that lack a time or a name, or have a wrong one")
+
+    def _location(self, event: dict[str, Any]) -> int:
+        pid, tid = event.get("pid", 0), event.get("tid")
+        return self._builder.location((pid, tid), lambda: self._new(pid, tid))
+
+    def _new(self, pid: Any, tid: Any) -> Location:
+        group = self._builder.group(pid, lambda: Group(str(pid)))
+        name = f"{pid}" if tid is None else f"{pid}:{tid}"
+        return Location(name, "process" if tid is None else "thread", group, name)
+
+    def _number(self, name: Any, kind: str) -> int:
+        return self._builder.region((name, kind), lambda: Region(str(name), kind=kind))
+
+    def _call(self, event: dict[str, Any], time: float, where: int) -> None:
+        phase = event["ph"]
+        length = float(event.get("dur", 0)) if phase == "X" else 0.0
+        if not math.isfinite(time + length) or abs(time) + abs(length) > 9e15:
+            raise ValueError("time")
+        name = event.get("name") if phase == "E" else event.get("name", "")
+        region = NOBODY if name is None else self._number(name, "function")
+        self._time.append(time)
+        self._length.append(max(length, 0.0))
+        self._where.append(where)
+        self._region.append(region)
+        self._phase.append({"B": _ENTER, "E": _LEAVE, "X": _WHOLE}[phase])
+
+    def _mark(self, event: dict[str, Any], time: float, where: int) -> None:
+        region = self._number(event.get("name", ""), "mark")
+        self._check(time)
+        for column, value in zip(self._marks, (time, where, region), strict=True):
+            column.append(value)
+
+    @staticmethod
+    def _check(time: float) -> None:
+        if not abs(time) < 9e15:
+            raise ValueError("time")
+
+    def _counter(self, event: dict[str, Any], time: float, where: int) -> None:
+        self._check(time)
+        for series, value in event["args"].items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                self._builder.note("values of counters that are no numbers")
+                continue
+            key = (event["name"], event.get("id"), series)
+            name = ".".join(str(part) for part in key if part is not None)
+            metric = self._builder.metric(key, lambda name=name: Metric(name))  # type: ignore[misc]
+            exact = value if isinstance(value, int) and abs(value) < 2**63 else None
+            if exact is None:
+                self._fractions.add(metric)
+            for column, item in zip(self._counters.values(), (time, where, metric, float(value), exact or 0),
+                                    strict=True):  # fmt: skip
+                column.append(item)
+
+    def _flow(self, event: dict[str, Any], time: float, where: int) -> None:
+        """Keep an arrow as a message: from s to f, or from s to t and on from there."""
+        self._check(time)
+        key = (event.get("cat"), event.get("name"), str(event.get("id")))
+        before = self._flows.pop(key, None)
+        if event["ph"] == "s":
+            if before is not None:
+                self._builder.note("flows that begin twice")
+        elif before is None:
+            self._builder.note("flows that do not begin")
+        else:
+            number = event.get("id")
+            self._messages.append((before[0], time, before[1], where, int(number or 0) if _small(number) else 0))
+        if event["ph"] != "f":
+            self._flows[key] = (time, where)
+
+    def _span(self, event: dict[str, Any], time: float, where: int) -> None:
+        """Keep an asynchronous span as a state of where it began; those of one id nest."""
+        self._check(time)
+        key = (event.get("cat"), str(event.get("id", event.get("id2"))), event.get("pid"))
+        stack = self._spans.setdefault(key, [])
+        if event["ph"] == "b":
+            name = event["name"]
+            stack.append((time, where, self._builder.state(name, lambda: State(str(name)))))
+        elif stack:
+            begin, there, state = stack.pop()
+            self._states.append((begin, time, there, state))
+        else:
+            self._builder.note("asynchronous spans that end without a beginning")
+
+    def _metadata(self, event: dict[str, Any]) -> None:
+        kind, pid = event["name"], event.get("pid", 0)
+        if kind == "process_name":
+            self._names["group", pid] = str(event["args"]["name"])
+        elif kind == "thread_name":
+            self._location({"pid": pid, "tid": event.get("tid", 0)})
+            self._names["location", (pid, event.get("tid", 0))] = str(event["args"]["name"])
+        elif kind not in {"process_sort_index", "thread_sort_index", "process_labels"}:
+            self._builder.note(f"metadata '{kind}'")
+
+    def finish(self) -> Trace:
+        """Put the rows of every location in order of time and return the trace."""
+        builder = self._builder
+        self._finish_calls()
+        self._finish_others()
+        open_spans = sum(map(len, self._spans.values()))
+        builder.note("asynchronous spans that do not end", open_spans)
+        builder.note("flows that do not end", len(self._flows))
+        definitions = builder.definitions
+        definitions.metrics = [Metric(m.name, m.unit, m.mode, i not in self._fractions)
+                               for i, m in enumerate(definitions.metrics)]  # fmt: skip
+        for (table, key), name in self._names.items():
+            if table == "group":
+                builder.group(key, lambda name=name: Group(name))  # type: ignore[misc]
+                at = builder.group(key, lambda: Group(""))
+                definitions.groups[at] = Group(name)
+            else:
+                at = builder.location(key, lambda: Location(""))
+                old = definitions.locations[at]
+                definitions.locations[at] = Location(name, old.kind, old.group, old.key)
+        return builder.finish()
+
+    def _finish_calls(self) -> None:
+        time, length = np.array(self._time), np.array(self._length)
+        where, region = np.array(self._where, np.int32), np.array(self._region, np.int32)
+        phase = np.array(self._phase, np.int8)
+        if not len(time):
+            return
+        columns = calls_in_order(nanoseconds(time), nanoseconds(time + length), where, region, phase)
+        partner, _ = match(columns["location"], columns["what"] == What.ENTER)
+        entered = columns["what"] == What.ENTER
+        nameless = ~entered & (columns["region"] == NOBODY) & (partner >= 0)
+        columns["region"][nameless] = columns["region"][partner[nameless]]
+        self._builder.note("regions that are not left", int(((partner < 0) & entered).sum()))
+        self._builder.note("ends without a beginning", int(((partner < 0) & ~entered).sum()))
+        self._builder.add("calls", **columns)
+
+    def _finish_others(self) -> None:
+        builder = self._builder
+        time, where, region = (np.array(column) for column in self._marks)
+        if len(time):
+            order = np.lexsort((time, where))
+            builder.add("marks", time=nanoseconds(time)[order], location=where[order], region=region[order], value=0)
+        counters = {name: np.array(column) for name, column in self._counters.items()}
+        if len(counters["time"]):
+            order = np.lexsort((counters["time"], counters["location"]))
+            counters["time"] = nanoseconds(counters["time"])
+            builder.add("counters", **{name: column[order] for name, column in counters.items()})
+        if self._states:
+            begin, end, who, state = (np.array(column) for column in zip(*self._states, strict=True))
+            order = np.lexsort((begin, who))
+            builder.add("states", begin=nanoseconds(begin)[order], end=nanoseconds(end)[order], location=who[order],
+                        state=state[order])  # fmt: skip
+        if self._messages:
+            sent, received, sender, receiver, tag = (np.array(column) for column in zip(*self._messages, strict=True))
+            order = np.lexsort((sent, sender))
+            left, came = nanoseconds(sent)[order], nanoseconds(received)[order]
+            builder.add("messages", sent=left, left=left, posted=came, received=came, sender=sender[order],
+                        receiver=receiver[order], size=0, tag=tag[order], communicator=NOBODY)  # fmt: skip
+
+
+def _small(number: Any) -> bool:
+    """Return whether *number* fits a tag."""
+    return isinstance(number, int) and abs(number) < 2**63
+
+
+def calls_in_order(begin: Array, end: Array, where: Array, region: Array, phase: Array) -> dict[str, Array]:
+    """Return the columns of calls: of every location in order of time, what begins earlier and ends later outside.
+
+    Times in ticks, all of shape n; *phase* says enter, leave or whole. Where a location has no whole events, those of
+    one moment stay in the order of the file.
+    """
+    order = np.lexsort((begin, where))
+    begin, end, where, region, phase = (column[order] for column in (begin, end, where, region, phase))
+    whole_there = np.isin(where, np.unique(where[phase == _WHOLE]))
+    plain = ~whole_there
+    made = [(where[plain], begin[plain], region[plain], phase[plain] == _ENTER)]
+    if whole_there.any():
+        made.append(_mixed(*(column[whole_there] for column in (begin, end, where, region, phase))))
+    location, time, regions, enters = (np.concatenate(columns) for columns in zip(*made, strict=True))
+    what = np.where(enters, What.ENTER, What.LEAVE).astype(np.uint8)
+    return {"time": time, "location": location, "what": what, "region": regions}
+
+
+def _mixed(
+    begin: Array, end: Array, where: Array, region: Array, phase: Array
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Return location, time, region and whether it enters, of locations that have whole events."""
+    paired = phase != _WHOLE
+    partner = np.full(len(begin), -1, np.int64)
+    rows = np.flatnonzero(paired)
+    inner, _ = match(where[rows], phase[rows] == _ENTER)
+    partner[rows[inner >= 0]] = rows[inner[inner >= 0]]
+    lone = (phase == _LEAVE) & (partner < 0)
+    opened = (phase == _ENTER) & (partner < 0)
+    opens = (phase == _WHOLE) | (phase == _ENTER)
+    begun = (phase == _ENTER) & (partner >= 0)
+    end = end.copy()
+    end[begun] = begin[partner[begun]]
+    end[opened] = 2**63 - 1
+    index = np.arange(len(begin), dtype=np.int64)
+    short = begin == end
+    enter, leave = np.flatnonzero(opens), np.flatnonzero((opens & ~opened) | lone)
+    time = np.r_[begin[enter], np.where(lone, begin, end)[leave]]
+    # at one moment: what ends first, the latest begun before the others; then what begins, the longest first; at last
+    # what takes no time, each with its end
+    step = np.r_[np.where(short[enter], 2, 1), np.where(short[leave] & ~lone[leave], 2, 0)]
+    first = np.r_[np.where(short[enter], 0, -end[enter]), np.where(short[leave], 0, -begin[leave])]
+    second = np.r_[2 * index[enter], np.where(short[leave], 2 * index[leave] + 1, -index[leave])]
+    source = np.r_[enter, leave]
+    order = np.lexsort((second, first, step, time, where[source]))
+    entering = np.r_[np.ones(len(enter), bool), np.zeros(len(leave), bool)]
+    source = source[order]
+    return where[source], time[order], region[source], entering[order]

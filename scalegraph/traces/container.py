@@ -1,0 +1,291 @@
+"""Our own file, ``.sgtrace``: blocks one after the other and an index at the end; docs/TRACES.md specifies it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from scalegraph.base.errors import Fault, InputError, WorkError
+from scalegraph.base.files import check_replaceable, reason
+from scalegraph.traces.kinds import KINDS, Array, Columns, span
+from scalegraph.traces.model import Definitions, Meta, Trace
+
+MAGIC: Final = b"SGTRACE\n"
+VERSION: Final = 1
+SUFFIX: Final = ".sgtrace"
+_START = struct.Struct("<8sI52x")
+_BLOCK = struct.Struct("<4s4sQI4x16sQqq")  # mark, what, length, crc, kind, rows, first, last
+_END = struct.Struct("<Q8s")
+_MARK, _LAST = b"sgBK", b"SGEND\r\n\0"
+_ALIGN = 64
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of the file: where its payload lies and, of a part, what is in it."""
+
+    what: str  # PART, DEFS or INDX; others are left alone
+    offset: int
+    length: int
+    crc: int
+    kind: str = ""
+    rows: int = 0
+    first: int = 0
+    last: int = -1
+
+
+class ContainerWriter:
+    """Writes blocks as they come; the file has its name only when `finish` has written the index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        check_replaceable(path)
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._blocks: list[Block] = []
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._temporary.open("wb")
+        except OSError as error:
+            raise WorkError(f"{path}: cannot be written: {reason(error)}") from error
+        self._put(_START.pack(MAGIC, VERSION))
+
+    def _put(self, data: Any) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            self.abandon()
+            raise WorkError(f"{self.path}: cannot be written: {reason(error)}") from error
+
+    def append(self, kind: str, columns: Columns) -> None:
+        """Write rows of *kind* as one part."""
+        fields = KINDS[kind].columns
+        rows = len(columns[KINDS[kind].begin])
+        if not rows:
+            return
+        batch = pa.RecordBatch.from_arrays([pa.array(columns[n].astype(t, copy=False)) for n, t in fields.items()],
+                                           names=list(fields))  # fmt: skip
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        self._block("PART", sink.getvalue(), kind, rows, span(kind, columns))
+
+    def define(self, definitions: Definitions, meta: Meta) -> None:
+        """Write definitions and what is known of the whole; the last such block holds."""
+        data = {"definitions": definitions.as_data(), "meta": meta.as_data()}
+        self._block("DEFS", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+
+    def _block(self, what: str, payload: Any, kind: str = "", rows: int = 0, times: tuple[int, int] = (0, -1)) -> None:
+        length, crc = len(payload), zlib.crc32(payload)
+        self._put(_BLOCK.pack(_MARK, what.encode(), length, crc, kind.encode(), rows, *times))
+        self._blocks.append(Block(what, self._file.tell(), length, crc, kind, rows, *times))
+        self._put(payload)
+        self._put(bytes(-length % _ALIGN))
+
+    def finish(self) -> None:
+        """Write the index, and put the file in its place."""
+        where = self._file.tell()
+        rows = [[b.what, b.offset, b.length, b.crc, b.kind, b.rows, b.first, b.last] for b in self._blocks]
+        self._block("INDX", json.dumps({"version": VERSION, "blocks": rows}).encode())
+        self._put(_END.pack(where, _LAST))
+        try:
+            self._file.close()
+            self._temporary.replace(self.path)
+        except OSError as error:
+            self.abandon()
+            raise WorkError(f"{self.path}: cannot be written: {reason(error)}") from error
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+class _File:
+    """The bytes of an open file, mapped; a page is read when it is touched."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self.size = os.fstat(file.fileno()).st_size
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if self.size else None
+        except OSError as error:
+            raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
+        self.buffer = pa.py_buffer(self._map if self._map is not None else b"")
+
+    def bytes(self, offset: int, length: int) -> Any:
+        """Return a view of *length* bytes from *offset*; less where the file ends."""
+        offset = min(max(offset, 0), self.size)
+        return memoryview(self.buffer)[offset : min(offset + max(length, 0), self.size)]
+
+    def broken(self, message: str, offset: int) -> InputError:
+        """Return the error that says what is wrong at *offset*."""
+        return InputError(Fault(f"byte {offset}: {message}", file=str(self.path)))
+
+    def payload(self, block: Block) -> Any:
+        """Return the payload of *block*. Raises `InputError` where it is cut off or not what was written."""
+        data = self.bytes(block.offset, block.length)
+        if len(data) < block.length:
+            raise self.broken(f"the file ends within a block of {block.length} bytes", block.offset)
+        if zlib.crc32(data) != block.crc:
+            raise self.broken(f"a block ({block.kind or block.what}) is damaged: its checksum differs", block.offset)
+        return data
+
+
+class StoredPart:
+    """Rows that lie in a file; its checksum is compared when a column of it is first asked for."""
+
+    def __init__(self, file: _File, block: Block) -> None:
+        self._file, self._block = file, block
+        self._batch: Any = None
+        self.rows, self.first, self.last = block.rows, block.first, block.last
+
+    def column(self, name: str) -> Array:
+        """Return a column; not to be written to. Raises `InputError` if this part of the file is damaged."""
+        if self._batch is None:
+            self._file.payload(self._block)
+            wrong = self._file.broken(f"{self._block.kind}: the columns of the specification were expected",
+                                      self._block.offset)  # fmt: skip
+            try:
+                data = self._file.buffer.slice(self._block.offset, self._block.length)
+                batch = pa.ipc.open_stream(data).read_next_batch()
+            except (pa.ArrowInvalid, StopIteration, OSError) as error:
+                raise wrong from error
+            expected = [(column, pa.from_numpy_dtype(t)) for column, t in KINDS[self._block.kind].columns.items()]
+            if [(f.name, f.type) for f in batch.schema] != expected or batch.num_rows != self.rows:
+                raise wrong
+            self._batch = batch
+        values: Array = self._batch.column(name).to_numpy(zero_copy_only=True)
+        return values
+
+
+def open_container(path: Path, *, partial: bool = False) -> Trace:
+    """Open *path*; only index and definitions are read. With *partial* damaged blocks are left out and named.
+
+    Raises `InputError` naming the byte where the file is not what it should be, or its version when it is newer.
+    """
+    file = _File(path)
+    head = bytes(file.bytes(0, 12))
+    if head[:8] != MAGIC or len(head) < 12:
+        raise file.broken("no trace of ScaleGraph: it should begin with SGTRACE", 0)
+    version = int.from_bytes(head[8:12], "little")
+    if version != VERSION:
+        raise file.broken(f"is of version {version}; version {VERSION} was expected", 8)
+    try:
+        blocks = _index(file)
+        definitions, meta = _defined(file, [block for block in blocks if block.what == "DEFS"])
+        damage: list[str] = []
+    except InputError as error:
+        if not partial:
+            raise
+        damage = [str(error)]
+        blocks, definitions, meta = _salvage(file)
+    parts: dict[str, list[StoredPart]] = {kind: [] for kind in KINDS}
+    for block in blocks:
+        if block.what == "PART":
+            part = StoredPart(file, block)
+            try:
+                if partial:
+                    part.column(KINDS[block.kind].begin)
+            except InputError as error:
+                damage.append(str(error))
+                continue
+            parts[block.kind].append(part)
+    meta.damage.extend(damage)
+    return Trace(definitions, meta, parts)
+
+
+def _index(file: _File) -> list[Block]:
+    """Return the blocks that the index at the end of the file names."""
+    where = file.size - _END.size
+    data = bytes(file.bytes(where, _END.size))
+    if len(data) < _END.size or not data.endswith(_LAST):
+        raise file.broken("the file is cut off: the index at its end is missing", file.size)
+    offset = _END.unpack(data)[0]
+    block = _header(file, offset)
+    if block is None or block.what != "INDX":
+        raise file.broken("an index was expected", min(offset, file.size))
+    try:
+        rows = json.loads(bytes(file.payload(block)))["blocks"]
+        blocks = [_block(*row) for row in rows]
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise file.broken("the index is damaged", block.offset) from error
+    unknown = [block.kind for block in blocks if block.what == "PART" and block.kind not in KINDS]
+    if unknown:
+        raise file.broken(f"the index names unknown events '{unknown[0]}'", block.offset)
+    return blocks
+
+
+def _block(what: str, offset: int, length: int, crc: int, kind: str, rows: int, first: int, last: int) -> Block:
+    """Return a row of the index as it is; what is no number in it raises `ValueError`."""
+    return Block(str(what), int(offset), int(length), int(crc), str(kind), int(rows), int(first), int(last))
+
+
+def _header(file: _File, offset: int) -> Block | None:
+    """Return the block whose header stands at *offset*, or None if there is none."""
+    data = bytes(file.bytes(offset, _BLOCK.size)) if 0 <= offset < file.size else b""
+    if len(data) < _BLOCK.size:
+        return None
+    mark, what, length, crc, kind, rows, first, last = _BLOCK.unpack(data)
+    if mark != _MARK:
+        return None
+    return Block(what.decode("latin-1"), offset + _BLOCK.size, length, crc,
+                 kind.rstrip(b"\0").decode("latin-1"), rows, first, last)  # fmt: skip
+
+
+def _defined(file: _File, blocks: list[Block]) -> tuple[Definitions, Meta]:
+    if not blocks:
+        raise file.broken("no definitions were found", file.size)
+    try:
+        data = json.loads(bytes(file.payload(blocks[-1])))
+        return Definitions.from_data(data["definitions"]), Meta.from_data(data["meta"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise file.broken("the definitions are not as specified", blocks[-1].offset) from error
+
+
+def _salvage(file: _File) -> tuple[list[Block], Definitions, Meta]:
+    """Walk the blocks from the front, as far as their headers hold, and search the next header where one does not."""
+    blocks: list[Block] = []
+    offset = _START.size
+    while offset < file.size:
+        block = _header(file, offset)
+        if block is None or block.offset + block.length > file.size:
+            offset += _ALIGN
+            continue
+        if block.what in {"PART", "DEFS"} and (block.what != "PART" or block.kind in KINDS):
+            blocks.append(block)
+        offset = block.offset + block.length + -block.length % _ALIGN
+    for count in range(len(blocks), 0, -1):
+        if blocks[count - 1].what == "DEFS":
+            try:
+                return blocks, *_defined(file, [blocks[count - 1]])
+            except InputError:
+                continue
+    return blocks, Definitions(), Meta(format="sgtrace", notes=[])
+
+
+def write_container(trace: Trace, path: Path, each: Callable[[float], None] = lambda _share: None) -> None:
+    """Write *trace* to *path*; *each* is told the share that is done (0 to 1) and may raise to stop it."""
+    writer = ContainerWriter(path)
+    try:
+        writer.define(trace.definitions, trace.meta)
+        total = sum(trace.counts().values()) or 1
+        done = 0
+        for kind in KINDS:
+            for columns in trace.chunks(kind):
+                each(done / total)
+                writer.append(kind, columns)
+                done += len(columns[KINDS[kind].begin])
+        writer.finish()
+    except BaseException:
+        writer.abandon()
+        raise

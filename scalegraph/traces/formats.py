@@ -1,0 +1,131 @@
+"""What a reader and a writer are, and those there are."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.traces.builder import Builder
+from scalegraph.traces.model import Trace
+
+Progress = Callable[[float], None]  # share that is done, 0 to 1
+
+
+@dataclass
+class Reading:
+    """A file that is being read: where to put what is found, and whom to ask and tell."""
+
+    path: Path
+    partial: bool = False
+    cancel: CancelToken = field(default_factory=CancelToken)
+    progress: Progress = lambda _share: None
+    builder: Builder = field(default_factory=Builder)
+
+    def broken(self, message: str, *, line: int | None = None, file: Path | None = None) -> None:
+        """Say what is wrong where. Raises `InputError`, unless what could be read is wanted; then it is only kept."""
+        fault = Fault(message, file=str(file or self.path), line=line)
+        if not self.partial:
+            raise InputError(fault)
+        self.builder.damage(str(fault))
+
+    def step(self, share: float) -> None:
+        """Tell how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        self.cancel.check()
+        self.progress(min(share, 1.0))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A self-describing format.
+
+    *recognises* gets the path and the first 4 KiB, decompressed, and says whether *read* is worth a try. *read* fills
+    the builder and finishes it, or raises `InputError` with file, place and what was expected. *endings* are for the
+    open dialog, *needs* names an optional package, *order* says which of several is asked first.
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    recognises: Callable[[Path, bytes], bool]
+    read: Callable[[Reading], Trace]
+    order: int = 100
+    needs: str = ""
+
+
+@dataclass
+class Writing:
+    """A trace that is being written; *lost* counts what the format has no place for."""
+
+    trace: Trace
+    path: Path
+    cancel: CancelToken = field(default_factory=CancelToken)
+    progress: Progress = lambda _share: None
+    lost: dict[str, int] = field(default_factory=dict)
+
+    def step(self, share: float) -> None:
+        """Tell how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        self.cancel.check()
+        self.progress(min(share, 1.0))
+
+    def lose(self, what: str, count: int) -> None:
+        """Count what is not written."""
+        if count:
+            self.lost[what] = self.lost.get(what, 0) + count
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A self-describing format that traces are written in; chosen by the file's ending, the longest first."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    write: Callable[[Writing], None]
+    needs: str = ""
+
+
+def _modules(package: ModuleType) -> list[Any]:
+    return [
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+        if not module.name.startswith("_")
+    ]
+
+
+@cache
+def readers() -> Mapping[str, Reader]:
+    """Return every reader by name, in the order in which they are asked."""
+    from scalegraph.traces import readers as package
+
+    found: list[Reader] = [module.READER for module in _modules(package)]
+    return {reader.name: reader for reader in sorted(found, key=lambda reader: (reader.order, reader.name))}
+
+
+@cache
+def writers() -> Mapping[str, Writer]:
+    """Return every writer by name."""
+    from scalegraph.traces import writers as package
+
+    return {module.WRITER.name: module.WRITER for module in _modules(package)}
+
+
+def writer_for(path: Path, name: str = "") -> Writer:
+    """Return the writer called *name*, or the one for the ending of *path*. Raises `InputError` if there is none."""
+    known = writers()
+    if name:
+        if name not in known:
+            raise InputError(Fault(f"unknown format '{name}'{near(name, known)}; known are {', '.join(known)}"))
+        return known[name]
+    endings = {ending: writer for writer in known.values() for ending in writer.endings}
+    for ending in sorted(endings, key=len, reverse=True):
+        if path.name.lower().endswith(ending):
+            return endings[ending]
+    raise InputError(Fault(f"an ending was expected that says the format: {', '.join(endings)}", file=str(path)))

@@ -1,0 +1,116 @@
+"""JSON that is too large to hold: values are decoded one by one from a window of text."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from scalegraph.traces.formats import Reading
+from scalegraph.traces.text import blocks
+
+_SPACE = " \t\r\n"
+_LARGEST = 32 << 20  # characters of one value; definitions of ScaleGraph are the largest there are
+
+
+class JsonStream:
+    """A window of text that moves through the file; *broken* once something was wrong (and only kept)."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._blocks = blocks(reading)
+        self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text, self._at, self._ended = "", 0, False
+        self._decode = json.JSONDecoder().raw_decode
+        self.line = 1
+        self.broken = False
+
+    def _more(self) -> bool:
+        """Take another block into the window; return whether there was one."""
+        if self._ended:
+            return False
+        data = next(self._blocks, None)
+        self.line += self._text.count("\n", 0, self._at)
+        try:
+            more = self._utf8.decode(data or b"", final=data is None)
+        except UnicodeDecodeError:
+            self._ended = True
+            self.fail("text in UTF-8 was expected")
+            return False
+        self._text, self._at = self._text[self._at :] + more, 0
+        self._ended = data is None
+        return data is not None
+
+    def fail(self, message: str) -> None:
+        """Say what is wrong here. Raises `InputError`, unless what could be read is wanted."""
+        if not self.broken:
+            self.broken = True
+            self._reading.broken(message, line=self.line + self._text.count("\n", 0, self._at))
+
+    def peek(self) -> str:
+        """Return the next character that is not space, or an empty string at the end."""
+        while not self.broken:
+            text, at = self._text, self._at
+            length = len(text)
+            while at < length and text[at] in _SPACE:
+                at += 1
+            self._at = at
+            if at < length:
+                return text[at]
+            if not self._more():
+                break
+        return ""
+
+    def take(self, character: str) -> None:
+        """Step over *character*, which `peek` has shown."""
+        self._at += len(character)
+
+    def expect(self, character: str) -> bool:
+        """Step over *character*, or say that it was expected."""
+        if self.peek() == character:
+            self.take(character)
+            return True
+        self.fail(f"'{character}' was expected")
+        return False
+
+    def value(self) -> Any:
+        """Return the value that begins here; None if it is broken."""
+        self.peek()
+        while not self.broken:
+            try:
+                value, end = self._decode(self._text, self._at)
+            except (json.JSONDecodeError, RecursionError) as error:
+                if len(self._text) - self._at > _LARGEST or not self._more():
+                    text = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+                    self.fail(f"no JSON: {text[:1].lower()}{text[1:]}")
+                continue
+            if end == len(self._text) and not isinstance(value, dict | list | str) and self._more():
+                continue  # a number may go on
+            self._at = end
+            return value
+        return None
+
+    def elements(self) -> Iterator[Any]:
+        """Yield the elements of an array after its bracket, up to the closing one, which is left, or the end."""
+        while not self.broken:
+            decode, text, at = self._decode, self._text, self._at
+            try:  # the usual: objects with commas and little space between them
+                while True:
+                    while text[at] in ", \n\r\t":
+                        at += 1
+                    if text[at] != "{":
+                        break
+                    value, end = decode(text, at)
+                    at = end
+                    yield value
+            except (json.JSONDecodeError, IndexError):
+                pass
+            self._at = at
+            while self.peek() == ",":
+                self.take(",")
+            if self.peek() in {"]", ""}:
+                return
+            value = self.value()
+            if not self.broken:
+                yield value

@@ -1,0 +1,163 @@
+"""The kinds of events there are, and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Columns = dict[str, Array]
+
+NO_TIME: Final = -(2**63)  # a time that is not known: the other end of a message that was never found
+NOBODY: Final = -1  # no location, region, communicator, task: whatever is numbered from 0
+
+
+class What(IntEnum):
+    """What a row of calls says."""
+
+    ENTER = 1
+    LEAVE = 2
+
+
+class Wait(IntEnum):
+    """What a location waited for."""
+
+    OTHER = 0
+    BARRIER = 1
+    LOCK = 2
+    TASK = 3
+    JOIN = 4
+    CONDITION = 5
+    ORDERED = 6
+    RECEIVE = 7
+    SEND = 8
+    COLLECTIVE = 9
+
+
+class TaskStep(IntEnum):
+    """What happened to a task."""
+
+    CREATED = 1
+    SWITCHED_TO = 2
+    ENDED = 3
+
+
+class LockStep(IntEnum):
+    """What happened to a lock."""
+
+    ACQUIRED = 1
+    RELEASED = 2
+
+
+class Operation(IntEnum):
+    """Collective operations; the numbers are those of OTF2, so that none has to be guessed."""
+
+    BARRIER = 0
+    BROADCAST = 1
+    GATHER = 2
+    GATHER_VARIED = 3
+    SCATTER = 4
+    SCATTER_VARIED = 5
+    ALL_GATHER = 6
+    ALL_GATHER_VARIED = 7
+    ALL_TO_ALL = 8
+    ALL_TO_ALL_VARIED = 9
+    ALL_TO_ALL_WIDE = 10
+    ALL_REDUCE = 11
+    REDUCE = 12
+    REDUCE_SCATTER = 13
+    SCAN = 14
+    EXCLUSIVE_SCAN = 15
+    REDUCE_SCATTER_BLOCK = 16
+    CREATE_HANDLE = 17
+    DESTROY_HANDLE = 18
+    ALLOCATE = 19
+    DEALLOCATE = 20
+    CREATE_HANDLE_AND_ALLOCATE = 21
+    DESTROY_HANDLE_AND_DEALLOCATE = 22
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of event: its columns with their types; *times* are the columns in ticks, the one that orders rows first.
+
+    *whose* names the columns that hold locations, *refers* the columns that hold numbers of another definition.
+    """
+
+    name: str
+    text: str
+    columns: Mapping[str, np.dtype[Any]]
+    times: tuple[str, ...]
+    whose: tuple[str, ...] = ("location",)
+    refers: Mapping[str, str] | None = None
+
+    @property
+    def begin(self) -> str:
+        """The column by which rows are ordered."""
+        return self.times[0]
+
+
+_TYPES: dict[str, np.dtype[Any]] = {
+    "b": np.dtype("u1"),
+    "i": np.dtype("<i4"),
+    "l": np.dtype("<i8"),
+    "d": np.dtype("<f8"),
+}
+
+
+def _columns(text: str) -> dict[str, np.dtype[Any]]:
+    return {name: _TYPES[letter] for name, letter in (word.split(":") for word in text.split())}
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        Kind("calls", "entering and leaving regions", _columns("time:l location:i what:b region:i"),
+             ("time",), refers={"region": "regions"}),
+        Kind("waits", "who waited for whom, where",
+             _columns("begin:l end:l location:i holder:i why:b object:l region:i"),
+             ("begin", "end"), ("location", "holder"), {"region": "regions"}),
+        Kind("messages", "messages with both their ends",
+             _columns("sent:l left:l posted:l received:l sender:i receiver:i size:l tag:l communicator:i"),
+             ("sent", "left", "posted", "received"), ("sender", "receiver"), {"communicator": "communicators"}),
+        Kind("collectives", "collective operations, a row for every member",
+             _columns("begin:l end:l location:i operation:b communicator:i root:i sent:l received:l"),
+             ("begin", "end"), ("location", "root"), {"communicator": "communicators"}),
+        Kind("counters", "values of metrics", _columns("time:l location:i metric:i value:d exact:l"),
+             ("time",), refers={"metric": "metrics"}),
+        Kind("states", "what a location was doing", _columns("begin:l end:l location:i state:i"),
+             ("begin", "end"), refers={"state": "states"}),
+        Kind("tasks", "creating, switching to and ending tasks",
+             _columns("time:l location:i task:l what:b region:i"), ("time",), refers={"region": "regions"}),
+        Kind("locks", "acquiring and releasing locks",
+             _columns("time:l location:i lock:l order:l what:b"), ("time",)),
+        Kind("marks", "something that happened at one moment",
+             _columns("time:l location:i region:i value:l"), ("time",), refers={"region": "regions"}),
+    )
+}  # fmt: skip
+
+
+def empty(kind: str) -> Columns:
+    """Return the columns of *kind* without rows."""
+    return {name: np.empty(0, dtype) for name, dtype in KINDS[kind].columns.items()}
+
+
+def span(kind: str, columns: Mapping[str, Array]) -> tuple[int, int]:
+    """Return the first and last known time in *columns* (ticks); `(0, -1)` when there is none."""
+    first, last = 2**63 - 1, NO_TIME
+    for name in KINDS[kind].times:
+        times = columns[name]
+        if len(times):
+            low = int(times.min())
+            if low == NO_TIME:
+                known = times[times != NO_TIME]
+                if not len(known):
+                    continue
+                low = int(known.min())
+            first, last = min(first, low), max(last, int(times.max()))
+    return (first, last) if first <= last else (0, -1)

@@ -1,0 +1,63 @@
+"""Text files, plain or gzip, in blocks."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from scalegraph.traces.formats import Reading
+
+BLOCK_BYTES = 4 << 20
+
+
+def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Yield the content of *path* (the file that is read) in blocks of at most *size* bytes, decompressed.
+
+    A damaged end of a gzip file is told by `Reading.broken`; progress counts bytes of the file itself.
+    """
+    path = path or reading.path
+    total = path.stat().st_size or 1
+    with path.open("rb") as file:
+        if file.read(2) != b"\x1f\x8b":
+            file.seek(0)
+            while data := file.read(size):
+                reading.step(file.tell() / total)
+                yield data
+            return
+        file.seek(0)
+        unpack, begun = zlib.decompressobj(wbits=31), False
+        while raw := file.read(size // 4):
+            reading.step(file.tell() / total)
+            while raw:
+                begun = True
+                try:
+                    data = unpack.decompress(raw, size)
+                except zlib.error as error:
+                    reading.broken(f"the compressed file is damaged near byte {file.tell() - len(raw)} ({error})")
+                    return
+                if data:
+                    yield data
+                raw = unpack.unconsumed_tail
+                if unpack.eof:
+                    raw = unpack.unused_data
+                    unpack, begun = zlib.decompressobj(wbits=31), False
+                    if raw and raw.strip(b"\0") == b"":
+                        return
+        if begun:
+            reading.broken("the compressed file is cut off")
+
+
+def lines(reading: Reading, path: Path | None = None) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of whole lines, each with the number of its first line; the last may lack its line end."""
+    rest, number = b"", 1
+    for block in blocks(reading, path):
+        data = rest + block
+        cut = data.rfind(b"\n") + 1
+        rest = data[cut:]
+        if cut:
+            whole = data[:cut]
+            yield whole, number
+            number += whole.count(b"\n")
+    if rest:
+        yield rest, number
