@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import names
+from scalegraph.measurements.following import following
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
 from scalegraph.measurements.runs import ALL, thinned, totals, varies
@@ -66,7 +68,17 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
         notes.append("no metric is an elapsed time, so there are no runs; --time METRIC names one")
-    sizes = tuple(name for name in measured.parameters if name != processors and _numeric(measured.points[name]))
+    follow = following(measured, processors) if processors else ()
+    if follow:
+        listed = ", ".join(follow)
+        others = (
+            "follow from it and the others, and tell"
+            if len(follow) > 1
+            else "follows from it and the others, and tells"
+        )
+        notes.append(f"processors are counted by {processors}; {listed} {others} no problems apart")
+    left = [name for name in measured.parameters if name not in (processors, *follow)]
+    sizes = tuple(name for name in left if _numeric(measured.points[name]))
     made = Mapping(
         processors=processors,
         time=time,
@@ -76,6 +88,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         scaling=answers.get("scaling", ""),
         clock_hz=answers.get("clock_hz"),
         sizes=sizes,
+        follow=follow,
         columns={**columns, **answers.get("columns", {})},
     )
     if not questions and processors and time:
@@ -151,14 +164,14 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
     if (word := said.get("processors")) is not None:
         return "" if word == NONE else str(word)
     fits = [name for name in measured.parameters if _whole(measured.points[name])]
-    found = [name for name in fits if names.plain(name) in names.PROCESSORS]
+    found = [name for name in fits if names.counts_processors(name)]
     if not found:
         found = [name for name in fits if name == "N"]
     several = [name for name in found if varies(measured.points[name])]
     if len(several) > 1:
         listed = " and ".join(several)
         product = "*".join(several)
-        switch = f"--processors {several[0]}, or --processors '{product}' for their product"
+        switch = f"--processors {quote(several[0])}, or --processors {quote(product)} for their product"
         message = f"{listed} may each count the processors"
         questions.append(Question("processors", message, switch, (*several, product)))
         return ""
@@ -168,7 +181,7 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
         example = fits[0] if fits else measured.parameters[0]
         notes.append(
             "no parameter is known to count processors: models over the parameters work, views of scaling stay empty; "
-            f"--processors {example} if it does"
+            f"--processors {quote(example)} if it does"
         )
     return ""
 
@@ -195,7 +208,7 @@ def _time(
     if len(times) > 1:
         listed = tuple(metric.name for metric in times)
         message = f"{', '.join(listed[:6])} are all times"
-        questions.append(Question("time", message, f"--time {listed[0]}", listed))
+        questions.append(Question("time", message, f"--time {quote(listed[0])}", listed))
         return "", columns, False
     return (times[0].name if times else ""), columns, False
 
@@ -295,7 +308,7 @@ def _scaling(
     """Return strong where sizes tell it or times fall as they do, weak or a question where they do not."""
     points = measured.points
     counts = points[mapping.processors].to_numpy(dtype=np.float64)
-    others = [name for name in measured.parameters if name != mapping.processors]
+    others = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]
     if len(np.unique(counts)) < 2:
         return ""
     if any(varies(points[name]) for name in others):

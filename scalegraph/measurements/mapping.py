@@ -51,7 +51,8 @@ class Mapping(BaseModel):
     path *total* (a name of `MeasurementSet.paths`), each empty where there is none: models over the parameters work
     all the same. With *summed* values are sums over the processors, so that elapsed is the value divided by their
     number. *columns* names the metric for other columns of the run table (``work_flops``, ``references``, ..).
-    *sizes* are the parameters that make the problem larger. *scaling* says whether the problem grows with the
+    *sizes* are the parameters that make the problem larger; those that *follow* from the processors and the others
+    tell no problems apart. *scaling* says whether the problem grows with the
     processors where no size tells.
     """
 
@@ -65,6 +66,7 @@ class Mapping(BaseModel):
     scaling: Scaling = ""
     clock_hz: float | None = Field(default=None, gt=0, allow_inf_nan=False)  # where the unit is cycles
     sizes: tuple[str, ...] = ()
+    follow: tuple[str, ...] = ()
     columns: dict[str, str] = Field(default_factory=dict)
 
     @property

@@ -21,7 +21,15 @@ PROCESSORS: Names = _words(
     "processes nprocesses num_processes ranks nranks num_ranks n_ranks mpi_ranks mpi_processes mpi_tasks tasks ntasks "
     "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
     "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
-    "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size"
+    "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size "
+    "hosts nhosts numhosts num_hosts"
+)
+# `Number of MPI ranks` ends in what is counted, and all before it is of these
+_COUNTED: Names = _words(
+    "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp"
+)
+_COUNTING: Names = _words(
+    "num number no nr nb n of the total count mpi omp openmp cpu gpu compute physical used worker"
 )
 REPETITIONS: Names = _words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "
@@ -69,12 +77,26 @@ _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
 
 
+_PER_TIME = re.compile(r"(?:^|_)(?:per|rate|throughput|bandwidth|[kmgt]?flops?|[kmgt]i?b|bytes|\w*cells)(?:_|$)")
+
+
 @lru_cache(maxsize=1024)
 def plain(name: str) -> str:
     """Return *name* as names are compared: lower case, words joined by ``_``, without ``param.`` before it."""
     name = _PREFIXED.sub("", name)
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip())
     return re.sub(r"[^0-9a-z\u00c0-\uffff]+", "_", words.lower()).strip("_")
+
+
+@lru_cache(maxsize=1024)
+def counts_processors(name: str) -> bool:
+    """Whether *name* is one of a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""
+    short = plain(name)
+    if short in PROCESSORS:
+        return True
+    whole, _, _ = short.partition("_per_")
+    words = whole.split("_")
+    return len(words) < 5 and words[-1] in _COUNTED and all(word in _COUNTING for word in words[:-1])
 
 
 def without_unit(title: str) -> tuple[str, str]:
@@ -84,7 +106,9 @@ def without_unit(title: str) -> tuple[str, str]:
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:
-        return match[1], match[2]  # `time_min` is the least time, not one in minutes
+        # `time_min` is the least time, not one in minutes, and `cells/s` none at all
+        rate = ("/" in title and not is_time(match[1])) or _PER_TIME.search(plain(match[1]))
+        return (title.strip(), "") if rate else (match[1], match[2])
     if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds"):
         return "time", title.strip()
     return title.strip(), ""
@@ -93,7 +117,10 @@ def without_unit(title: str) -> tuple[str, str]:
 def is_time(name: str) -> bool:
     """Whether *name* (without its unit) is an elapsed time's or another time's."""
     short = plain(name)
-    return short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_")
+    if short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_"):
+        return True
+    words = short.split("_")
+    return "time" in words and not {"step", "steps", "per"} & set(words)  # `cpu time used`
 
 
 @lru_cache(maxsize=1024)

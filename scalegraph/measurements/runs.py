@@ -138,7 +138,7 @@ def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
 
 def _parameters(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> list[dict[str, Value]]:
     """Return the parameters of every point besides the processors."""
-    names = [name for name in measured.parameters if name != mapping.processors]
+    names = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]
     rows: list[dict[Any, Any]] = measured.points[names].to_dict("records") if names else [{} for _ in counts]
     made = [{str(name): _value(value) for name, value in row.items()} for row in rows]
     if mapping.scaling == "weak" and not any(varies(measured.points[name]) for name in names):

@@ -200,7 +200,9 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
         measured, mapping = study.measurements(), study.mapping()
         if measured is None:
             raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(path)))
-        before = {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns"}, exclude_defaults=True)
+        before = (
+            {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns", "follow"}, exclude_defaults=True)
+        )
         guess = answered(measured, {**before, **said})
         return study_of(guess.measured, guess.mapping)
 

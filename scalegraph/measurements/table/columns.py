@@ -95,11 +95,11 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
         return _of_text(short, found)
     counts = kind == "count"
     for fits, role, confidence in (
-        (short in names.PROCESSORS and counts, "parameter", 0.95),
+        (names.counts_processors(name) and counts, "parameter", 0.95),
         (short in names.REPETITIONS and counts, "repetition", 0.9),
         (short in names.VALUES, "value", 0.8),
         (names.is_metric(name, unit) and short not in names.SIZES, "metric", 0.95),
-        (short in names.SIZES or short in names.PROCESSORS, "parameter", 0.9),
+        (short in names.SIZES or names.counts_processors(name), "parameter", 0.9),
     ):
         if fits:
             return role, confidence, "its name"  # type: ignore[return-value]
@@ -170,7 +170,7 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
     """Return what the columns of a group stand for (a parameter, or ``repetition``), empty for nothing."""
     short = names.plain(prefix)
     consecutive = list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
-    counted = any(column.role == "parameter" and names.plain(column.name) in names.PROCESSORS for column in columns)
+    counted = any(column.role == "parameter" and names.counts_processors(column.name) for column in columns)
     timed = short in names.TIMES or names.is_time(prefix)
     if short and not timed and short not in names.PROCESSORS | names.REPETITIONS:
         return "", 0.0  # level1, level2: columns of their own

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
-from scalegraph.measurements.names import PROCESSORS, plain
+from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
 from scalegraph.measurements.table import layout
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
@@ -234,7 +234,7 @@ def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: st
     if across:
         counted = [column for column in columns if column.role == "wide"]
         notes.append(f"{len(counted)} columns were taken as values of {across}")
-        if across == "processors" and not any(plain(column.title) in PROCESSORS for column in counted):
+        if across == "processors" and not any(counts_processors(column.title) for column in counted):
             notes[-1] += " (their names are numbers that rise; --across says another)"
     if decimal == ",":
         notes.append("numbers have decimal commas")

@@ -1,0 +1,50 @@
+"""Parameters that say nothing new: a processor's share of a size, the nodes that a number of ranks fills."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.measurements import names
+from scalegraph.measurements.model import MeasurementSet
+
+_ROUNDED = 0.02  # shares are whole numbers, so that share times processors is not quite the size
+
+
+def following(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
+    """Return the parameters that follow from the number of *processors* and the others, in the order of the set.
+
+    Such a one tells no problems apart, and with it no run would have another of the same problem on more processors:
+    a number times *processors* that stays the same for one problem (``n_local``), and another count of processors that
+    never falls while *processors* rises (``nodes`` beside ``ranks``).
+    """
+    found: list[str] = []
+    points = measured.points
+    for name in measured.parameters:
+        column = points[name]
+        if name == processors or not pd.api.types.is_numeric_dtype(column.dtype) or column.nunique() < 2:
+            continue
+        others = [other for other in measured.parameters if other not in (processors, name, *found)]
+        groups = [rows for _, rows in points.groupby(others, dropna=False)] if others else [points]
+        groups = [rows for rows in groups if len(set(rows[processors])) > 1]
+        if not groups:
+            continue
+        layout = names.counts_processors(name)
+        if all(_share(rows, name, processors) or (layout and _rises(rows, name, processors)) for rows in groups):
+            found.append(name)
+    return tuple(found)
+
+
+def _share(rows: pd.DataFrame, name: str, processors: str) -> bool:
+    """Whether the parameter is what each processor has of one size."""
+    values = rows[name].to_numpy(dtype=np.float64)
+    counts = rows[processors].to_numpy(dtype=np.float64)
+    sizes = values * counts
+    middle = float(np.median(sizes))
+    return bool((values > 0).all() and (np.abs(sizes - middle) <= np.maximum(_ROUNDED * middle, counts / 2)).all())
+
+
+def _rises(rows: pd.DataFrame, name: str, processors: str) -> bool:
+    """Whether each number of processors has one value, and more processors have no less."""
+    each = rows.groupby(processors)[name].agg(["min", "max"])
+    return bool((each["min"] == each["max"]).all() and each["min"].is_monotonic_increasing)
