@@ -87,7 +87,7 @@ def matrix(
     with open_input(source) as study:
         made: Matrix | None
         if average is not None:
-            made = _averaged(session, study, source, average, bound, options)
+            made = _averaged(session, study, source, average, bound, options | {"processors": counts})
             document = made.to_json() | {"efficiencies": list(_efficiencies(average))}
         elif bound == "all":
             made, document = None, {}
