@@ -84,16 +84,17 @@ def frame(
 ) -> Data:
     """Return the measurements in *table*, a row a point (and repetition), as `load` returns those of a file.
 
-    A named index counts as columns. *columns* says what a column is: parameter, metric, region, metric_name, value,
-    unit, repetition, wide or skip; *across* what the columns of a wide table stand for; the rest as in `load`. Raises
-    `Unanswered`, `InputError`.
+    A named index counts as columns; time spans become seconds. *columns* says what a column is: parameter, metric,
+    region, metric_name, value, unit, repetition, wide or skip; *across* what the columns of a wide table stand for; the
+    rest as in `load`. Raises `Unanswered`, `InputError`.
 
     Example:
         >>> times = pd.DataFrame({"p": [1, 2, 4, 8], "t": [8.0, 4.2, 2.3, 1.4]})
         >>> data = sg.frame(times, processors="p", time="t", unit="s")
 
     """
-    there = {*table.columns, *table.index.names}
+    processors, time = (None if title is None else title.strip() for title in (processors, time))
+    there = {str(title).strip() for title in (*table.columns, *table.index.names) if title is not None}
     told = {
         title: role
         for title, role in ((processors, "parameter"), (time, "metric"))

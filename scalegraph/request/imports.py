@@ -97,9 +97,14 @@ def set_of(
 ) -> tuple[MeasurementSet, dict[str, str]]:
     """Return a table in memory as a set, read as one in a file is, and what its columns are called in the set.
 
-    A named index counts as columns. *roles* and *across* as in `TableChoices`; *name* is what faults call the table.
+    A named index counts as columns; time spans become seconds. *roles* and *across* as in `TableChoices`; *name* is
+    what faults call the table.
     """
-    plain = table.reset_index() if any(level is not None for level in table.index.names) else table
+    plain = table.reset_index() if any(level is not None for level in table.index.names) else table.copy()
+    plain.columns = pd.Index([str(title).strip() for title in plain.columns])
+    for place, kind in enumerate(plain.dtypes):
+        if kind.kind == "m":
+            plain.isetitem(place, plain.iloc[:, place].dt.total_seconds())
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "table.csv"
         plain.to_csv(path, index=False, encoding="utf-8")

@@ -108,6 +108,19 @@ def test_a_named_index_and_units_in_titles_count() -> None:
     assert list(found.runs["time_s"]) == pytest.approx([value / 1000 for value in TIMES["t"]])
 
 
+def test_time_spans_are_seconds_and_blanks_around_titles_do_not_count() -> None:
+    spans = pd.DataFrame({" p ": [1, 2], "t": pd.to_timedelta([3000, 1500], unit="ms")})
+    found = sg.frame(spans, processors=" p ", time="t", unit="s")
+    assert list(found.runs["time_s"]) == [3.0, 1.5]
+    assert list(spans.columns) == [" p ", "t"]
+
+
+def test_numbers_of_a_frame_keep_every_digit() -> None:
+    exact = [1 / 3, 2.5e-7, 3e-300]
+    found = sg.frame(pd.DataFrame({"p": [1, 2, 4], "t": exact}), processors="p", time="t", unit="s")
+    assert list(found.runs["time_s"]) == exact
+
+
 def test_places_in_a_frame_are_rows(place: Path) -> None:
     wrong = pd.DataFrame({"p": [1, 2], "t": [1.0, "x"]})
     assert said(lambda: sg.frame(wrong, processors="p", time="t", unit="s")).startswith("frame, row 1: ")
