@@ -276,7 +276,7 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
     """Return the mean over a set of efficiencies (latency-metric.txt eq. 3.8, the integral as an average).
 
     A pair is known only where every matrix knows it, since efficiencies weigh alike. Its way is the weakest of the
-    single ones.
+    single ones; the ends of its interval are the means of theirs, as if all erred to the same side.
 
     Raises:
         ValueError: *matrices* is empty or they differ in processor counts.
@@ -286,6 +286,7 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
         raise ValueError("an average needs matrices over the same processor counts")
     first = matrices[0]
     values, reasons, ways = {}, {}, {}
+    intervals: dict[Pair, tuple[float, float]] = {}
     for n in first.processors:
         for n2 in first.processors:
             if n > n2:
@@ -296,11 +297,25 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
                 values[(n, n2)] = sum(known) / len(known)
                 each = {matrix.ways.get((n, n2), "computed") for matrix in matrices}
                 ways[(n, n2)] = max(each, key=lambda way: _WAYS.index(way) if way in _WAYS else 1)
+                ends = [m.intervals.get((n, n2), (cell, cell)) for m, cell in zip(matrices, known, strict=True)]
+                if any((n, n2) in matrix.intervals for matrix in matrices):
+                    low, high = (sum(side) / len(side) for side in zip(*ends, strict=True))
+                    intervals[(n, n2)] = (low, high)
             else:
                 at = ", ".join(f"{m.target:g}" for m, cell in zip(matrices, cells, strict=True) if cell is None)
                 reasons[(n, n2)] = f"not known at E = {at}"
-    target = sum(matrix.target for matrix in matrices) / len(matrices)
-    return Matrix(first.metric, first.bound, target, first.processors, values, ways, reasons, work_unit=first.work_unit)
+    return Matrix(
+        first.metric,
+        first.bound,
+        sum(matrix.target for matrix in matrices) / len(matrices),
+        first.processors,
+        values,
+        ways,
+        reasons,
+        intervals=intervals,
+        work_unit=first.work_unit,
+        notes=tuple(dict.fromkeys(note for matrix in matrices for note in matrix.notes)),
+    )
 
 
 def common_efficiencies(

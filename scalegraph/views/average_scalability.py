@@ -47,7 +47,7 @@ def _make(
         ),
         notes=(
             "Mean of scale(E, (N, N')) over the set, each efficiency with equal weight (latency-metric eq. 3.8).",
-            *dict.fromkeys(note for one in single for note in one.notes),
+            *mean.notes,
         ),
     )  # fmt: skip
 
@@ -56,7 +56,9 @@ def _cell(mean: Matrix, single: tuple[Matrix, ...], n: int, n2: int, data: Study
     value = mean.value(n, n2)
     lines = [f"from N = {n} to N' = {n2}"]
     if value is not None:
-        lines.append(f"average: {common.exact(value)} ({mean.ways.get((n, n2), '')})")
+        ends = mean.intervals.get((n, n2))
+        span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
+        lines.append(f"average: {common.exact(value)} ({mean.ways.get((n, n2), '')}{span})")
     for one in single:
         at = one.value(n, n2)
         lines.append(f"E = {one.target:g}: " + (common.exact(at) if at is not None else "not known"))

@@ -132,6 +132,10 @@ def test_an_average_over_efficiencies_as_table_document_and_picture(call: Any, s
     made = json.loads(out)
     assert made["efficiencies"] == [0.5, 0.55, 0.6]
     assert made["matrix"][0][1] == pytest.approx(1 / 3, rel=0.1)
+    code, out, _ = call("matrix", study, "--average", "0.5,0.6", "--way", "best", "-p", "2,16", "--json")
+    made = json.loads(out)
+    low, high = made["intervals"]["2,16"]
+    assert low <= made["matrix"][0][1] <= high
     assert call("matrix", study, "--average", "usual", "-o", tmp_path / "a.png")[0] == 0
     assert "average over E" in call("matrix", study, "--average", "usual")[1]
     code, _, err = call("matrix", study, "--average", "0.4,2")
