@@ -37,6 +37,7 @@ class Curve:
     confidence: float
     pivots: Floats | None = None
     kind: Kind = "value"
+    floor: float = -math.inf  # below this nothing of its kind can be
 
     def value(self, x: Floats) -> Floats:
         """Return the curve at *x* (points, parameters)."""
@@ -62,6 +63,7 @@ class Curve:
         point = rows @ self.theta
         edge = RESOLUTION * np.abs(point)
         low, high = np.minimum(low, point - edge), np.maximum(high, point + edge)
+        low = np.maximum(low, np.minimum(self.floor, point))
         if self.kind == "value":
             return low, high
         return self._out(high, x), self._out(low, x)

@@ -126,6 +126,7 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
         confidence,
         spread.one_pivots(drawn, 0),
         law.kind,
+        0.0,
     )
     numbers = law.coefficients(curve)
     weights = (sample.count * sample.weight)[0]

@@ -137,7 +137,10 @@ class Models:
         """
         rows = _rows(x, len(self.parameters))
         middle, error = self._all(rows, repetitions)
-        return mixture_band(middle, error, self.freedom, self.plausible, self.confidence)
+        low, high = mixture_band(middle, error, self.freedom, self.plausible, self.confidence)
+        # what never is below 0 is not expected to be
+        floor = np.where(np.all(self.sample.mean >= 0, axis=1), 0.0, -np.inf)[:, None]
+        return np.maximum(low, np.minimum(floor, middle[:, 0])), high
 
     @property
     def plausible(self) -> Floats:

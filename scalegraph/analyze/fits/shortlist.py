@@ -57,7 +57,7 @@ def ranked(
     squares = np.zeros((len(sample.mean), len(factors)))
     for line in along:
         squares += _one_line(points[line, parameter], sample, line, factors)
-    count = sample.observations[:, None]
+    count = np.maximum(sample.observations, 1.0)[:, None]
     with np.errstate(divide="ignore"):
         score = count * np.log((sample.within[:, None] + squares) / count + RESOLUTION**2) + odd[None]
     score = np.where(allowed, score, np.inf)
