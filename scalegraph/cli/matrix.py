@@ -169,6 +169,8 @@ def show(made: Matrix, words: str = "") -> None:
         click.echo("*: predicted by models; --json has the intervals (95 %)")
     for reason in reasons(made):
         click.echo(f"–: {reason}")
+    if made.work_unit == "s":
+        click.echo("no operations were counted: W is the time on one processor (t_c constant)")
     for note in made.notes:
         click.echo(note)
     residual = made.residual()
