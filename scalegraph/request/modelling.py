@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
-from scalegraph.analyze.fits import Fit, karp_flatt
+from scalegraph.analyze.fits import Fit, back_test_models, karp_flatt
 from scalegraph.views import StudyData, modelling
 from scalegraph.views.model_backtest import back_tests
 from scalegraph.views.model_isoefficiency import order_of
@@ -145,6 +146,33 @@ def back_test(data: StudyData, _processors: int | None) -> pd.DataFrame:
     """Return what each law predicts for the largest N when it is hidden, beside what was run."""
     names = ("law", "at", "measured", "predicted", "low", "high", "error", "inside", "best", "formula")
     return _frame(back_tests(data), names)
+
+
+def back_test_regions(data: StudyData, _processors: int | None) -> pd.DataFrame:
+    """Return what the model of each call path predicts for the largest N (or largest value) when that is hidden."""
+    found = modelling.regions(data)
+    if found is None:
+        return pd.DataFrame()
+    made, metric = found
+    column = processors_column(data, made) or 0
+    source = made.source
+    tested = back_test_models(source.points, source.values, parameter=column, parameters=source.parameters)
+    if tested is None:
+        return pd.DataFrame()
+    shape = tested.measured.shape
+    rows = {
+        "call_path": np.repeat(made.names, shape[1]),
+        "metric": metric,
+        **{f"at.{name}": np.tile(tested.points[:, i], shape[0]) for i, name in enumerate(source.parameters)},
+        "measured": tested.measured.ravel(),
+        "predicted": tested.predicted.ravel(),
+        "low": tested.low.ravel(),
+        "high": tested.high.ravel(),
+        "error": tested.error.ravel(),
+        "inside": tested.inside.ravel() == 1,
+        "model": np.repeat([tested.models.formula(i) for i in range(shape[0])], shape[1]),
+    }
+    return pd.DataFrame(rows).dropna(subset=["measured"]).reset_index(drop=True)
 
 
 def _frame(found: Sequence[object], names: Sequence[str]) -> pd.DataFrame:

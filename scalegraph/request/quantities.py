@@ -205,10 +205,12 @@ _ALL = (
     ),
     Quantity("isoefficiency", "order in which the work must grow to keep an efficiency", modelling.isoefficiency),
     Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test),
+    Quantity("back-test-regions", "the same for the model of every call path", modelling.back_test_regions),
     Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
 )
 # What a study may have without any run: a request's searches, and measurements that are no times
-_WITHOUT_RUNS = ("runs", "searches", "models", "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
+_MODELLED = ("models", "back-test-regions")
+_WITHOUT_RUNS = ("runs", "searches", *_MODELLED, "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
 
 

@@ -144,11 +144,19 @@ def test_weak_scaling_is_fitted_when_asked_for(full: StudyData) -> None:
     assert {"gustafson", "ideal-weak"} <= {row.key for row in table.rows}
 
 
-@pytest.mark.parametrize("name", ["laws", "models", "karp-flatt", "isoefficiency", "back-test"])
+@pytest.mark.parametrize("name", ["laws", "models", "karp-flatt", "isoefficiency", "back-test", "back-test-regions"])
 def test_quantities_of_models_are_tables(name: str, full: StudyData) -> None:
     table = quantities.compute(full, name)
     assert len(table)
     assert quantities.compute(StudyData.from_runs([]), name).empty
+
+
+def test_models_of_call_paths_are_tested_on_the_largest_count() -> None:
+    table = quantities.compute(measured(), "back-test-regions")
+    assert set(table["at.p"]) == {32}
+    exchange = table[table["call_path"] == "main->exchange"].iloc[0]
+    assert abs(exchange["error"]) < 0.05
+    assert exchange["inside"]
 
 
 def test_fits_are_made_once_for_all_views(full: StudyData) -> None:
