@@ -1,14 +1,16 @@
 """Make the pictures of docs/WINDOW.md and README.md again, from a real study and real runs.
 
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
-or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs. Nothing of
-the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
+``--measured`` those of measurement sets, whose numbers follow a law with a little noise. Nothing of the window is made
+up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -41,7 +43,9 @@ collect = { classes = true }
 speedups = { lines = 3, factors = [1.5, 2, 4, "inf"] }
 """
 WHAT_IFS = ("contention", "network", "cache", "sync", "balance")
-LONGEST_MS = 120_000
+SHARED = ("compare", "compare-matrix")  # views of several studies
+REGIONS = (("setup", 0.06, 0.9), ("sweep", 0.8, 0.02), ("exchange", 0.04, 0.25), ("output", 0.02, 0.6))
+LONGEST_MS = 600_000
 SETTLED_MS = 300  # for timers that gather several changes into one drawing
 
 
@@ -49,7 +53,7 @@ def main(arguments: list[str]) -> int:
     """Write every picture; return the exit code."""
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch)
-        only = arguments == ["--causes"]
+        only = arguments[0] if arguments and arguments[0].startswith("--") else ""
         study = Path(arguments[0]) if arguments and not only else directory / "demo" / "demo.sgstudy"
         if not arguments:
             demonstration(directory)
@@ -66,13 +70,18 @@ def main(arguments: list[str]) -> int:
             window.open_study(study)
             settle(window)
             whole(window)
-            views(window, [name for name in window.session.views() if name not in CAUSES])
-        window.resize(*WINDOW)
-        window.panels.want("navigator", True)
-        window.open_study(with_causes(directory))
-        settle(window)
-        causes(window)
-        views(window, CAUSES)
+            views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED)])
+        if only != "--measured":
+            window.resize(*WINDOW)
+            window.panels.want("navigator", True)
+            window.open_study(with_causes(directory))
+            settle(window)
+            causes(window)
+            views(window, CAUSES)
+        if only != "--causes":
+            window.resize(*WINDOW)
+            window.panels.want("navigator", True)
+            measured(window, directory)
         window.close()
         wait(lambda: not window.isVisible())
     return 0
@@ -92,6 +101,51 @@ def with_causes(directory: Path) -> Path:
     command = [sys.executable, "-m", "scalegraph.cli.main", "run", str(asked), "-o", str(study), "--quiet"]
     subprocess.run(command, check=True)
     return study
+
+
+def measurements(directory: Path, name: str, serial: float) -> Path:
+    """Write a table of times by region, of four sizes on 1 to 64 processors, three times each."""
+    noise = random.Random(7)
+    lines = ["ranks,size,region,time"]
+    for size in (1000, 2000, 4000, 8000):
+        for ranks in (1, 2, 4, 8, 16, 32, 64):
+            for region, share, grows in REGIONS:
+                work = share * size * size * 1e-6
+                seconds = work * (1 - serial) / ranks + serial * work + grows * 1e-3 * ranks**0.5
+                lines += [f"{ranks},{size},{region},{seconds * noise.uniform(0.99, 1.01):.6f}" for _ in range(3)]
+    path = directory / f"{name}.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def measured(window: MainWindow, directory: Path) -> None:
+    """Picture what becomes of measurements: the questions, the models, the lines to drag, two studies compared."""
+    for name, serial in (("before", 0.004), ("after", 0.001)):
+        window.open_files([measurements(directory, name, serial)])
+        wait(lambda: window.page == "import" and window.imports.page.looked is not None)
+        page = window.imports.page
+        page.form.edited.emit("meaning", "total", "*")
+        settle(window)
+        if name == "before":
+            save(window, "measurements")
+        page.form.edited.emit("meaning", "unit", "s")
+        settle(window)
+        if page.form.fault_of("scaling"):
+            page.form.edited.emit("meaning", "scaling", "strong")
+            settle(window)
+        if name == "before":
+            save(window, "measurements-ready")
+        page.accept()
+        wait(lambda: window.page == "study")
+        settle(window)
+        window.statusBar().clearMessage()
+        window.study.banner.clear()
+    window.navigator.search.setText("")
+    for arrangement in ("Models", "Isospeed", "Regions", "Compare"):
+        window.study.arrange(arrangement)
+        settle(window)
+        save(window, arrangement.lower())
+    views(window, SHARED)
 
 
 def causes(window: MainWindow) -> None:

@@ -26,6 +26,8 @@ from scalegraph.views.figure import Table
 
 _FILTER_FROM = 6  # rows from which a search field is worth its place
 FASTER = "What if this were faster…"
+_LEAST_TEXT = 160  # pixels in which a text can be read
+_SPREAD = 48  # pixels that a column of numbers gets more where there is room
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
 
@@ -149,13 +151,30 @@ class TablePanel(QWidget):
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
 
     def _share_width(self) -> None:
-        """Give the first column what the others leave, but enough to read a name; then it scrolls sideways."""
-        header = self.tree.header()
-        rest = sum(header.sectionSize(column) for column in range(1, header.count()))
-        room = self.tree.viewport().width() - rest
-        wanted = self.tree.sizeHintForColumn(0) + 8
-        if header.count():
-            header.resizeSection(0, max(room, min(wanted, max(160, int(_NAME_SHARE * self.tree.viewport().width())))))
+        """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
+
+        Of a tree that is the first, of a list the one with the longest texts. Numbers alone are spread a little.
+        """
+        header, whole = self.tree.header(), self.tree.viewport().width()
+        if not header.count():
+            return
+        texts = [column for column in range(header.count()) if not self._model.numeric(column)]
+        if self._model.is_tree() or texts == [0]:
+            rest = sum(header.sectionSize(column) for column in range(1, header.count()))
+            wanted = min(self.tree.sizeHintForColumn(0) + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
+            header.resizeSection(0, max(whole - rest, wanted))
+            return
+        for column in range(header.count()):
+            self.tree.resizeColumnToContents(column)
+        rest = sum(header.sectionSize(column) for column in range(header.count()))
+        if texts:
+            longest = max(texts, key=header.sectionSize)
+            size = header.sectionSize(longest)
+            header.resizeSection(longest, max(whole - rest + size, min(size, _LEAST_TEXT)))
+        else:
+            more = min(_SPREAD, max(0, whole - rest) // header.count())
+            for column in range(header.count()):
+                header.resizeSection(column, header.sectionSize(column) + more)
 
     def _search(self, text: str) -> None:
         self._following = True

@@ -45,6 +45,7 @@ from scalegraph.gui.settings import Settings
 from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.view_dock import ViewDock, has_runs
+from scalegraph.gui.widgets import ElidedLabel
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
@@ -108,7 +109,7 @@ class ViewArea(QWidget):
             button.triggered.connect(lambda _=False, name=name: self.apply_arrangement(name))
             arrangements.addAction(button)
         bar.addWidget(arrangements)
-        self._message = QLabel()
+        self._message = ElidedLabel()
         self._message.setProperty("role", "muted")
         self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # the names come first
         bar.addWidget(self._message, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
 
 _LINE_HEIGHT: Final = 27  # of an entry, pixels
@@ -64,6 +64,17 @@ def elided(text: str, metrics: QFontMetrics, width: int, lines: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(" ".join(words[:middle]) + " …") else (low, middle - 1)
     return " ".join(words[:low]).rstrip(",;:") + " …"
+
+
+class ElidedLabel(QLabel):
+    """One line that ends in dots where there is no room for all of it."""
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: draw as much as there is room for."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter), text)
 
 
 class Group(QFrame):
