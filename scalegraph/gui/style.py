@@ -83,12 +83,12 @@ QLineEdit[fault="true"], QComboBox[fault="true"], QSpinBox[fault="true"], QDoubl
 QTableView[fault="true"], QListView[fault="true"], QPlainTextEdit[fault="true"] { border: 1px solid $fault; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url($chevron); width: 12px; height: 12px; }
-QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { subcontrol-origin: border; border: none; width: 18px; }
-QDoubleSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 0; }
-QDoubleSpinBox::down-button { subcontrol-position: bottom right; margin: 0 2px 2px 0; }
-QDoubleSpinBox::up-button:hover, QDoubleSpinBox::down-button:hover { background: $hover; }
-QDoubleSpinBox::up-arrow { image: url($chevron_up); width: 10px; height: 10px; }
-QDoubleSpinBox::down-arrow { image: url($chevron); width: 10px; height: 10px; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { subcontrol-origin: border; border: none; width: 18px; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; margin: 2px 2px 0 0; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; margin: 0 2px 2px 0; }
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: $hover; }
+QAbstractSpinBox::up-arrow { image: url($chevron_up); width: 10px; height: 10px; }
+QAbstractSpinBox::down-arrow { image: url($chevron); width: 10px; height: 10px; }
 QComboBox QAbstractItemView { background: $base; border: 1px solid $line; }
 QPushButton { background: $raised; color: $text; border: 1px solid $line; border-radius: 4px; padding: 5px 14px; }
 QPushButton:hover { background: $hover; }

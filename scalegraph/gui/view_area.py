@@ -342,7 +342,6 @@ class ViewArea(QWidget):
             self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
         for dock in self._desk.docks:
             self._window.removeDockWidget(dock)
-            dock.setParent(None)  # else the places of another study would be given to views of this one
         self._desk = None
 
     def _bring(self, desk: Desk) -> None:
@@ -356,7 +355,8 @@ class ViewArea(QWidget):
         desk = self._desk
         dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
         taken = {other.objectName() for other in desk.docks}
-        wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
+        # Places are kept by name: one name for two studies would give the places of one to views of the other.
+        wanted = name or f"{view.name}@{handle.key}"
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
         dock.name_study(handle is not desk.handle)
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
