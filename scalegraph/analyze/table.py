@@ -16,6 +16,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 PARAMETER = "param."
 _ORIGIN = ("source", "program", "machine")
+_NAMED = 2  # parameters of measurements that a label names though they are the same in all runs
 _NEEDED = ("processors", "time_s")
 _SHORTEST_S = 1e-18  # no machine runs anything in less; ratios to such times would overflow
 # Columns that a run may lack: analysis then gets a column of NaN, never an error.
@@ -89,7 +90,7 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
         good["key"] = [str(index) for index in range(len(good))]
     by = [name for name in _ORIGIN if name in good.columns] + parameter_columns(good)
     good["problem"] = good.groupby(by, dropna=False, sort=False).ngroup() if by else 0
-    good["label"] = [parameter_label(row) for row in good[parameter_columns(good)].to_dict("records")]
+    good["label"] = [parameter_label(row) for row in good[_telling(good)].to_dict("records")]
     good["repetitions"] = 1
     good["time_min_s"] = good["time_max_s"] = good["time_s"]
     good["keys"] = good["key"].astype(str)
@@ -97,6 +98,14 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     if bool(repeated.any()):
         good = pd.concat([good[~repeated], _medians(good[repeated])], ignore_index=True)
     return good.sort_values(["problem", "processors"], kind="stable").reset_index(drop=True)
+
+
+def _telling(rows: pd.DataFrame) -> list[str]:
+    """Return the parameters that labels name: all, but of measurements with many only those that vary."""
+    names = parameter_columns(rows)
+    if len(names) <= _NAMED or "source" not in rows.columns or (rows["source"] != "imported").any():
+        return names
+    return [name for name in names if not (rows[name] == rows[name].iloc[0]).all()]
 
 
 def _medians(rows: pd.DataFrame) -> pd.DataFrame:

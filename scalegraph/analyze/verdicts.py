@@ -18,6 +18,7 @@ from scalegraph.base.units import significant
 # What an efficiency is called: the limits that evaluations of parallel programs usually take (POP: 80 %).
 RATINGS: tuple[tuple[float, str], ...] = ((0.8, "good"), (0.5, "fair"), (0.0, "poor"))
 _EVEN = 0.1  # sizes count as the same work per processor within this share of it
+_SUPERLINEAR = 1.05  # more than noise and rounding make of an efficiency of 1
 _TOLD = 3  # parts of the loss that are named
 _WORTH_TELLING = 0.05
 _FRACTIONS = {
@@ -75,6 +76,12 @@ def strong(found: Series) -> Verdict | None:
     good = _reached(counts, efficiency, RATINGS[0][0])
     if said != "good":
         text += f"; it is good up to {good} processors" if good > 1 else "; it is good on no more than one processor"
+    beyond = counts[(counts > 1) & (efficiency > _SUPERLINEAR)]
+    if len(beyond):
+        text += (
+            f"; on {' and '.join(sorted({f'{beyond.min():g}', f'{beyond.max():g}'}, key=int))} it is above 1, so the "
+            "one-processor run is slower than its work explains (caches, memory, or how it was measured)"
+        )
     point = turning_point(rows)
     if point is not None and point.reached:
         text += f"; fastest on {point.processors}, more are slower"
@@ -165,6 +172,7 @@ def all_of(
         found.append(said)
     if not grows and (chain := weak_series(scaling)) is not None:
         found.append(weak(chain))
-    if main is not None and parts is not None and len(parts):
+    # of a program without parts there is nothing to say but that the loss is in the program
+    if main is not None and parts is not None and (len(parts) > 1 or (parts["cause"] != "time").any()):
         found += lost(parts, main.processors[-1])
     return found

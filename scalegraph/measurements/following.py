@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -33,6 +35,16 @@ def following(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
         if all(_share(rows, name, processors) or (layout and _rises(rows, name, processors)) for rows in groups):
             found.append(name)
     return tuple(found)
+
+
+def filled(measured: MeasurementSet, name: str, others: Sequence[str]) -> bool:
+    """Whether *name* counts the nodes that one of the *others* fills: never more, and the same for the same number."""
+    points = measured.points
+    return names.counts_nodes(name) and any(
+        bool((points[other] >= points[name]).all()) and _rises(points, name, other)
+        for other in others
+        if not names.counts_nodes(other)
+    )
 
 
 def _share(rows: pd.DataFrame, name: str, processors: str) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import names
-from scalegraph.measurements.following import following
+from scalegraph.measurements.following import filled, following
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
 from scalegraph.measurements.runs import ALL, thinned, totals, varies
@@ -168,6 +168,7 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
     if not found:
         found = [name for name in fits if name == "N"]
     several = [name for name in found if varies(measured.points[name])]
+    several = [name for name in several if not filled(measured, name, several)]
     if len(several) > 1:
         listed = " and ".join(several)
         product = "*".join(several)

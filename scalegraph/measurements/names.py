@@ -99,6 +99,11 @@ def counts_processors(name: str) -> bool:
     return len(words) < 5 and words[-1] in _COUNTED and all(word in _COUNTING for word in words[:-1])
 
 
+def counts_nodes(name: str) -> bool:
+    """Whether *name* is one of a number of nodes, each of several processors."""
+    return counts_processors(name) and "node" in (short := plain(name)).replace("host", "node") and "_per_" not in short
+
+
 def without_unit(title: str) -> tuple[str, str]:
     """Return name and unit of a title such as ``time [ms]``, ``time (s)``, ``wall_s`` or ``t in us``."""
     if (match := _BRACKETED.match(title)) and match[1]:

@@ -33,11 +33,13 @@ def test_nodes_that_ranks_fill_tell_no_problems_apart(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     rows = [f"{p},{max(1, p // 4)},{100 / p + 1}" for p in (1, 2, 4, 8, 16)]
     table.write_text("Num MPI ranks,Num nodes,time_s\n" + "\n".join(rows) + "\n")
-    with pytest.raises(Unanswered, match="--processors"):
-        opened([table])
-    with opened([table], said={"processors": "Num MPI ranks"}) as study:
+    with opened([table]) as study:
         made = StudyData.from_runs(study.runs()).scaling
     assert made["efficiency"].notna().all()
+    assert list(made["processors"]) == [1, 2, 4, 8, 16]
+    table.write_text("nodes,threads,time_s\n1,4,9\n2,2,8\n2,4,5\n4,4,3\n")
+    with pytest.raises(Unanswered, match=r"'nodes\*threads'"):
+        opened([table])
 
 
 def test_a_size_that_grows_with_the_processors_stays_a_size(tmp_path: Path) -> None:

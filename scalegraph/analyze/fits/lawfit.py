@@ -189,23 +189,24 @@ def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
     other = max(apart, key=lambda rival: rival.weight)
     share = float(select.differ(fit.predict([far]), other.predict([far]))[0])
     names = " or ".join(rival.title for rival in apart)
+    place = telling(fit, other, largest)
+    what = f"measure at N >= {place:g}" if place else "their noise hides that: repeat the measurements"
     return (
-        f"These points cannot tell {fit.title} from {names}: at N = {far:g} they differ by {100 * share:.0f} %; "
-        f"measure at N >= {telling(fit, other, largest):g}."
+        f"These points cannot tell {fit.title} from {names}: at N = {far:g} they differ by {100 * share:.0f} %; {what}."
     )
 
 
-def telling(fit: Fit, other: Fit, largest: float) -> float:
+def telling(fit: Fit, other: Fit, largest: float) -> float | None:
     """Return the least N beyond the points, in powers of 2, where one measurement would tell the laws apart.
 
     There they differ by more than four standard deviations of what *fit* predicts for the mean of three repetitions,
-    and by more than 2 %.
+    and by more than 2 %. ``None`` where that takes more than 64 times the largest N.
     """
     place = largest
-    for _ in range(10):
+    for _ in range(6):
         place *= 2
         at = np.array([[place]])
         first, second = float(fit.predict(at)[0]), float(other.predict(at)[0])
         if abs(first - second) > max(4 * fit.curve.noise * abs(first) / math.sqrt(3), 0.02 * abs(first)):
             return place
-    return place
+    return None
