@@ -73,11 +73,14 @@ def _compute(
     from scalegraph.request import quantities
     from scalegraph.views import render
 
-    table = quantities.compute(Session().study_data(study), name, processors)
+    data = Session().study_data(study)
+    table = quantities.compute(data, name, processors)
     if output is not None:
         render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
     if as_json:
         print_json({"study": str(source), "what": name, "rows": _documents(table)})
+    elif output is None and quantities.blank(table):
+        click.echo(f"nothing: {quantities.why_blank(data, name)}")
     elif output is None:
         show(table)
 
@@ -95,9 +98,6 @@ def _json(cell: Any) -> Any:
 
 def show(table: pd.DataFrame) -> None:
     """Print a table, four digits a number."""
-    if table.empty:
-        click.echo("nothing: no run of the study gives it")
-        return
     texts = [i for i, name in enumerate(table.columns) if table[name].map(lambda cell: isinstance(cell, str)).any()]
     rows = [[_cell(cell) for cell in row] for row in table.itertuples(index=False)]
     print_rows([str(name) for name in table.columns], rows, left=texts)

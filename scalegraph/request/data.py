@@ -72,12 +72,23 @@ def bound_of(metric: str, bound: str) -> str:
 def why_no_matrix(data: StudyData, bound: str) -> str:
     """Return why `matrix` gives none for a study, and what to do about it."""
     if not data.runs:
-        return "the study has no run yet"
+        words = registry()["matrix"].build(data).empty if data.imported is not None else ""
+        return f"{words[:1].lower()}{words[1:].rstrip('.')}" if words else "the study has no run yet"
     if bound == "speed":
         return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
     speed = matrix(data, "speed", metric="isospeed")
     if speed is not None and any(n < n2 for n, n2 in speed.values):
         return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
+    if data.runs[0].source == "imported" and bound == "memory" and data.table.get("memory_bytes") is None:
+        return (
+            "no memory is met on several processor counts, as none is known of any run; "
+            "--as memory_bytes=METRIC names it when the measurements are imported"
+        )
+    if data.runs[0].source == "imported":
+        return (
+            f"no {bound} is met on several processor counts; a matrix needs several problem sizes on each of them, "
+            f"also on one processor, or another value of --{bound}"
+        )
     return (
         f"no {bound} is met on several processor counts; "
         f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"

@@ -12,7 +12,7 @@ from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request import modelling, scalability
-from scalegraph.views import StudyData, verdicts
+from scalegraph.views import StudyData, registry, verdicts
 from scalegraph.views.pop import efficiencies, path_efficiencies
 
 Table: TypeAlias = pd.DataFrame
@@ -212,6 +212,52 @@ _ALL = (
 _MODELLED = ("models", "back-test-regions")
 _WITHOUT_RUNS = ("runs", "searches", *_MODELLED, "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
 QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
+
+
+# The view of a quantity, whose empty state says what is missing and how to get it
+_VIEWS = {
+    "turning": "latency",
+    "sources": "latency-sources",
+    "overheads": "overheads",
+    "breakdown": "breakdown",
+    "profile": "profile",
+    "lines": "lines",
+    "processors": "processors",
+    "verdicts": "verdicts",
+    "loss": "verdicts",
+    "pop": "pop",
+    "pop-regions": "pop",
+    "matrix": "matrix",
+    "matrix-time": "matrix",
+    "isospeed-matrix": "isospeed-speed",
+    "isoefficiency-matrix": "matrix",
+    "average": "average-scalability",
+    "overestimation": "overestimation",
+    "asymptotic-speed": "isospeed-speed",
+    "prediction": "miss-prediction",
+    "what-if": "what-if",
+    "laws": "laws",
+    "models": "region-models",
+    "karp-flatt": "serial-fraction",
+    "isoefficiency": "isoefficiency",
+    "back-test": "back-test",
+}
+_KEYS = ("processors", "label", "problem", "repetition", "reference", "n", "n2")
+
+
+def blank(table: Table) -> bool:
+    """Whether a table has no row, or nothing in its rows beside what they are of."""
+    left = table.drop(columns=[name for name in _KEYS if name in table.columns])
+    return table.empty or bool(left.replace("", None).isna().to_numpy().all())
+
+
+def why_blank(data: StudyData, name: str) -> str:
+    """Return why quantity *name* has no number in a study, and how to get one."""
+    if data.table.empty or name in _VIEWS:
+        view = registry()[_VIEWS.get(name, "time")].build(data)
+        if view.empty:
+            return view.empty
+    return "no run of the study gives it"
 
 
 def compute(data: StudyData, name: str, processors: int | None = None) -> Table:

@@ -1,0 +1,53 @@
+"""A quantity without numbers says what is missing and how to get it, not only that there is nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    table = tmp_path / "t.csv"
+    table.write_text("threads,time [s]\n1,4.4\n2,2.5\n4,1.9\n6,1.5\n8,1.2\n")
+    return table
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("breakdown", "accounting of processor time"),
+        ("overheads", "accounting by cause"),
+        ("pop", "busy"),
+        ("lines", "collect"),
+        ("isoefficiency", "several sizes on each count"),
+        ("what-if", "--what-if"),
+    ],
+)
+def test_quantities_that_measurements_lack_say_what_they_need(call: Any, measured: Path, name: str, words: str) -> None:
+    code, out, _ = call("analyze", measured, "--what", name)
+    assert code == 0
+    assert out.startswith("nothing: ")
+    assert words in out
+
+
+def test_numbers_that_are_there_are_shown(call: Any, measured: Path) -> None:
+    assert "1.760" in call("analyze", measured, "--what", "speedup")[1]
+
+
+def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> None:
+    table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
+    table.write_text("x,time [s]\n10,1.0\n20,2.1\n40,4.0\n80,8.2\n160,16\n")
+    assert call("import", table, "--column", "x=parameter", "-o", made)[0] == 0
+    assert "which of their parameters counts processors" in call("analyze", made, "--what", "speedup")[1]
+    assert "which of their parameters counts processors" in call("matrix", made)[2]
+
+
+def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("threads,n,time [s]\n1,1,4.4\n2,2,4.5\n4,4,4.7\n")
+    err = call("matrix", table)[2]
+    assert "several problem sizes" in err
+    assert "request" not in err
