@@ -1,0 +1,267 @@
+"""What the events of an OTF2 archive become: columns, location by location; messages are matched at the end."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from scalegraph.traces.builder import Builder
+from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, TaskStep, What
+from scalegraph.traces.model import Region
+
+_SEND, _RECEIVE = 0, 1
+_UNDEFINED = 0xFFFFFFFF
+_ROOTS = 0xFFFFFFF0  # numbers from here on say that there is none, or that it is the member itself
+
+
+class Collector:
+    """Takes the events of one location after the other. `handle` names the functions that the library calls."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        regions: Array,
+        metrics: dict[int, list[tuple[int, str]]],
+        base: int,
+        own: dict[int, str] | None = None,
+    ) -> None:
+        """*regions* numbers regions by reference; *metrics* gives the members (number, type) of a metric class.
+
+        Time *base* of the archive is tick 0. *own* names the kind of rows that a metric class of ours holds.
+        """
+        self._own = own or {}
+        self._builder, self._regions, self._metrics, self._base = builder, regions, metrics, base
+        self.location = 0
+        self._times: list[int] = []
+        self._codes: list[int] = []
+        self._ends: list[tuple[Any, ...]] = []  # sends and receives of all locations
+        self._pending: dict[int, Any] = {}
+        self._begun: list[int] = []
+        self._values: list[tuple[int, int, bytes]] = []
+        self._tasks: dict[tuple[int, int], int] = {}
+
+    def handle(self) -> dict[str, Callable[..., int]]:
+        """Return the functions by the names of events."""
+        append_time, append_code = self._times.append, self._codes.append
+
+        def enter(_l: int, time: int, _p: int, _d: Any, _a: Any, region: int) -> int:
+            append_time(time)
+            append_code(region)
+            return 0
+
+        def leave(_l: int, time: int, _p: int, _d: Any, _a: Any, region: int) -> int:
+            append_time(time)
+            append_code(~region)
+            return 0
+
+        def metric(_l: int, time: int, _p: int, _d: Any, _a: Any, number: int, n: int, _types: Any, data: int) -> int:
+            self._values.append((time, number, ctypes.string_at(data, 8 * n)))
+            return 0
+
+        return {"Enter": enter, "Leave": leave, "Metric": metric, **self._of_messages(), **self._of_threads()}
+
+    def _of_messages(self) -> dict[str, Callable[..., int]]:
+        ends, pending = self._ends, self._pending
+
+        def send(_l: int, time: int, _p: int, _d: Any, _a: Any, rank: int, comm: int, tag: int, size: int) -> int:
+            ends.append((_SEND, self.location, time, time, rank, comm, tag, size))
+            return 0
+
+        def receive(_l: int, time: int, _p: int, _d: Any, _a: Any, rank: int, comm: int, tag: int, size: int) -> int:
+            ends.append((_RECEIVE, self.location, time, time, rank, comm, tag, size))
+            return 0
+
+        def isend(_l: int, t: int, _p: int, _d: Any, _a: Any, rank: int, comm: int, tag: int, size: int, r: int) -> int:
+            pending[r] = len(ends)
+            ends.append((_SEND, self.location, t, t, rank, comm, tag, size))
+            return 0
+
+        def sent(_l: int, time: int, _p: int, _d: Any, _a: Any, request: int) -> int:
+            at = pending.pop(request, None)
+            if isinstance(at, int):
+                ends[at] = (*ends[at][:3], time, *ends[at][4:])
+            return 0
+
+        def post(_l: int, time: int, _p: int, _d: Any, _a: Any, request: int) -> int:
+            pending[request] = (time,)
+            return 0
+
+        def irecv(_l: int, t: int, _p: int, _d: Any, _a: Any, rank: int, comm: int, tag: int, size: int, r: int) -> int:
+            at = pending.pop(r, None)
+            ends.append((_RECEIVE, self.location, at[0] if isinstance(at, tuple) else t, t, rank, comm, tag, size))
+            return 0
+
+        def begin(_l: int, time: int, _p: int, _d: Any, _a: Any) -> int:
+            self._begun.append(time)
+            return 0
+
+        def end(
+            _l: int, time: int, _p: int, _d: Any, _a: Any, op: int, comm: int, root: int, out: int, into: int
+        ) -> int:
+            start = self._begun.pop() if self._begun else time
+            self._builder.rows("collectives").add(
+                start - self._base, time - self._base, self.location, op, NOBODY if comm == _UNDEFINED else comm,
+                root if root < _ROOTS else NOBODY, _signed(out), _signed(into),
+            )  # fmt: skip
+            return 0
+
+        return {"MpiSend": send, "MpiRecv": receive, "MpiIsend": isend, "MpiIsendComplete": sent,
+                "MpiIrecvRequest": post, "MpiIrecv": irecv, "MpiCollectiveBegin": begin,
+                "MpiCollectiveEnd": end}  # fmt: skip
+
+    def _of_threads(self) -> dict[str, Callable[..., int]]:
+        locks, tasks = self._builder.rows("locks"), self._builder.rows("tasks")
+
+        def omp_lock(step: LockStep) -> Callable[..., int]:
+            def call(_l: int, time: int, _p: int, _d: Any, _a: Any, lock: int, order: int) -> int:
+                locks.add(time - self._base, self.location, lock, order, step)
+                return 0
+
+            return call
+
+        def thread_lock(step: LockStep) -> Callable[..., int]:
+            def call(_l: int, time: int, _p: int, _d: Any, _a: Any, _model: int, lock: int, order: int) -> int:
+                locks.add(time - self._base, self.location, lock, order, step)
+                return 0
+
+            return call
+
+        def omp_task(step: TaskStep) -> Callable[..., int]:
+            def call(_l: int, time: int, _p: int, _d: Any, _a: Any, task: int) -> int:
+                tasks.add(time - self._base, self.location, _signed(task), step, NOBODY)
+                return 0
+
+            return call
+
+        def thread_task(step: TaskStep) -> Callable[..., int]:
+            def call(_l: int, t: int, _p: int, _d: Any, _a: Any, _team: int, creator: int, generation: int) -> int:
+                # generation 0 is the implicit task that a thread has from the start: it is never created
+                number = creator << 32 | generation if generation else 0
+                tasks.add(t - self._base, self.location, _signed(number), step, NOBODY)
+                return 0
+
+            return call
+
+        return {
+            "OmpAcquireLock": omp_lock(LockStep.ACQUIRED), "OmpReleaseLock": omp_lock(LockStep.RELEASED),
+            "ThreadAcquireLock": thread_lock(LockStep.ACQUIRED), "ThreadReleaseLock": thread_lock(LockStep.RELEASED),
+            "OmpTaskCreate": omp_task(TaskStep.CREATED), "OmpTaskSwitch": omp_task(TaskStep.SWITCHED_TO),
+            "OmpTaskComplete": omp_task(TaskStep.ENDED), "ThreadTaskCreate": thread_task(TaskStep.CREATED),
+            "ThreadTaskSwitch": thread_task(TaskStep.SWITCHED_TO), "ThreadTaskComplete": thread_task(TaskStep.ENDED),
+        }  # fmt: skip
+
+    def other(self, name: str, time: int) -> None:
+        """Keep an event of another kind as a mark with its name."""
+        region = self._builder.region(("event", name), lambda: Region(name, kind="mark"))
+        self._builder.rows("marks").add(time - self._base, self.location, region, 0)
+        self._builder.note(f"{name} events, kept as marks")
+
+    def flush(self, *, end_of_location: bool = False) -> None:
+        """Hand over what has come so far."""
+        if self._times:
+            codes = np.array(self._codes, np.int64)
+            enters = codes >= 0
+            references = np.where(enters, codes, ~codes)
+            known = references < len(self._regions)
+            regions = np.where(
+                known, self._regions[np.where(known, references, 0)] if len(self._regions) else 0, NOBODY
+            )
+            self._builder.add("calls", time=self.ticks(self._times), location=self.location,
+                              what=np.where(enters, What.ENTER, What.LEAVE), region=regions)  # fmt: skip
+            self._times.clear()
+            self._codes.clear()
+        self._flush_values()
+        if end_of_location:
+            self._builder.note("collective operations that do not end", len(self._begun))
+            self._begun.clear()
+            self._pending.clear()
+
+    def ticks(self, times: Any) -> Array:
+        """Return ticks from the clock's offset; OTF2's times are unsigned."""
+        made: Array = (np.array(times, np.uint64) - np.uint64(self._base % 2**64)).astype(np.int64)
+        return made
+
+    def _flush_values(self) -> None:
+        by_class: dict[int, list[tuple[int, bytes]]] = {}
+        for time, number, data in self._values:
+            by_class.setdefault(number, []).append((time, data))
+        self._values.clear()
+        made: list[tuple[Array, ...]] = []
+        for number, rows in by_class.items():
+            members = self._metrics.get(number, [])
+            rows_whole = [row for row in rows if len(row[1]) == 8 * len(members)]
+            self._builder.note("values of metrics that are not defined", len(rows) - len(rows_whole))
+            if rows_whole and members:
+                bits = np.frombuffer(b"".join(row[1] for row in rows_whole), np.int64).reshape(-1, len(members))
+                if number in self._own:
+                    self._add_own(self._own[number], bits)
+                    continue
+                made.append(_counters(self.ticks([row[0] for row in rows_whole]), bits, members))
+        if made:
+            moment, metric, value, exact = (np.concatenate(columns) for columns in zip(*made, strict=True))
+            order = np.argsort(moment, kind="stable")
+            self._builder.add("counters", time=moment[order], location=self.location, metric=metric[order],
+                              value=value[order], exact=exact[order])  # fmt: skip
+
+    def _add_own(self, kind: str, bits: Array) -> None:
+        """Add whole rows of ours; *bits* has shape (rows, columns)."""
+        columns = {
+            name: np.ascontiguousarray(bits[:, at]).view(np.float64) if dtype.kind == "f" else bits[:, at]
+            for at, (name, dtype) in enumerate(KINDS[kind].columns.items())
+        }
+        self._builder.add(kind, **columns)
+
+    def match_messages(self, members: dict[int, Array]) -> None:
+        """Match sends and receives, in their order, by communicator, both ends and tag; *members* by rank."""
+        if not self._ends:
+            return
+        which, here, first, second, rank, comm, tag, size = (np.array(c) for c in zip(*self._ends, strict=True))
+        self._ends.clear()
+        there = np.full(len(which), NOBODY, np.int64)
+        for communicator, locations in members.items():
+            rows = (comm == communicator) & (rank < len(locations))
+            there[rows] = locations[rank[rows]]
+        first, second = self.ticks(first), self.ticks(second)
+        sender, receiver = np.where(which == _SEND, here, there), np.where(which == _SEND, there, here)
+        # receives match in the order in which they were posted, whenever they are complete
+        order = np.lexsort((first, here))
+        group = np.unique(np.stack([comm, sender, receiver, tag], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        turn = np.empty(len(which), np.int64)
+        for kind in (_SEND, _RECEIVE):
+            rows = order[which[order] == kind]
+            rows = rows[np.argsort(group[rows], kind="stable")]
+            starts = np.flatnonzero(np.r_[True, group[rows][1:] != group[rows][:-1]]) if len(rows) else rows
+            turn[rows] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
+        key = group * (len(which) + 1) + turn
+        sends, receives = order[which[order] == _SEND], order[which[order] == _RECEIVE]
+        _, in_sends, in_receives = np.intersect1d(key[sends], key[receives], assume_unique=True, return_indices=True)
+        partner = np.full(len(which), -1, np.int64)
+        partner[sends[in_sends]] = receives[in_receives]
+        alone = receives[~np.isin(np.arange(len(receives)), in_receives)]
+        mate = partner[sends]
+        matched = mate >= 0
+        unknown = np.full(len(alone), NO_TIME, np.int64)
+        rows = np.r_[sends, alone]
+        self._builder.add(
+            "messages",
+            sent=np.r_[first[sends], unknown], left=np.r_[second[sends], unknown],
+            posted=np.r_[np.where(matched, first[mate], NO_TIME), first[alone]],
+            received=np.r_[np.where(matched, second[mate], NO_TIME), second[alone]],
+            sender=sender[rows], receiver=receiver[rows], size=size[rows], tag=tag[rows], communicator=comm[rows],
+        )  # fmt: skip
+
+
+def _counters(time: Array, bits: Array, members: list[tuple[int, str]]) -> tuple[Array, ...]:
+    """Return time, metric, value and exact value of every member of a class; *bits* has shape (events, members)."""
+    whole = np.array([kind != "DOUBLE" for _, kind in members])
+    value = np.where(whole, bits.astype(np.float64), np.ascontiguousarray(bits).view(np.float64))
+    exact = np.where(whole, bits, 0)
+    metric = np.broadcast_to(np.array([number for number, _ in members]), bits.shape)
+    return np.repeat(time, len(members)), metric.reshape(-1), value.reshape(-1), exact.reshape(-1)
+
+
+def _signed(number: int) -> int:
+    return number if number < 2**63 else number - 2**64

@@ -1,0 +1,220 @@
+"""OTF2 archives, by the package ``otf2``; the anchor file may have any name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalegraph.traces.formats import Reader, Reading
+from scalegraph.traces.kinds import NOBODY, Array
+from scalegraph.traces.model import Communicator, Group, Location, Metric, Region, Trace
+from scalegraph.traces.otf2_events import Collector
+from scalegraph.traces.otf2_library import BATCH, Callbacks, package, silence
+from scalegraph.traces.otf2_own import row_kind, unpack
+
+_MODES = {"ACCUMULATED": "sum", "ABSOLUTE": "last", "RELATIVE": "next"}
+_KINDS = {"CPU_THREAD": "thread", "ACCELERATOR_STREAM": "accelerator", "METRIC": "metric"}
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    return path.name.lower().endswith(".otf2") or head.startswith(b"OTF2")
+
+
+class _Archive:
+    """An open archive: its definitions as ours, and the numbers they have here by OTF2's references."""
+
+    def __init__(self, reading: Reading, high: Any, low: Any) -> None:
+        self.reading, self.low = reading, low
+        self.source: Any = high.reader.Reader(str(reading.path))
+        self.handle = self.source._handle
+        self.definitions: Any = self.source.definitions
+        self.clock: Any = self.definitions.clock_properties
+        self.locations: list[Any] = list(self.definitions.locations)
+        self.metrics: dict[int, list[tuple[int, str]]] = {}
+        self.members: dict[int, Array] = {}
+        self.rows: dict[int, str] = {}
+        self.adopted = False
+
+    def define(self) -> None:
+        """Put the definitions into the builder."""
+        builder, text = self.reading.builder, str
+        meta = builder.meta
+        meta.ticks_per_second, meta.offset = int(self.clock.timer_resolution), int(self.clock.global_offset)
+        meta.creator = text(self.low.Reader_GetCreator(self.handle) or "")
+        meta.properties["machine"] = text(self.low.Reader_GetMachineName(self.handle) or "")
+        for location in self.locations:
+            group, ref = location.group, location._ref
+            number = NOBODY if group is None else self._group(group)
+            kind = _KINDS.get(_name(location.type), _name(location.type).lower())
+            builder.location(ref, lambda n=location.name, k=kind, g=number, r=ref: Location(n, k, g, str(r)))  # type: ignore[misc]
+        for region in self.definitions.regions:
+            made = Region(region.name, region.source_file or "", region.begin_line_number,
+                          _name(region.region_role).lower())  # fmt: skip
+            builder.region(region._ref, lambda made=made: made)  # type: ignore[misc]
+        self._define_metrics()
+        self._define_communicators()
+
+    def _group(self, group: Any) -> int:
+        builder, parent, chain = self.reading.builder, NOBODY, []
+        node = group.system_tree_parent
+        while node is not None:
+            chain.append(node)
+            node = node.parent
+        for node in reversed(chain):
+            key = ("node", node._ref)
+            made = Group(node.name, node.class_name, parent)
+            parent = builder.group(key, lambda made=made: made)  # type: ignore[misc]
+        kind = _name(group.location_group_type).lower()
+        return builder.group(("group", group._ref), lambda: Group(group.name, kind, parent))
+
+    def _define_metrics(self) -> None:
+        for metric in self.definitions.metrics:
+            members = getattr(metric, "members", None)
+            if members is None:  # an instance of a class, for another scope
+                members = metric.metric_class.members
+            numbers = []
+            for member in members:
+                mode = next((ours for word, ours in _MODES.items() if word in _name(member.metric_mode)), "last")
+                kind = _name(member.value_type)
+                made = Metric(member.name, member.unit or "", mode, kind != "DOUBLE", str(member._ref))
+                numbers.append((self.reading.builder.metric(member._ref, lambda made=made: made), kind))  # type: ignore[misc]
+            self.metrics[metric._ref] = numbers
+
+    def _define_communicators(self) -> None:
+        """Give communicators their references as numbers; those between are empty."""
+        builder = self.reading.builder
+        comms = {comm._ref: comm for comm in self.definitions.comms}
+        for ref in range(max(comms, default=-1) + 1 if max(comms, default=-1) < 10**6 else 0):
+            comm = comms.get(ref)
+            group = getattr(comm, "group", None)
+            places = group.members if group is not None else ()
+            numbers = tuple(builder.location(place._ref, lambda: Location("?")) for place in places)
+            self.members[ref] = np.array(numbers, np.int64)
+            name = comm.name if comm is not None else ""
+            builder.communicator(ref, lambda name=name, numbers=numbers: Communicator(name, numbers))  # type: ignore[misc]
+
+    def regions(self) -> Array:
+        """Return the number of each region by its reference."""
+        refs = [region._ref for region in self.definitions.regions]
+        numbers = np.full(min(max(refs, default=-1) + 1, 10**7), NOBODY, np.int64)
+        for ref in refs:
+            if ref < len(numbers):
+                numbers[ref] = self.reading.builder.region(ref, lambda: Region("?"))
+        return numbers
+
+    def adopt(self) -> None:
+        """Take references for numbers: the archive was written so."""
+        builder, self.adopted = self.reading.builder, True
+        for metric in self.definitions.metrics:
+            members = list(metric.members)
+            self.metrics[metric._ref] = [(m._ref, _name(m.value_type)) for m in members]
+            kind = row_kind([member.name for member in members])
+            if kind:
+                self.rows[metric._ref] = kind
+        for number, communicator in enumerate(builder.definitions.communicators):
+            self.members[number] = np.array(communicator.members, np.int64)
+
+    def number(self, location: Any) -> int:
+        """Return the number of an OTF2 location."""
+        if self.adopted:
+            return int(location._ref)
+        return self.reading.builder.location(location._ref, lambda: Location("?"))
+
+    def events(self, collector: Collector) -> None:
+        """Read the events of every location."""
+        low, handle, reading = self.low, self.handle, self.reading
+        for location in self.locations:
+            low.Reader_SelectLocation(handle, location._ref)
+        try:  # local definitions renumber what the events refer to; an archive may do without
+            low.Reader_OpenDefFiles(handle)
+        except low.Error:
+            pass
+        else:
+            for location in self.locations:
+                self._local_definitions(location)
+            low.Reader_CloseDefFiles(handle)
+        low.Reader_OpenEvtFiles(handle)
+        callbacks = Callbacks(collector.handle(), collector.other)
+        done, total = 0, sum(location.number_of_events for location in self.locations) or 1
+        for location in self.locations:
+            collector.location = self.number(location)
+            count = 0
+            try:
+                events = low.Reader_GetEvtReader(handle, location._ref)
+                low.Reader_RegisterEvtCallbacks(handle, events, callbacks.struct, None)
+                # asking for more than there are is an error of the library, so the definitions say when to stop
+                while count < location.number_of_events:
+                    wanted = min(BATCH, location.number_of_events - count)
+                    got = low.Reader_ReadLocalEvents(handle, events, wanted)
+                    count += got
+                    collector.flush()
+                    reading.step((done + count) / total)
+                    if got < wanted:
+                        break
+                low.Reader_CloseEvtReader(handle, events)
+            except (low.Error, ValueError) as error:
+                collector.flush()
+                reading.broken(f"the events of location {location._ref} ('{location.name}') are damaged: {_why(error)}")
+            collector.flush(end_of_location=True)
+            if count != location.number_of_events and not reading.builder.meta.damage:
+                reading.broken(f"location {location._ref} ('{location.name}') has {count:,} events; "
+                               f"{location.number_of_events:,} were expected")  # fmt: skip
+            done += location.number_of_events
+
+    def _local_definitions(self, location: Any) -> None:
+        low = self.low
+        try:
+            reader = low.Reader_GetDefReader(self.handle, location._ref)
+            if reader:
+                low.Reader_ReadAllLocalDefinitions(self.handle, reader)
+                low.Reader_CloseDefReader(self.handle, reader)
+        except (low.Error, ValueError) as error:
+            self.reading.broken(f"the definitions of location {location._ref} are damaged: {_why(error)}")
+
+
+def _name(value: Any) -> str:
+    """Return the name of one of the package's enumerated values."""
+    return str(value).rsplit(".", 1)[-1]
+
+
+def _why(error: Exception) -> str:
+    text = str(error).split(":", 1)[-1].strip().rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _read(reading: Reading) -> Trace:
+    high, low = package()
+    with silence():
+        try:
+            archive = _Archive(reading, high, low)
+            return _archive(reading, archive)
+        except (low.Error, high.error.TraceReaderError, ValueError, AttributeError, KeyError, TypeError) as error:
+            reading.broken(f"is no whole OTF2 archive: {_why(error)}")
+            return reading.builder.finish()
+
+
+def _archive(reading: Reading, archive: _Archive) -> Trace:
+    own = unpack(archive.low, archive.handle)
+    if own is None:
+        archive.define()
+        collector = Collector(reading.builder, archive.regions(), archive.metrics, int(archive.clock.global_offset))
+    else:
+        reading.builder.definitions, reading.builder.meta, base = own
+        archive.adopt()
+        regions = np.arange(len(reading.builder.definitions.regions))
+        collector = Collector(reading.builder, regions, archive.metrics, -base, archive.rows)
+    archive.events(collector)
+    collector.match_messages(archive.members)
+    meta = reading.builder.meta
+    if own is not None:
+        return reading.builder.finish(begin=meta.begin, end=meta.end)
+    trace = reading.builder.finish()
+    length = int(archive.clock.trace_length)
+    if trace.meta.begin >= 0 and trace.meta.end <= length < 2**62:
+        trace.meta.begin, trace.meta.end = 0, length
+    return trace
+
+
+READER = Reader("otf2", "OTF2 archive", (".otf2",), _recognises, _read, order=20, needs="otf2")

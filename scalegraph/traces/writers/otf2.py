@@ -1,0 +1,262 @@
+"""OTF2 archives, by the package ``otf2``. Events are written location by location in order of time.
+
+Calls, counters, collective operations and messages become OTF2's own events; rows for which OTF2 has none become values
+of a metric class whose members are their columns, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalegraph.base.errors import InputError
+from scalegraph.traces.formats import Writer, Writing
+from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, Operation, What
+from scalegraph.traces.model import Trace
+from scalegraph.traces.otf2_library import package, silence
+from scalegraph.traces.otf2_own import PREFIX, PROPERTY, pack
+
+Row = dict[str, Any]
+_MODES = {"sum": "ACCUMULATED_START", "last": "ABSOLUTE_POINT", "next": "RELATIVE_NEXT"}
+
+
+class _Archive:
+    """An archive that is being written."""
+
+    def __init__(self, high: Any, low: Any, place: Path, trace: Trace) -> None:
+        self.high, self.low, self.trace = high, low, trace
+        times = [part.first for parts in trace.parts.values() for part in parts if part.first <= part.last]
+        self.base = min([trace.meta.begin, *times])
+        self.writer: Any = high.writer.Writer(
+            str(place.parent), archive_name=place.stem, timer_resolution=trace.meta.ticks_per_second
+        )
+        low.Archive_SetProperty(self.writer._handle, PROPERTY, pack(trace.definitions, trace.meta, self.base), True)
+        self._define()
+
+    def _define(self) -> None:
+        high, found, made = self.high, self.trace.definitions, self.writer.definitions
+        node = made.system_tree_nodes.create("trace", class_name="machine", parent=None)
+        groups = [made.location_groups.create(group.name, system_tree_parent=node) for group in found.groups]
+        if any(not 0 <= location.group < len(groups) for location in found.locations):
+            groups.append(made.location_groups.create("", system_tree_parent=node))
+        self.locations = [
+            made.locations.create(location.name, group=groups[location.group if location.group < len(groups) else -1])
+            for location in found.locations
+        ]
+        self.regions = [
+            made.regions.create(r.name, source_file=r.file, begin_line_number=max(r.line, 0)) for r in found.regions
+        ]
+        kind = high.enums.Type
+        for metric in found.metrics:
+            mode = getattr(high.enums.MetricMode, _MODES.get(metric.mode, "ABSOLUTE_POINT"))
+            made.metric_members.create(metric.name, metric_mode=mode, unit=metric.unit,
+                                       value_type=kind.INT64 if metric.integer else kind.DOUBLE)  # fmt: skip
+        members = list(made.metric_members)
+        self.metrics = [self._class([member]) for member in members]
+        self.rows = {
+            name: self._class([
+                made.metric_members.create(f"{PREFIX}{name}.{column}",
+                                           value_type=kind.DOUBLE if t.kind == "f" else kind.INT64)
+                for column, t in spec.columns.items()
+            ])
+            for name, spec in KINDS.items()
+        }  # fmt: skip
+        self._define_communicators()
+        self.messages = _Messages(self)
+
+    def _class(self, members: list[Any]) -> Any:
+        return self.writer.definitions.metrics.create(
+            members=tuple(members), occurrence=self.high.enums.MetricOccurrence.ASYNCHRONOUS,
+            recorder_kind=self.high.enums.RecorderKind.CPU, _type=self.high.definitions.MetricClass)  # fmt: skip
+
+    def _define_communicators(self) -> None:
+        high, made = self.high, self.writer.definitions
+        types = high.enums.GroupType
+        made.groups.create("locations", group_type=types.COMM_LOCATIONS, paradigm=high.enums.Paradigm.MPI,
+                           members=tuple(self.locations))  # fmt: skip
+        self.comms = []
+        self.ranks: list[dict[int, int]] = []
+        for communicator in self.trace.definitions.communicators:
+            members = [member for member in communicator.members if 0 <= member < len(self.locations)]
+            group = made.groups.create(communicator.name, group_type=types.COMM_GROUP, paradigm=high.enums.Paradigm.MPI,
+                                       members=tuple(self.locations[member] for member in members))  # fmt: skip
+            self.comms.append(made.comms.create(communicator.name, group=group, _type=high.definitions.Comm))
+            self.ranks.append({member: rank for rank, member in enumerate(members)})
+
+    def write(self, number: int, events: list[tuple[int, Callable[[Any, int], None]]]) -> None:
+        """Write the *events* of location *number*, which have their ticks."""
+        out = self.writer.event_writer_from_location(self.locations[number])
+        for tick, event in sorted(events, key=lambda one: one[0]):
+            event(out, tick - self.base)
+
+    def generic(self, kind: str, row: Row, tick: int) -> tuple[int, Callable[[Any, int], None]]:
+        """Return the event that holds the whole *row*."""
+        values = list(row.values())
+        metric = self.rows[kind]
+        return tick, lambda out, time: out.metric(time, metric, values)
+
+
+def _events(archive: _Archive, trace: Trace, number: int) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
+    """Yield every event of location *number*; those of one moment in the order in which they are to stand."""
+    yield from archive.messages.of(archive, number)
+    for kind in KINDS:
+        spec = KINDS[kind]
+        columns = _own(trace, kind, number, archive.messages.native)
+        names = list(columns)
+        rows = (dict(zip(names, row, strict=True)) for row in zip(*(v.tolist() for v in columns.values()), strict=True))
+        apart = kind != "collectives" or not (columns["begin"][1:] < columns["end"][:-1]).any()
+        for row in rows:
+            native = _NATIVE[kind](archive, row) if kind in _NATIVE and apart else None
+            if native is None:
+                tick = row[spec.begin]
+                yield archive.generic(kind, row, archive.base if tick == NO_TIME else tick)
+            else:
+                yield from native
+
+
+def _own(trace: Trace, kind: str, number: int, native: Array) -> Columns:
+    """Return the rows that the archive keeps with location *number*: the first when they name none."""
+    chunks, row = [], 0
+    for columns in trace.chunks(kind):
+        who = columns[KINDS[kind].whose[0]]
+        inside = (who >= 0) & (who < len(trace.definitions.locations))
+        keep = (who == number) | (~inside if number == 0 else False)
+        if kind == "messages":
+            keep &= ~native[row : row + len(keep)]
+        row += len(keep)
+        chunks.append({name: values[keep] for name, values in columns.items()})
+    return {n: np.concatenate([c[n] for c in chunks]) if chunks else _none() for n in KINDS[kind].columns}
+
+
+def _none() -> Array:
+    return np.empty(0, np.int64)
+
+
+class _Messages:
+    """Messages that OTF2's own events say completely: both ends known, and matched again by their order."""
+
+    def __init__(self, archive: _Archive) -> None:
+        self.columns = archive.trace.columns("messages")
+        columns, count = self.columns, len(self.columns["sent"])
+        self.native = np.zeros(count, bool)
+        self._ranks: list[tuple[int, int]] = [(0, 0)] * count
+        ends = zip(*(columns[n].tolist() for n in ("communicator", "sender", "receiver")), strict=True)
+        for row, (comm, sender, receiver) in enumerate(ends):
+            ranks = archive.ranks[comm] if 0 <= comm < len(archive.ranks) else {}
+            if sender in ranks and receiver in ranks:
+                self.native[row] = True
+                self._ranks[row] = ranks[sender], ranks[receiver]
+        for name, most in (("sent", None), ("left", None), ("posted", None), ("received", None), ("size", None),
+                           ("tag", 2**32)):  # fmt: skip
+            values = columns[name]
+            self.native &= values != NO_TIME
+            if name in {"size", "tag"}:
+                self.native &= (values >= 0) & (values < (most or 2**63 - 1))
+        self.native &= (columns["left"] >= columns["sent"]) & (columns["received"] >= columns["posted"])
+        key = [columns[name] for name in ("communicator", "sender", "receiver", "tag")]
+        order = np.lexsort((columns["sent"], *key))
+        same = np.ones(max(count - 1, 0), bool)
+        for values in key:
+            same &= values[order][1:] == values[order][:-1]
+        later = (np.diff(columns["sent"][order]) > 0) & (np.diff(columns["posted"][order]) > 0)
+        unclear = order[1:][same & ~later]
+        for values in (unclear, order[:-1][same & ~later]):
+            self.native[values] = False
+        if len(unclear):  # one that is left out would shift the others of its kind
+            together = np.stack(key, axis=1)
+            bad = {tuple(row) for row in together[~self.native].tolist()}
+            self.native &= np.array([tuple(row) not in bad for row in together.tolist()], bool)
+
+    def of(self, archive: _Archive, number: int) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
+        """Yield the events at location *number*."""
+        columns = self.columns
+        mine = self.native & ((columns["sender"] == number) | (columns["receiver"] == number))
+        for row in np.flatnonzero(mine).tolist():
+            one = {name: int(values[row]) for name, values in columns.items()}
+            comm, what, (source, target) = (
+                archive.comms[one["communicator"]],
+                (one["tag"], one["size"]),
+                self._ranks[row],
+            )
+            if one["sender"] == number:
+                yield one["sent"], _call_of("mpi_isend", target, comm, *what, row)
+                yield one["left"], _call_of("mpi_isend_complete", row)
+            if one["receiver"] == number:
+                yield one["posted"], _call_of("mpi_irecv_request", row + len(self.native))
+                yield one["received"], _call_of("mpi_irecv", source, comm, *what, row + len(self.native))
+
+
+def _call_of(method: str, *arguments: Any) -> Callable[[Any, int], None]:
+    return lambda out, time: getattr(out, method)(time, *arguments)
+
+
+_OPERATIONS = {int(operation) for operation in Operation}
+Events = list[tuple[int, Callable[[Any, int], None]]]
+
+
+def _call(archive: _Archive, row: Row) -> Events | None:
+    if not 0 <= row["region"] < len(archive.regions) or not 0 <= row["location"] < len(archive.locations):
+        return None
+    region = archive.regions[row["region"]]
+    if row["what"] == What.ENTER:
+        return [(row["time"], lambda out, time: out.enter(time, region))]
+    return [(row["time"], lambda out, time: out.leave(time, region))] if row["what"] == What.LEAVE else None
+
+
+def _counter(archive: _Archive, row: Row) -> Events | None:
+    if not 0 <= row["metric"] < len(archive.metrics) or not 0 <= row["location"] < len(archive.locations):
+        return None
+    whole = archive.trace.definitions.metrics[row["metric"]].integer
+    fits = row["value"] == float(row["exact"]) and math.copysign(1, row["value"]) == math.copysign(1, row["exact"])
+    if not fits if whole else row["exact"] != 0:
+        return None
+    metric, value = archive.metrics[row["metric"]], row["exact"] if whole else row["value"]
+    return [(row["time"], lambda out, time: out.metric(time, metric, [value]))]
+
+
+def _collective(archive: _Archive, row: Row) -> Events | None:
+    plain = (
+        0 <= row["communicator"] < len(archive.comms) and row["operation"] in _OPERATIONS and row["begin"] <= row["end"]
+    )
+    if (
+        not plain
+        or min(row["root"] + 1, row["sent"], row["received"]) < 0
+        or not 0 <= row["location"] < len(archive.locations)
+    ):
+        return None
+    operation = archive.low.CollectiveOp(row["operation"])
+    comm, root = archive.comms[row["communicator"]], row["root"] if row["root"] >= 0 else 0xFFFFFFFF
+    sizes = row["sent"], row["received"]
+    return [
+        (row["begin"], lambda out, time: out.mpi_collective_begin(time)),
+        (row["end"], lambda out, time: out.mpi_collective_end(time, operation, comm, root, *sizes)),
+    ]
+
+
+_NATIVE: dict[str, Callable[[_Archive, Row], Events | None]] = {
+    "calls": _call,
+    "counters": _counter,
+    "collectives": _collective,
+}
+
+
+def _write(writing: Writing) -> None:
+    high, low = package()
+    trace, path = writing.trace, writing.path
+    if path.exists() or path.with_suffix("").exists():
+        raise InputError(f"{path}: exists already, or the directory that belongs to it; choose another name")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with silence():
+        archive = _Archive(high, low, path, trace)
+        with contextlib.closing(archive.writer):
+            for number in range(len(archive.locations)):
+                archive.write(number, list(_events(archive, trace, number)))
+                writing.step((number + 1) / len(archive.locations))
+
+
+WRITER = Writer("otf2", "OTF2 archive", (".otf2",), _write, needs="otf2")
