@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.option_history import OptionHistory, Place
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """The views that are open for one study, and where they stood when another study came into view."""
+    """The views that are open for one study, and the window that holds them."""
 
     def __init__(self, handle: StudyHandle) -> None:
         self.handle = handle
         self.docks: list[ViewDock] = []
-        self.state = QByteArray()
+        self.window = _window()  # each desk its own: places are kept by name, and two studies have the same views
         self.arranged = False
         self.history = OptionHistory(self._apply)
         self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
@@ -57,6 +58,15 @@ class Desk:
         for dock in self.docks:
             if (dock.view.name, dock.handle.key) == place:
                 dock.set_options({name: value})
+
+
+def _window() -> QMainWindow:
+    made = QMainWindow()
+    made.setWindowFlags(Qt.WindowType.Widget)
+    made.setDockNestingEnabled(True)
+    made.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+    made.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+    return made
 
 
 def view_options(view: View, given: Any) -> dict[str, OptionValue]:

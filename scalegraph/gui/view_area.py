@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QTabWidget,
     QToolBar,
     QToolButton,
     QVBoxLayout,
@@ -81,14 +80,8 @@ class ViewArea(QWidget):
         self._desk: Desk | None = None
         self._maximised: ViewDock | None = None
         self._before_maximised = QByteArray()
-        self._window = QMainWindow()
-        self._window.setWindowFlags(Qt.WindowType.Widget)
-        self._window.setDockNestingEnabled(True)
-        self._window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self._window.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self._stack = QStackedWidget()
         self._nothing = self._make_nothing()
-        self._stack.addWidget(self._window)
         self._stack.addWidget(self._nothing)
         self._stack.setCurrentWidget(self._nothing)
         column = QVBoxLayout(self)
@@ -169,8 +162,13 @@ class ViewArea(QWidget):
 
     @property
     def inner_window(self) -> QMainWindow:
-        """The window that holds the docks."""
+        """The window that holds the docks of the study in view."""
         return self._window
+
+    @property
+    def _window(self) -> QMainWindow:
+        assert self._desk is not None
+        return self._desk.window
 
     def arrangements(self) -> list[str]:
         """Return the names of the ready-made arrangements, in the order of their number keys."""
@@ -184,9 +182,7 @@ class ViewArea(QWidget):
         desk = self._desk_of(handle)
         self._desk = desk
         self._say("")
-        if desk.docks:
-            self._bring(desk)
-        elif not desk.arranged:
+        if not desk.docks and not desk.arranged:
             desk.arranged = True
             stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
@@ -276,7 +272,10 @@ class ViewArea(QWidget):
                 self._remove(desk, dock)
         gone = self._desks.pop(key, None)
         if gone is not None and gone is self._desk:
-            self._desk = None
+            self._desk = self._maximised = None
+        if gone is not None:
+            self._stack.removeWidget(gone.window)
+            gone.window.deleteLater()
         self._show_stack()
 
     def save_state(self) -> QByteArray:
@@ -325,6 +324,7 @@ class ViewArea(QWidget):
             desk = Desk(handle)
             desk.history.stack.indexChanged.connect(self._walked)
             self._desks[handle.key] = desk
+            self._stack.addWidget(desk.window)
             key = handle.key
             # the area may end before the study: then there is nothing to forget
             handle.destroyed.connect(lambda *_: self.forget(key) if isValid(self) else None)
@@ -337,26 +337,16 @@ class ViewArea(QWidget):
         if self._desk is None:
             return
         self._restore_all()
-        self._desk.state = self._window.saveState(_STATE_VERSION)
         if self._settings is not None and self._desk.docks:
             self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
-        for dock in self._desk.docks:
-            self._window.removeDockWidget(dock)
         self._desk = None
-
-    def _bring(self, desk: Desk) -> None:
-        for dock in desk.docks:
-            self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
-            dock.show()
-        self._window.restoreState(desk.state, _STATE_VERSION)
 
     def _make(self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
         assert self._desk is not None
         desk = self._desk
         dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
         taken = {other.objectName() for other in desk.docks}
-        # Places are kept by name: one name for two studies would give the places of one to views of the other.
-        wanted = name or f"{view.name}@{handle.key}"
+        wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
         dock.name_study(handle is not desk.handle)
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
@@ -474,7 +464,7 @@ class ViewArea(QWidget):
             desk.docks.remove(dock)
         if not isValid(dock):
             return  # Qt has taken it with its window
-        self._window.removeDockWidget(dock)
+        desk.window.removeDockWidget(dock)
         dock.stop()
         dock.setParent(None)
         dock.deleteLater()
@@ -494,7 +484,7 @@ class ViewArea(QWidget):
         self._message.setToolTip(text)
 
     def _show_stack(self, *, some: bool = False) -> None:
-        wanted = self._window if some or self.docks else self._nothing
+        wanted = self._window if self._desk is not None and (some or self.docks) else self._nothing
         if self._stack.currentWidget() is not wanted:
             self._stack.setCurrentWidget(wanted)
 

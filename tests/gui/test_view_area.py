@@ -339,6 +339,28 @@ def test_compare_shows_the_curves_of_both_studies_together_and_each_by_itself(
     assert by_study["billiard"][0].windowTitle().endswith("— billiard")
 
 
+def test_views_of_one_study_never_stand_among_those_of_another(
+    area: ViewArea, study: Any, data: StudyData, settle: Any
+) -> None:
+    area.show_study(study)
+    area.apply_arrangement("Models")
+    area.maximise(dock_of(area, "fit"))
+    settle()
+    other: Any = Handle("gauss", data)
+    area.show_study(other)
+    area.apply_arrangement("Regions")
+    area.maximise(dock_of(area, "verdicts"))
+    settle()
+    area.apply_arrangement("Isospeed")
+    settle()
+    seen = {dock.handle.key for dock in area.findChildren(ViewDock) if dock.isVisible()}
+    assert seen == {"gauss"}
+    area.show_study(study)
+    settle()
+    assert {dock.handle.key for dock in area.findChildren(ViewDock) if dock.isVisible()} == {"billiard"}
+    assert "fit" in names(area)
+
+
 def test_a_study_can_be_left_out_of_the_comparison(
     area: ViewArea, study: Any, data: StudyData, settle: Any, qtbot: Any
 ) -> None:
