@@ -133,6 +133,8 @@ def ordered(trace: Trace, kind: str) -> Columns:
     order = np.argsort(who, kind="stable")
     if kind == "messages":
         order = np.lexsort((columns["tag"], columns["sent"], who))
+    if kind == "counters":  # values of different metrics at one moment have no order
+        order = np.lexsort((columns["metric"], columns["time"], who))
     return {name: values[order] for name, values in columns.items()}
 
 

@@ -16,7 +16,7 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
 from tests.traces.made import assert_same, small, traces
 
-FILES = ["a.sgtrace", "a.json", "a.json.gz", "a.otf2"]
+FILES = ["a.sgtrace", "a.json", "a.json.gz", "a.otf2", "a.prv", "a.prv.gz"]
 
 
 def written(trace: Trace, path: Path) -> Path:

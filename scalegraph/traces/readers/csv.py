@@ -1,0 +1,113 @@
+"""Pipit's CSV: a line for each event with Timestamp (s) or (ns), Event Type, Name, Process and maybe Thread."""
+
+from __future__ import annotations
+
+import csv
+import math
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalegraph.traces.formats import Reader, Reading
+from scalegraph.traces.kinds import What
+from scalegraph.traces.model import Group, Location, Metric, Region, Trace
+from scalegraph.traces.text import lines
+
+_SECOND = {"Timestamp (s)": 10**9, "Timestamp (ms)": 10**6, "Timestamp (us)": 10**3, "Timestamp (ns)": 1}
+_KNOWN = {"Event Type", "Name", "Process", "Thread"}
+_WHAT = {"Enter": What.ENTER, "Leave": What.LEAVE}
+
+
+def _recognises(_path: Path, head: bytes) -> bool:
+    line = head.split(b"\n", 1)[0].decode("utf-8", "replace")
+    return "Timestamp (" in line and "Event Type" in line
+
+
+class _Table:
+    """Where the columns stand, and the rows so far."""
+
+    def __init__(self, reading: Reading, names: list[str]) -> None:
+        self._reading, self._builder = reading, reading.builder
+        self._at = {name: number for number, name in enumerate(names)}
+        self._time = next((name for name in _SECOND if name in self._at), "")
+        missing = [name for name in ("Event Type", "Name", "Process") if name not in self._at]
+        if not self._time or missing:
+            reading.broken(f"a column '{missing[0] if missing else 'Timestamp (ns)'}' was expected", line=1)
+        self.usable = bool(self._time) and not missing
+        self._ticks = _SECOND.get(self._time, 1)
+        self._metrics = [name for name in names if name not in _KNOWN and name != self._time and name != "Attributes"]
+        self._rows: list[tuple[int, int, str, int]] = []
+        self._values: list[tuple[int, int, int, float]] = []
+
+    def add(self, cells: list[str], line: int) -> bool:
+        """Take a line; return whether it could be."""
+        at = self._at
+        try:
+            time = int((Decimal(cells[at[self._time]]) * self._ticks).to_integral_value())
+            process, what = cells[at["Process"]], cells[at["Event Type"]]
+            thread = cells[at["Thread"]] if "Thread" in at else ""
+            name = cells[at["Name"]]
+        except (IndexError, InvalidOperation, ValueError, OverflowError):
+            time, process, what, thread, name = 2**63, "", "", "", ""
+        if abs(time) > 2**62:
+            self._reading.broken(f"{len(at)} cells were expected, with a time in '{self._time}'", line=line)
+            return False
+        group = self._builder.group(process, lambda: Group(process))
+        title = f"{process}:{thread}" if thread else process
+        location = self._builder.location((process, thread), lambda: Location(title, "thread", group, title))
+        kind = "function" if what in _WHAT else "mark"
+        region = self._builder.region((name, kind), lambda: Region(name, kind=kind))
+        self._rows.append((time, location, what, region))
+        for metric in self._metrics:
+            self._value(metric, cells, time, location)
+        return True
+
+    def _value(self, metric: str, cells: list[str], time: int, location: int) -> None:
+        text = cells[self._at[metric]] if self._at[metric] < len(cells) else ""
+        try:
+            value = float(text) if text else float("nan")
+        except ValueError:
+            self._builder.note(f"cells of '{metric}' that are no numbers")
+            return
+        if not math.isnan(value):  # else the event had no value
+            number = self._builder.metric(metric, lambda: Metric(metric))
+            self._values.append((time, location, number, value))
+
+    def finish(self) -> Trace:
+        """Return the trace, its rows in order of time."""
+        builder, rows = self._builder, sorted(self._rows, key=lambda row: row[0])
+        unknown: dict[str, Any] = {}
+        for time, location, what, region in rows:
+            if what in _WHAT:
+                builder.rows("calls").add(time, location, _WHAT[what], region)
+            else:
+                builder.rows("marks").add(time, location, region, 0)
+                unknown[what] = unknown.get(what, 0) + (what != "Instant")
+        for what, count in unknown.items():
+            builder.note(f"events of type '{what}', kept as marks", count)
+        if self._values:
+            time_, location_, metric, value = (np.array(c) for c in zip(*sorted(self._values), strict=True))
+            builder.add("counters", time=time_, location=location_, metric=metric, value=value, exact=0)
+        return builder.finish()
+
+
+def _read(reading: Reading) -> Trace:
+    table: _Table | None = None
+    for block, first in lines(reading):
+        text = block.decode("utf-8-sig" if first == 1 else "utf-8", "replace").splitlines()
+        for number, cells in enumerate(csv.reader(text, skipinitialspace=True), first):
+            if table is None:
+                table = _Table(reading, [cell.strip() for cell in cells])
+                if not table.usable:
+                    return reading.builder.finish()
+            elif cells and not table.add([cell.strip() for cell in cells], number):
+                return table.finish()
+    if table is None:
+        reading.broken("a line with the names of columns was expected; the file is empty", line=1)
+        return reading.builder.finish()
+    return table.finish()
+
+
+READER = Reader("csv", "Pipit's CSV", (".csv", ".csv.gz"), _recognises, _read, order=60)
