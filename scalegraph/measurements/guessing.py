@@ -178,7 +178,13 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
         return ""
     if several or found:
         return (several or found)[0]
-    if measured.parameters:
+    broken = [name for name in measured.parameters if names.counts_processors(name) and name not in fits]
+    if broken:
+        notes.append(
+            f"{broken[0]} is not a whole number of 1 or more at every point, so it counts no processors and there are "
+            "no runs; models over the parameters work"
+        )
+    elif measured.parameters:
         example = fits[0] if fits else measured.parameters[0]
         notes.append(
             "no parameter is known to count processors: models over the parameters work, views of scaling stay empty; "

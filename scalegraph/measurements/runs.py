@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
@@ -101,7 +102,12 @@ def make_runs(
                 memory[made.key] = float(cell)
             else:
                 values[column] = round(cell) if column in _COUNTS else float(cell)
-        runs.append(RunRecord(source="imported", program=title, machine="unknown", point=made, **values))
+        try:
+            runs.append(RunRecord(source="imported", program=title, machine="unknown", point=made, **values))
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            what = f"{wrong['loc'][0]} = {wrong['input']}: {wrong['msg'].lower()}" if wrong["loc"] else wrong["msg"]
+            raise InputError(_fault(measured, point, what)) from None
     return runs, memory
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from scalegraph.store import Manifest, Study
 from scalegraph.store.study import SUFFIX
 
 _TABLE = "table"
+_CHECKED = 100 << 20  # bytes of a file that is looked through for what is wrong with it
 
 
 def _quiet(_share: float) -> None:
@@ -43,9 +45,14 @@ def reader_of(path: Path, name: str = "") -> Reader:
         return readers()[name]
     if not path.exists():
         raise InputError(Fault("no such file", file=str(path)))
+    if not path.is_file() and not path.is_dir():
+        raise InputError(
+            Fault("is neither a file nor a directory; keep what comes through it in a file", file=str(path))
+        )
     found = recognised(path)
     if found:
         return found[0]
+    _check_whole(path)
     endings = sorted({ending for reader in readers().values() for ending in reader.endings})
     if path.is_dir():
         kinds = ", ".join(reader.title for reader in readers().values() if reader.directory) or "none"
@@ -57,6 +64,29 @@ def reader_of(path: Path, name: str = "") -> Reader:
             file=str(path),
         )
     )
+
+
+def _check_whole(path: Path) -> None:
+    """Refuse a file that no reader takes because it is damaged, by its place where its kind tells that."""
+    if path.is_dir():
+        return
+    fault = None
+    if path.stat().st_size == 0:
+        fault = Fault("is empty", file=str(path))
+    elif path.suffix.lower() == ".json" and path.stat().st_size < _CHECKED:
+        try:
+            json.loads(path.read_bytes())
+        except json.JSONDecodeError as error:
+            fault = Fault(f"is no whole JSON: {error.msg.lower()}", file=str(path), line=error.lineno)
+        except (UnicodeDecodeError, RecursionError):
+            fault = Fault("is no JSON: it is no text, or nested too deeply", file=str(path))
+    elif path.suffix.lower() in (".cubex", ".extra-p"):
+        kind = (
+            "Cube4 profile (a tar archive)" if path.suffix.lower() == ".cubex" else "Extra-P experiment (a zip archive)"
+        )
+        fault = Fault(f"is no whole {kind}: it is cut off, damaged or something else", file=str(path))
+    if fault is not None:
+        raise InputError(fault)
 
 
 def read_set(
@@ -216,6 +246,8 @@ def is_study(path: Path) -> bool:
     """Whether *path* is a study, by its ending or, under another name, by its first bytes."""
     if path.suffix.lower() == SUFFIX:
         return True
+    if not path.is_file():
+        return False  # reading a pipe would wait for whoever writes to it
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\0"

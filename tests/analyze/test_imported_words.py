@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from scalegraph.analyze import fits
 from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.request.data import study_data
+from scalegraph.request.imports import opened
 from scalegraph.views import StudyData
 from scalegraph.views.verdicts import said
 
@@ -51,3 +55,14 @@ def test_noise_that_hides_the_laws_asks_for_repetitions_not_for_absurd_counts() 
     for law in fits.fit_laws(counts, noisy):
         asked = law.doubt.partition("measure at N >= ")[2].rstrip(".")
         assert not asked or float(asked) <= 64 * 64, law.doubt
+
+
+def test_weak_scaling_without_a_size_has_a_verdict(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("ranks,nodes,time_s\n27,1,100\n64,2,110\n125,4,125\n")
+    with opened([table], said={"scaling": "weak"}) as study:
+        found = said(study_data(study))
+    assert found[0].text == (
+        "Weak scaling from 27 to 125 processors is good: as the measurement set says, the problem grows with N, and "
+        "the time becomes 1.25 times as long (efficiency 0.80)."
+    )

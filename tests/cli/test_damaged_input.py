@@ -1,0 +1,45 @@
+"""Files that cannot be read are refused with what is wrong with them, wherever INPUT is taken."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FILES = {
+    "cut.json": (b'{"parameters": ["p"],\n "measurements": ', "cut.json:2"),
+    "other.json": (b'{"a": ', "other.json:1: is no whole JSON"),
+    "empty.json": (b"", "is empty"),
+    "deep.json": (b"[" * 200_000, "is no"),
+    "cut.cubex": (b"PK\x03\x04", "is no whole Cube4 profile"),
+    "cut.extra-p": (b"abc", "is no whole Extra-P experiment"),
+    "huge.csv": (b"p,time_s\n1,1e300\n2,5e299\n", "point p = 1: time_s = 1e+300: input should be less"),
+    "ops.csv": (b"p,time_s,ops\n1,2,1e300\n2,1,1e300\n", "point p = 1: work_ops"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damage_is_named(call: Any, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content, words = FILES[name]
+    path.write_bytes(content)
+    for command in (("import", path, "-o", tmp_path / "s.sgstudy"), ("analyze", path, "--what", "laws")):
+        code, _, err = call(*command)
+        assert code == 2, err
+        assert words in err
+    assert not (tmp_path / "s.sgstudy").exists()
+
+
+def test_a_pipe_is_refused_and_not_waited_for(call: Any, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    code, _, err = call("analyze", pipe, "--what", "laws")
+    assert (code, "neither a file nor a directory" in err) == (2, True)
+
+
+def test_counts_that_are_none_are_spoken_of(call: Any, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("p,time_s\n1.5,2\n2,3\n4,2\n")
+    assert "p is not a whole number of 1 or more" in call("import", table, "-o", tmp_path / "s.sgstudy")[1]
