@@ -1,0 +1,107 @@
+"""How fast traces are read, beside Pipit on the same archive in the same run.
+
+    python benchmarks/traces.py [--events 400000] [--pipit PYTHON]
+
+*PYTHON* is the interpreter of an environment that has pipit and otf2; without it only ScaleGraph is measured. Every
+figure is the best of three, in a process of its own; events are what the OTF2 library counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from scalegraph.traces import checking
+from scalegraph.traces.builder import Builder
+from scalegraph.traces.formats import Writing, writer_for
+from scalegraph.traces.kinds import What
+from scalegraph.traces.model import Communicator, Group, Location, Meta, Region, Trace
+from scalegraph.traces.reading import read
+
+_PIPIT = """
+import sys, time
+import pipit
+start = time.perf_counter()
+trace = pipit.Trace.from_otf2(sys.argv[1])
+print(time.perf_counter() - start, len(trace.events))
+"""
+_OURS = """
+import sys, time
+from pathlib import Path
+from scalegraph.traces.reading import read
+start = time.perf_counter()
+trace = read(Path(sys.argv[1]))
+columns = [trace.columns(kind) for kind in trace.counts()]
+print(time.perf_counter() - start, sum(trace.counts().values()))
+"""
+
+
+def made(events: int, locations: int = 8) -> Trace:
+    """Return a trace of *events*: nested calls, and a message around the ring in every tenth."""
+    builder = Builder()
+    builder.meta = Meta(program="made")
+    found = builder.definitions
+    found.groups = [Group(f"rank {n}") for n in range(locations)]
+    found.locations = [Location(f"rank {n}", "process", n) for n in range(locations)]
+    found.regions = [Region(f"function {n}") for n in range(100)]
+    found.communicators = [Communicator("world", tuple(range(locations)))]
+    each = events // locations // 4 * 4
+    for where in range(locations):
+        shape = np.tile([What.ENTER, What.ENTER, What.LEAVE, What.LEAVE], each // 4).astype(np.uint8)
+        outer = np.arange(each // 4) % 50
+        region = np.stack([outer, outer + 50, outer + 50, outer], axis=1).reshape(-1)
+        builder.add("calls", time=np.arange(each) * 10, location=where, what=shape, region=region)
+        sent = np.arange(0, each * 10, 200)
+        builder.add("messages", sent=sent, left=sent + 1, posted=sent, received=sent + 5, sender=where,
+                    receiver=(where + 1) % locations, size=1024, tag=0, communicator=0)  # fmt: skip
+    return builder.finish()
+
+
+def best(python: str, code: str, path: Path, runs: int = 3) -> tuple[float, int]:
+    """Return the least time (s) of *runs* processes and the rows they found. Raises `CalledProcessError`."""
+    times = []
+    rows = 0
+    for _ in range(runs):
+        done = subprocess.run([python, "-c", code, str(path)], capture_output=True, text=True, check=True)
+        seconds, count = done.stdout.split()[-2:]
+        times.append(float(seconds))
+        rows = int(count)
+    return min(times), rows
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=400_000)
+    parser.add_argument("--pipit", metavar="PYTHON", help="interpreter of an environment with pipit and otf2")
+    given = parser.parse_args()
+    trace = made(given.events)
+    total = trace.count("calls") + 4 * trace.count("messages")
+    with tempfile.TemporaryDirectory() as place:
+        archive = Path(place) / "archive" / "traces.otf2"
+        files = [archive, *(Path(place) / f"a{ending}" for ending in (".prv", ".json", ".sgtrace"))]
+        print(f"{total:,} events of OTF2, {sum(trace.counts().values()):,} rows of ours")
+        ours = 0.0
+        for path in files:
+            start = time.perf_counter()
+            writer_for(path).write(Writing(trace, path))
+            written = time.perf_counter() - start
+            seconds, rows = best(sys.executable, _OURS, path)
+            ours = seconds if path == archive else ours
+            print(f"{path.suffix:9} written {written:6.2f} s  read {seconds:6.3f} s, {rows / seconds:12,.0f} rows/s")
+        if given.pipit:
+            seconds, _ = best(given.pipit, _PIPIT, archive.parent)
+            print(f"pipit     otf2 read {seconds:6.3f} s; ScaleGraph {ours:6.3f} s: {seconds / ours:.1f} times as fast")
+        start = time.perf_counter()
+        report = checking.check(read(files[-1]))
+        print(f"checked   {time.perf_counter() - start:6.2f} s; holds: {report.holds}")
+
+
+if __name__ == "__main__":
+    main()

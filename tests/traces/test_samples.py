@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalegraph.traces import checking
+from scalegraph.traces.reading import read
+from tests.traces import samples
+
+NAMES = (*samples.FILES, samples.PICL, samples.CSV)
+# counted by hand from what tests/traces/samples.py says: 4 ranks, 3 steps
+PIPELINE = {"calls": 4 * (2 + 3 * 4), "waits": 9, "messages": 9, "collectives": 12, "counters": 12, "states": 24}
+COUNTS = {
+    **dict.fromkeys(samples.FILES, PIPELINE),
+    samples.PICL: {"calls": 12, "messages": 2},
+    samples.CSV: {"calls": 6},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_holds_what_its_manifest_says(root: Path, name: str) -> None:
+    manifest = json.loads((root / "traces" / f"{name}.manifest.json").read_text())
+    with read(root / "traces" / name) as trace:
+        assert trace.counts() == manifest["counts"] == COUNTS[name]
+        assert trace.meta.ticks_per_second == manifest["ticks_per_second"]
+        assert [trace.meta.begin, trace.meta.end] == manifest["run"]
+        assert len(trace.definitions.locations) == manifest["locations"]
+        assert int(trace.columns("messages")["size"].sum()) == manifest["bytes_sent"]
+        assert checking.check(trace).holds
+
+
+def test_the_samples_are_those_that_the_script_makes(root: Path, tmp_path: Path) -> None:
+    samples.write(tmp_path / "made")
+    made = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir() if path.suffix != ".sgtrace"}
+    assert {name: (root / "traces" / name).read_bytes() for name in made} == made
