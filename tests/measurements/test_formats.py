@@ -181,6 +181,19 @@ def test_caliper(tmp_path: Path) -> None:
     assert found.metrics[found.metric("time")].description == "sum#time.duration"
 
 
+def test_caliper_program_holds_its_regions_where_times_are_inclusive(tmp_path: Path) -> None:
+    path = tmp_path / "c.cali"
+    lines = CALIPER.replace("JOBSIZE", "2").replace("sum#time", "sum#inclusive#sum#time").splitlines()
+    lines = [line.replace("max#time", "max#inclusive#sum#time") for line in lines]
+    rows = ["__rec=ctx,attr=31=32,data=0.5=0.25", "__rec=ctx,ref=40,attr=31=32,data=20=10.5"]
+    rows.append("__rec=ctx,ref=41,attr=31=32,data=9=5")
+    path.write_text("\n".join([*[line for line in lines[:-1] if "ctx" not in line], *rows, lines[-1]]) + "\n")
+    found = load(path)
+    assert series(found, "<program>->main", "time") == [[20]]
+    assert series(found, "<program>", "time") == [[20]]
+    assert series(found, "<program>", "elapsed") == [[10.5]]
+
+
 def test_caliper_files_of_one_point_are_repetitions(tmp_path: Path) -> None:
     found = load(write("caliper-directory", tmp_path))
     assert points(found) == [(2,), (4,)]

@@ -80,27 +80,60 @@ def _names(metrics: Collection[str]) -> dict[str, str]:
     return {times[0]: "time", **{start + rest: name for start, name in sisters.items()}}
 
 
+class _Top:
+    """Inclusive values of the program: those measured outside of every region do not hold those of the regions."""
+
+    def __init__(self, point: int, found: Collector, *, above: bool) -> None:
+        """*above*: the program stands above the regions in the tree."""
+        self._point, self._found, self._above = point, found, above
+        self._outside: dict[int, float] = {}
+        self._regions: dict[int, float] = {}
+
+    def take(self, parts: Sequence[str], column: int, value: float) -> bool:
+        """Keep a value of the program or of a region right below it; return whether it stands nowhere else."""
+        if not self._above or self._found.metrics[column].extent != "inclusive" or len(parts) > 1:
+            return False
+        kept = self._regions if parts else self._outside
+        kept[column] = kept.get(column, 0.0) + value
+        return not parts
+
+    def finish(self, root: int) -> None:
+        """Add the program's values: never less than those of its regions together."""
+        for column in dict.fromkeys((*self._outside, *self._regions)):
+            whole = max(self._outside.get(column, 0.0), self._regions.get(column, 0.0))
+            self._found.add(self._point, root, column, (whole,))
+
+
+def _put(
+    point: int, place: int, column: int, value: float, found: Collector, above: tuple[_Top, Sequence[str]]
+) -> None:
+    program, parts = above
+    if not program.take(parts, column, value):
+        found.add(point, place, column, (value,))
+
+
 def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ranks: bool, waiting: bool) -> None:
     inclusive: dict[int, dict[int, float]] = {}
     useful: dict[int, dict[int, float]] = {}
     short = _names(profile.metrics)
+    program = _Top(point, found, above=top)
     for (parts, metric), by_rank in profile.values.items():
         places: list[int] = []
         for part in (PROGRAM, *parts) if top else parts:
             places.append(found.child(places[-1] if places else None, part))
         values = {rank: together(metric, each) for rank, each in by_rank.items()}
         whole = together(metric, list(values.values()))
-        found.add(point, places[-1], _metric(profile, metric, "", short, found), (whole,))
+        _put(point, places[-1], _metric(profile, metric, "", short, found), whole, found, (program, parts))
         if not ranks or not adds_up(metric):
             continue
         for ending, value in (("_max", max(values.values())), ("_mean", whole / len(profile.ranks))):
-            found.add(point, places[-1], _metric(profile, metric, ending, short, found), (value,))
+            _put(point, places[-1], _metric(profile, metric, ending, short, found), value, found, (program, parts))
         if short.get(metric) == "time" and _extent(metric) == "exclusive":
             for place in places:
-                above = inclusive.setdefault(place, {})
+                longest_of = inclusive.setdefault(place, {})
                 below = useful.setdefault(place, {})
                 for rank, value in values.items():
-                    above[rank] = above.get(rank, 0.0) + value
+                    longest_of[rank] = longest_of.get(rank, 0.0) + value
                     below[rank] = below.get(rank, 0.0) + (0.0 if is_waiting(parts[-1] if parts else "") else value)
             if waiting:
                 _add_busy(point, places[-1], [] if parts and is_waiting(parts[-1]) else list(values.values()), found)
@@ -113,6 +146,7 @@ def _add(profile: CaliperProfile, point: int, found: Collector, *, top: bool, ra
             column = found.metric(name, unit, kind="time", extent="inclusive", description=words)
             found.add(point, place, column, (max(by_process.values()),))
     root = next(index for index, path in enumerate(found.call_paths) if path.parent is None)
+    program.finish(root)
     for name, value in profile.results.items():
         found.add(point, root, found.metric(name, extent="inclusive", description="of the whole run"), (value,))
 
