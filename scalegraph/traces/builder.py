@@ -36,8 +36,10 @@ _Item = TypeVar("_Item", Group, Location, Region, Metric, State, Communicator)
 class Rows:
     """Rows that are found one by one, as tuples in the order of the kind's columns."""
 
-    def __init__(self, kind: str, flush: Callable[[str, Columns], None], size: int = 1 << 16) -> None:
-        self._kind, self._flush, self._size = kind, flush, size
+    def __init__(
+        self, kind: str, flush: Callable[[str, Columns], None], lose: Callable[[str, int], None], size: int = 1 << 16
+    ) -> None:
+        self._kind, self._flush, self._lose, self._size = kind, flush, lose, size
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, *row: Any) -> None:
@@ -49,13 +51,31 @@ class Rows:
     def flush(self) -> None:
         """Hand over what was kept."""
         if self._rows:
-            names = KINDS[self._kind].columns
-            columns = {
-                name: np.array(values, dtype=dtype)
-                for (name, dtype), values in zip(names.items(), zip(*self._rows, strict=True), strict=True)
-            }
+            rows = list(self._rows)
             self._rows.clear()
+            try:
+                columns = self._columns(rows)
+            except (OverflowError, TypeError, ValueError):
+                fit = [row for row in rows if self._fits(row)]
+                self._lose(f"rows of {self._kind} with numbers that do not fit", len(rows) - len(fit))
+                if not fit:
+                    return
+                columns = self._columns(fit)
             self._flush(self._kind, columns)
+
+    def _columns(self, rows: list[tuple[Any, ...]]) -> Columns:
+        types = KINDS[self._kind].columns
+        return {
+            name: np.array(values, dtype=dtype)
+            for (name, dtype), values in zip(types.items(), zip(*rows, strict=True), strict=True)
+        }
+
+    def _fits(self, row: tuple[Any, ...]) -> bool:
+        try:
+            self._columns([row])
+        except (OverflowError, TypeError, ValueError):
+            return False
+        return True
 
 
 class Builder:
@@ -106,7 +126,7 @@ class Builder:
     def rows(self, kind: str) -> Rows:
         """Return where single rows of *kind* go."""
         if kind not in self._rows:
-            self._rows[kind] = Rows(kind, self._add)
+            self._rows[kind] = Rows(kind, self._add, self.note)
         return self._rows[kind]
 
     def add(self, kind: str, **columns: Any) -> None:

@@ -13,8 +13,7 @@ from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, Tas
 from scalegraph.traces.model import Region
 
 _SEND, _RECEIVE = 0, 1
-_UNDEFINED = 0xFFFFFFFF
-_ROOTS = 0xFFFFFFF0  # numbers from here on say that there is none, or that it is the member itself
+_ROOTS = 2**31  # numbers from here on are none of ours; the highest say none, or the member itself
 
 
 class Collector:
@@ -103,7 +102,7 @@ class Collector:
         ) -> int:
             start = self._begun.pop() if self._begun else time
             self._builder.rows("collectives").add(
-                start - self._base, time - self._base, self.location, op, NOBODY if comm == _UNDEFINED else comm,
+                self._tick(start), self._tick(time), self.location, op, comm if comm < _ROOTS else NOBODY,
                 root if root < _ROOTS else NOBODY, _signed(out), _signed(into),
             )  # fmt: skip
             return 0
@@ -117,21 +116,21 @@ class Collector:
 
         def omp_lock(step: LockStep) -> Callable[..., int]:
             def call(_l: int, time: int, _p: int, _d: Any, _a: Any, lock: int, order: int) -> int:
-                locks.add(time - self._base, self.location, lock, order, step)
+                locks.add(self._tick(time), self.location, lock, order, step)
                 return 0
 
             return call
 
         def thread_lock(step: LockStep) -> Callable[..., int]:
             def call(_l: int, time: int, _p: int, _d: Any, _a: Any, _model: int, lock: int, order: int) -> int:
-                locks.add(time - self._base, self.location, lock, order, step)
+                locks.add(self._tick(time), self.location, lock, order, step)
                 return 0
 
             return call
 
         def omp_task(step: TaskStep) -> Callable[..., int]:
             def call(_l: int, time: int, _p: int, _d: Any, _a: Any, task: int) -> int:
-                tasks.add(time - self._base, self.location, _signed(task), step, NOBODY)
+                tasks.add(self._tick(time), self.location, _signed(task), step, NOBODY)
                 return 0
 
             return call
@@ -140,7 +139,7 @@ class Collector:
             def call(_l: int, t: int, _p: int, _d: Any, _a: Any, _team: int, creator: int, generation: int) -> int:
                 # generation 0 is the implicit task that a thread has from the start: it is never created
                 number = creator << 32 | generation if generation else 0
-                tasks.add(t - self._base, self.location, _signed(number), step, NOBODY)
+                tasks.add(self._tick(t), self.location, _signed(number), step, NOBODY)
                 return 0
 
             return call
@@ -156,7 +155,7 @@ class Collector:
     def other(self, name: str, time: int) -> None:
         """Keep an event of another kind as a mark with its name."""
         region = self._builder.region(("event", name), lambda: Region(name, kind="mark"))
-        self._builder.rows("marks").add(time - self._base, self.location, region, 0)
+        self._builder.rows("marks").add(self._tick(time), self.location, region, 0)
         self._builder.note(f"{name} events, kept as marks")
 
     def flush(self, *, end_of_location: bool = False) -> None:
@@ -178,6 +177,9 @@ class Collector:
             self._builder.note("collective operations that do not end", len(self._begun))
             self._begun.clear()
             self._pending.clear()
+
+    def _tick(self, time: int) -> int:
+        return _signed((time - self._base) % 2**64)
 
     def ticks(self, times: Any) -> Array:
         """Return ticks from the clock's offset; OTF2's times are unsigned."""

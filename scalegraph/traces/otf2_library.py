@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import io
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -103,7 +104,8 @@ def silence() -> Iterator[None]:
     register.argtypes, register.restype = [_pointer, _pointer], _pointer
     before = register(ctypes.cast(keep, _pointer), None)
     try:
-        yield
+        with contextlib.redirect_stderr(io.StringIO()):  # the package prints what goes wrong in its own callbacks
+            yield
     finally:
         register(before, None)
         del keep
