@@ -25,6 +25,7 @@ from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_colum
 Cost: TypeAlias = Literal["elapsed", "processor", "host"]
 COSTS: tuple[Cost, ...] = ("elapsed", "processor", "host")
 _REACH = 4  # candidates go up to so many times the largest count that was run
+_ALONG = 0.02  # sizes over processors that differ by no more are one
 _LEAST_NOISE = 1e-3  # relative; what a repetition of a run that never varied still leaves open
 
 
@@ -150,6 +151,8 @@ def _over_sizes(runs: pd.DataFrame) -> Model | None:
     points, values = _repeated(runs, [size])
     if len(np.unique(points[:, 0])) < 3 or len(np.unique(points[:, 1])) < 3 or len(points) < 7 or (points <= 0).any():
         return None
+    if np.ptp(np.log(points[:, 1]) - np.log(points[:, 0])) < _ALONG:
+        return None  # weak scaling: the size follows N, so nothing tells what either does to the time
     best = fit_models(points, values[None], parameters=("N", size.removeprefix(PARAMETER)))[0]
     fixed = tuple((name.removeprefix(PARAMETER), _plain(runs[name].iloc[0])) for name in names if name not in varying)
     return Model(size.removeprefix(PARAMETER), points, best, (), tuple(along), fixed)

@@ -51,3 +51,12 @@ def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_pat
     err = call("matrix", table)[2]
     assert "several problem sizes" in err
     assert "request" not in err
+
+
+def test_no_size_is_advised_where_it_only_follows_the_processors(call: Any, tmp_path: Path) -> None:
+    table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
+    rows = [f"{p},{200 + 150 * p**0.3}" for p in (1, 2, 4, 8, 16, 32, 64, 128)]
+    table.write_text("ranks,time [s]\n" + "\n".join(rows) + "\n")
+    assert call("import", table, "--scaling", "weak", "-o", made)[0] == 0
+    code, _, err = call("advise", made)
+    assert (code, "no advice yet" in err) == (1, True)
