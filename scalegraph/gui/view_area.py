@@ -79,7 +79,7 @@ class ViewArea(QWidget):
         self._desks: dict[str, Desk] = {}
         self._desk: Desk | None = None
         self._maximised: ViewDock | None = None
-        self._before_maximised = QByteArray()
+        self._before_maximised: list[tuple[ViewDock, int, int]] = []  # dock, width, height (pixels)
         self._stack = QStackedWidget()
         self._nothing = self._make_nothing()
         self._stack.addWidget(self._nothing)
@@ -159,11 +159,6 @@ class ViewArea(QWidget):
     def undo_stack(self) -> QUndoStack | None:
         """What was changed in the options of the views of the study in view."""
         return self._desk.history.stack if self._desk is not None else None
-
-    @property
-    def inner_window(self) -> QMainWindow:
-        """The window that holds the docks of the study in view."""
-        return self._window
 
     @property
     def _window(self) -> QMainWindow:
@@ -252,7 +247,8 @@ class ViewArea(QWidget):
             return
         if dock.isFloating():
             dock.setFloating(False)
-        self._before_maximised = self._window.saveState(_STATE_VERSION)
+        inside = [other for other in self.docks if not other.isFloating() and not other.visibleRegion().isEmpty()]
+        self._before_maximised = [(other, other.width(), other.height()) for other in inside]
         self._maximised = dock
         for other in self.docks:
             if other is not dock:
@@ -446,14 +442,24 @@ class ViewArea(QWidget):
         dock.title.show_maximised(False)
         for other in self.docks:
             other.show()
-        self._window.restoreState(self._before_maximised, _STATE_VERSION)
+        self._resize()
+
+    def _resize(self) -> None:
+        """Give the views their sizes of before one was maximised.
+
+        Not by `QMainWindow.restoreState`: each call leaves the tabs of before in sight, below those that work.
+        """
+        shown = [entry for entry in self._before_maximised if isValid(entry[0]) and not entry[0].isFloating()]
+        docks = [dock for dock, _, _ in shown]
+        self._window.resizeDocks(docks, [width for _, width, _ in shown], Qt.Orientation.Horizontal)
+        self._window.resizeDocks(docks, [height for _, _, height in shown], Qt.Orientation.Vertical)
 
     def _closed(self, dock: ViewDock) -> None:
         if self._maximised is dock:
             self._maximised = None
             for other in self.docks:
                 other.setVisible(other is not dock)
-            self._window.restoreState(self._before_maximised, _STATE_VERSION)
+            self._resize()
         for desk in self._desks.values():
             if dock in desk.docks:
                 self._remove(desk, dock)

@@ -120,7 +120,7 @@ class ViewDock(QDockWidget):
     def name_study(self, on: bool) -> None:
         """Say the study's name in the tab: where views of several studies stand together."""
         self._named = on
-        self._name_window(self.isFloating())
+        self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
 
     def _name_window(self, floating: bool) -> None:
         whole = f"{self.view.title} — {self.handle.title}"

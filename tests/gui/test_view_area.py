@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QTabBar
 
 from scalegraph import views
 from scalegraph.base.errors import WorkError
@@ -623,3 +623,30 @@ def test_an_empty_view_cannot_be_exported(area: ViewArea, settle: Any) -> None:
     settle()
     assert dock.picture.state_text() != ""
     assert not dock.export.isEnabled()
+
+
+def _tabs(area: ViewArea) -> list[tuple[str, ...]]:
+    """Return the texts of the tabs of docks that are in sight, by bar."""
+    bars = [bar for bar in area.findChildren(QTabBar) if isinstance(bar.parent(), QMainWindow) and bar.isVisible()]
+    return sorted(tuple(bar.tabText(i) for i in range(bar.count())) for bar in bars if bar.count())
+
+
+def test_no_tabs_of_before_stay_in_sight(qtbot: Any, area: ViewArea, study: Any, data: StudyData) -> None:
+    other = Handle("another", data)
+    area.show_study(study)
+    area.apply_arrangement("Cache and memory")
+    qtbot.waitUntil(lambda: len(_tabs(area)) == 4)
+    before = _tabs(area)
+    for dock in area.docks[:3]:
+        area.maximise(dock)
+        QCoreApplication.processEvents()
+        area.maximise(dock)
+        qtbot.waitUntil(lambda: _tabs(area) == before)
+    area.show_study(other)
+    area.apply_arrangement("Regions")
+    qtbot.waitUntil(lambda: bool(_tabs(area)) and not set(_tabs(area)) & set(before))
+    there = _tabs(area)
+    area.show_study(study)
+    qtbot.waitUntil(lambda: _tabs(area) == before)
+    area.show_study(other)
+    qtbot.waitUntil(lambda: _tabs(area) == there)
