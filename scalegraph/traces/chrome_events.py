@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,8 @@ from scalegraph.traces.nesting import match
 NANOSECONDS = 1000  # in a microsecond
 OWN = "scalegraph."  # what the categories of events begin with that hold whole rows of ours
 _ENTER, _LEAVE, _WHOLE = 1, 2, 3
+_PHASES = {"B": _ENTER, "E": _LEAVE, "X": _WHOLE}
+_LATEST = 9e15  # microseconds: what is later is no time, and its nanoseconds would not fit
 
 
 def nanoseconds(microseconds: Array) -> Array:
@@ -77,6 +78,8 @@ class ForeignEvents:
         self._marks: tuple[array[Any], ...] = array("d"), array("i"), array("i")
         self._counters: dict[str, Any] = {"time": array("d"), "location": array("i"), "metric": array("i"),
                                           "value": array("d"), "exact": array("q")}  # fmt: skip
+        self._places: dict[tuple[Any, Any], int] = {}
+        self._regions: dict[tuple[Any, str], int] = {}
         self._fractions: set[int] = set()  # metrics with values that are not whole
         self._flows: dict[Any, tuple[float, int]] = {}
         self._messages: list[tuple[float, float, int, int, int]] = []
@@ -86,7 +89,7 @@ class ForeignEvents:
         self._handle: dict[str, Callable[[dict[str, Any], float, int], None]] = {
             "B": self._call, "E": self._call, "X": self._call, "C": self._counter, "i": self._mark, "I": self._mark,
             "R": self._mark, "n": self._mark, "s": self._flow, "t": self._flow, "f": self._flow, "b": self._span,
-            "e": self._span,
+            "e": self._span, "S": self._span, "F": self._span, "T": self._mark, "p": self._mark,
         }  # fmt: skip
 
     def add(self, event: Any) -> None:
@@ -109,7 +112,10 @@ class ForeignEvents:
 
     def _location(self, event: dict[str, Any]) -> int:
         pid, tid = event.get("pid", 0), event.get("tid")
-        return self._builder.location((pid, tid), lambda: self._new(pid, tid))
+        known = self._places.get((pid, tid))
+        if known is None:
+            known = self._places[pid, tid] = self._builder.location((pid, tid), lambda: self._new(pid, tid))
+        return known
 
     def _new(self, pid: Any, tid: Any) -> Location:
         group = self._builder.group(pid, lambda: Group(str(pid)))
@@ -117,12 +123,16 @@ class ForeignEvents:
         return Location(name, "process" if tid is None else "thread", group, name)
 
     def _number(self, name: Any, kind: str) -> int:
-        return self._builder.region((name, kind), lambda: Region(str(name), kind=kind))
+        known = self._regions.get((name, kind))
+        if known is None:
+            known = self._builder.region((name, kind), lambda: Region(str(name), kind=kind))
+            self._regions[name, kind] = known
+        return known
 
     def _call(self, event: dict[str, Any], time: float, where: int) -> None:
         phase = event["ph"]
         length = float(event.get("dur", 0)) if phase == "X" else 0.0
-        if not math.isfinite(time + length) or abs(time) + abs(length) > 9e15:
+        if not abs(time) + abs(length) < _LATEST:
             raise ValueError("time")
         name = event.get("name") if phase == "E" else event.get("name", "")
         region = NOBODY if name is None else self._number(name, "function")
@@ -130,7 +140,7 @@ class ForeignEvents:
         self._length.append(max(length, 0.0))
         self._where.append(where)
         self._region.append(region)
-        self._phase.append({"B": _ENTER, "E": _LEAVE, "X": _WHOLE}[phase])
+        self._phase.append(_PHASES[phase])
 
     def _mark(self, event: dict[str, Any], time: float, where: int) -> None:
         region = self._number(event.get("name", ""), "mark")
@@ -140,7 +150,7 @@ class ForeignEvents:
 
     @staticmethod
     def _check(time: float) -> None:
-        if not abs(time) < 9e15:
+        if not abs(time) < _LATEST:
             raise ValueError("time")
 
     def _counter(self, event: dict[str, Any], time: float, where: int) -> None:
@@ -180,7 +190,7 @@ class ForeignEvents:
         self._check(time)
         key = (event.get("cat"), str(event.get("id", event.get("id2"))), event.get("pid"))
         stack = self._spans.setdefault(key, [])
-        if event["ph"] == "b":
+        if event["ph"] in "bS":
             name = event["name"]
             stack.append((time, where, self._builder.state(name, lambda: State(str(name)))))
         elif stack:
