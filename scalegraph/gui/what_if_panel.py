@@ -252,6 +252,9 @@ class WhatIfPanel(QWidget):
             model.undo_stack.indexChanged.connect(self._walked)
             self._models[handle.key] = model
             self.auto.setChecked(self._cost(model.state) <= _QUICK_S)
+        elif self._models[handle.key].undo_stack.count() == 0:  # nothing was chosen yet: runs have landed since
+            with QSignalBlocker(self._models[handle.key]):
+                self._models[handle.key].reset(of_request(request, counts))
         self.counts.offer(counts)
         self.machine.offer(data.manifest.get("machine_values") or {})
         self._stack.setCurrentIndex(1)
