@@ -13,6 +13,7 @@ from scalegraph.analyze.fits.laws import Scaling
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.regionmodels import RegionModels, region_models
 from scalegraph.analyze.repetitions import Timed, timed, weak_series
+from scalegraph.analyze.verdicts import grown_series
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import significant
 from scalegraph.views import common
@@ -59,6 +60,8 @@ def times(data: StudyData, size: object = None, scaling: object = "auto") -> Tim
     grows = data.meaning is not None and data.meaning.scaling == "weak"
     kind: Scaling = "weak" if scaling == "weak" or (scaling == "auto" and grows) else "strong"
     series = common.chosen_series(data, size)
+    if series is None and kind == "weak" and grows:
+        series = grown_series(data.scaling)
     if kind == "weak" and not grows:
         series = weak_series(data.scaling)
     if series is None and scaling == "auto" and not size:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from scalegraph.analyze import fits
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.data import study_data
 from scalegraph.request.imports import opened
-from scalegraph.views import StudyData
+from scalegraph.views import StudyData, modelling
 from scalegraph.views.verdicts import said
 
 
@@ -66,3 +67,13 @@ def test_weak_scaling_without_a_size_has_a_verdict(tmp_path: Path) -> None:
         "Weak scaling from 27 to 125 processors is good: as the measurement set says, the problem grows with N, and "
         "the time becomes 1.25 times as long (efficiency 0.80)."
     )
+
+
+def test_weak_scaling_without_a_size_has_laws(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("ranks,time_s\n" + "".join(f"{n},{100 * (1 + 0.02 * (n - 1))}\n" for n in (1, 2, 4, 8, 16, 32)))
+    with opened([table], said={"scaling": "weak"}) as study:
+        found = modelling.laws(study_data(study))
+    assert found is not None
+    assert found[0].scaling == "weak"
+    assert found[1][0].predict([64])[0] == pytest.approx(100 * (1 + 0.02 * 63), rel=0.02)
