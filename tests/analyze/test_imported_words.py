@@ -77,3 +77,7 @@ def test_weak_scaling_without_a_size_has_laws(tmp_path: Path) -> None:
     assert found is not None
     assert found[0].scaling == "weak"
     assert found[1][0].predict([64])[0] == pytest.approx(100 * (1 + 0.02 * 63), rel=0.02)
+
+
+def test_repetitions_that_differ_alike_everywhere_are_fitted() -> None:
+    assert fits.fit_laws([1, 1, 2, 2], [[1.0, 1.0, 0.5]] * 4)

@@ -94,7 +94,7 @@ def pivots(
         drawn = np.where(present[:, None], drawn, 0.0)
         n = np.maximum(count[part], 1.0)[:, None]
         mean = drawn.sum(axis=3) / n
-        within = (drawn**2).sum(axis=3) - n * mean**2
+        within = np.maximum((drawn**2).sum(axis=3) - n * mean**2, 0.0)  # rounding may leave less than nothing
         weight_root = np.where(root[part] > 0, root[part], 1.0)[:, None]
         shift = mean / weight_root
         theta = np.einsum("scp,sbp->sbc", projector[part], shift)
