@@ -13,6 +13,7 @@ from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, Tas
 from scalegraph.traces.model import Region
 
 _SEND, _RECEIVE = 0, 1
+_PACK = 1 << 16  # sends and receives that are kept as they came
 _ROOTS = 2**31  # numbers from here on are none of ours; the highest say none, or the member itself
 
 
@@ -37,6 +38,8 @@ class Collector:
         self._times: list[int] = []
         self._codes: list[int] = []
         self._ends: list[tuple[Any, ...]] = []  # sends and receives of all locations
+        self._packed: list[Array] = []  # those that came earlier, of shape (n, 8)
+        self._packed_rows = 0
         self._pending: dict[int, Any] = {}
         self._begun: list[int] = []
         self._values: list[tuple[int, int, bytes]] = []
@@ -74,14 +77,14 @@ class Collector:
             return 0
 
         def isend(_l: int, t: int, _p: int, _d: Any, _a: Any, rank: int, comm: int, tag: int, size: int, r: int) -> int:
-            pending[r] = len(ends)
+            pending[r] = self._packed_rows + len(ends)
             ends.append((_SEND, self.location, t, t, rank, comm, tag, size))
             return 0
 
         def sent(_l: int, time: int, _p: int, _d: Any, _a: Any, request: int) -> int:
             at = pending.pop(request, None)
             if isinstance(at, int):
-                ends[at] = (*ends[at][:3], time, *ends[at][4:])
+                self._complete(at, time)
             return 0
 
         def post(_l: int, time: int, _p: int, _d: Any, _a: Any, request: int) -> int:
@@ -173,10 +176,31 @@ class Collector:
             self._times.clear()
             self._codes.clear()
         self._flush_values()
+        if len(self._ends) >= _PACK:
+            self._pack()
         if end_of_location:
             self._builder.note("collective operations that do not end", len(self._begun))
             self._begun.clear()
             self._pending.clear()
+
+    def _complete(self, at: int, time: int) -> None:
+        """Say when the send in row *at* was complete."""
+        if at >= self._packed_rows:
+            row = self._ends[at - self._packed_rows]
+            self._ends[at - self._packed_rows] = (*row[:3], time, *row[4:])
+            return
+        for part in self._packed:
+            if at < len(part):
+                part[at, 3] = time
+                return
+            at -= len(part)
+
+    def _pack(self) -> None:
+        """Put sends and receives into an array: objects would take ten times the memory."""
+        if self._ends:
+            self._packed.append(np.array(self._ends, np.uint64))
+            self._packed_rows += len(self._ends)
+            self._ends.clear()
 
     def _tick(self, time: int) -> int:
         return _signed((time - self._base) % 2**64)
@@ -218,10 +242,13 @@ class Collector:
 
     def match_messages(self, members: dict[int, Array]) -> None:
         """Match sends and receives, in their order, by communicator, both ends and tag; *members* by rank."""
-        if not self._ends:
+        self._pack()
+        if not self._packed:
             return
-        which, here, first, second, rank, comm, tag, size = (np.array(c) for c in zip(*self._ends, strict=True))
-        self._ends.clear()
+        table = np.concatenate(self._packed)
+        self._packed.clear()
+        first, second = table[:, 2], table[:, 3]
+        which, here, rank, comm, tag, size = (table[:, n].astype(np.int64) for n in (0, 1, 4, 5, 6, 7))
         there = np.full(len(which), NOBODY, np.int64)
         for communicator, locations in members.items():
             rows = (comm == communicator) & (rank < len(locations))

@@ -92,3 +92,21 @@ def test_an_archive_is_never_written_over(tmp_path: Path) -> None:
     written(small(), tmp_path / "a.otf2")
     with pytest.raises(InputError, match="exists already"):
         written(small(), tmp_path / "a.otf2")
+
+
+def test_sends_that_end_much_later_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scalegraph.traces.otf2_events._PACK", 1)
+    monkeypatch.setattr("scalegraph.traces.readers.otf2.BATCH", 2)
+    writer, places = archive(tmp_path / "a")
+    world = next(iter(writer.definitions.comms))
+    one, two = (writer.event_writer_from_location(place) for place in places)
+    for n in range(5):
+        one.mpi_isend(n, 1, world, 7, n, n)
+        two.mpi_recv(10 + n, 0, world, 7, n)
+    for n in range(5):
+        one.mpi_isend_complete(20 + n, n)
+    writer.close()
+    messages = read(tmp_path / "a" / "odd.otf2").columns("messages")
+    assert messages["left"].tolist() == [20, 21, 22, 23, 24]
+    assert messages["received"].tolist() == [10, 11, 12, 13, 14]
+    assert messages["size"].tolist() == [0, 1, 2, 3, 4]
