@@ -62,18 +62,26 @@ class Anchor:
         return self.way != ""
 
 
-def _prepared(scaling: pd.DataFrame, latency: str) -> pd.DataFrame:
+# Columns of equal length. A dragged line asks for matrices at every step, and slices of a table cost ten times as much.
+_Rows: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
+
+
+def _taken(rows: _Rows, which: np.ndarray[Any, np.dtype[Any]]) -> _Rows:
+    """Return the rows that a mask or an order of positions takes."""
+    return {name: values[which] for name, values in rows.items()}
+
+
+def _prepared(scaling: pd.DataFrame, latency: str) -> _Rows:
     count = numbers(scaling, "processors")
     column = "latency_method1_s" if latency == "method1" else "latency_s"
     value = numbers(scaling, column)
     if latency != "method1":
         # a measured run without accounting still has method 1
         value = np.where(np.isfinite(value), value, numbers(scaling, "latency_method1_s"))
-    # the few columns that are needed: a study's table has a hundred, and every slice would copy them
     kept = {name: numbers(scaling, name) for name in ("work", "time_s", "efficiency", "unit_speed")}
     named = {name: scaling[name].to_numpy() for name in ("processors", "label", "keys")}
     memory = numbers(scaling, "memory_bytes") / count
-    return pd.DataFrame({**named, **kept, "latency": value, "memory_per_processor": memory})
+    return {**named, **kept, "latency": value, "memory_per_processor": memory}
 
 
 def anchors(
@@ -104,38 +112,39 @@ def anchors(
     of_work = work_unit(scaling)
     counts = sorted({int(n) for n in rows["processors"]} if processors is None else set(processors))
     return [
-        _anchor(rows[rows["processors"] == count], count, bound, target, max(tolerance, 0.0), way, of_work)
+        _anchor(_taken(rows, rows["processors"] == count), count, bound, target, max(tolerance, 0.0), way, of_work)
         for count in counts
     ]
 
 
 def _anchor(
-    rows: pd.DataFrame, count: int, bound: Bound, target: float, tolerance: float, way: RunWay, of_work: str
+    rows: _Rows, count: int, bound: Bound, target: float, tolerance: float, way: RunWay, of_work: str
 ) -> Anchor:
     column, words, unit, relative = _BOUNDS[bound]
     unit = speed_unit(of_work) if bound == "speed" else unit
-    if rows.empty:
+    value, work = rows[column], rows["work"]
+    if not len(work):
         return Anchor(count, reason=f"no run on {count} processors")
-    value, work = numbers(rows, column), numbers(rows, "work")
     usable = np.isfinite(value) & np.isfinite(work) & (work > 0)
     if not usable.any():
-        return Anchor(count, reason=_unusable(bound, count, value), runs_tried=len(rows))
-    rows = rows[usable].assign(value=value[usable], w=work[usable]).sort_values("w", kind="stable")
-    value = numbers(rows, "value")
+        return Anchor(count, reason=_unusable(bound, count, value), runs_tried=len(work))
+    places = np.flatnonzero(usable)
+    rows = _taken(rows, places[np.argsort(work[places], kind="stable")])
+    value, work = rows[column], rows["work"]
     distance = np.abs(value - target) / (abs(target) if relative and target else 1.0)
     near = np.flatnonzero(distance <= tolerance) if way != "computed" else np.flatnonzero(distance <= 1e-12)
-    pair = _bracket(value, numbers(rows, "w"), target) if way != "measured" else None
+    pair = _bracket(value, work, target) if way != "measured" else None
     if len(near) and (pair is None or near[0] <= pair[1] or value[pair[0]] > target):
-        return _at_run(rows.iloc[near[0]], count, len(rows))
-    if way == "measured" and _bracket(value, numbers(rows, "w"), target) is not None:
-        return Anchor(count, reason=f"no run at N = {count} meets {words} within the tolerance", runs_tried=len(rows))
+        return _at_run(rows, int(near[0]), count)
+    if way == "measured" and _bracket(value, work, target) is not None:
+        return Anchor(count, reason=f"no run at N = {count} meets {words} within the tolerance", runs_tried=len(work))
     if pair is None:
         goal = f"{words} = {si(target, unit) if unit else format(target, 'g')}"
         return Anchor(
-            count, reason=_out_of_reach(rows, value, target, count, goal, (unit, of_work)), runs_tried=len(rows)
+            count, reason=_out_of_reach(rows, value, target, count, goal, (unit, of_work)), runs_tried=len(work)
         )
     # what was asked for holds exactly, whatever the interpolation of the rest gives
-    return replace(_between(rows, pair, target, count), **{column: target})  # type: ignore[arg-type]
+    return replace(_between(rows, value, pair, target, count), **{column: target})  # type: ignore[arg-type]
 
 
 def _unusable(bound: Bound, count: int, value: Floats) -> str:
@@ -144,9 +153,7 @@ def _unusable(bound: Bound, count: int, value: Floats) -> str:
     return f"no run on {count} processors has a one-processor run of the same size, so its work is not known"
 
 
-def _out_of_reach(
-    rows: pd.DataFrame, value: Floats, target: float, count: int, goal: str, units: tuple[str, str]
-) -> str:
+def _out_of_reach(rows: _Rows, value: Floats, target: float, count: int, goal: str, units: tuple[str, str]) -> str:
     unit, of_work = units
 
     def shown(number: float) -> str:
@@ -155,7 +162,7 @@ def _out_of_reach(
     below = bool((value < target).all())
     verb = "reaches" if below else "is as low as"
     place = int(np.argmax(value)) if below else int(np.argmin(value))
-    label = str(rows["label"].iloc[place]) or f"W = {si(float(rows['w'].iloc[place]), of_work)}"
+    label = str(rows["label"][place]) or f"W = {si(float(rows['work'][place]), of_work)}"
     edge = "smallest" if place == 0 else "largest"
     extreme = place in (0, len(value) - 1) and len(value) > 1
     which = f"the {edge} size tried, {label}," if extreme else f"the nearest, {label},"
@@ -164,7 +171,8 @@ def _out_of_reach(
     return f"no run at N = {count} {verb} {goal}: {which} gives {shown(float(value[place]))}"
 
 
-def _at_run(row: pd.Series, count: int, tried: int) -> Anchor:
+def _at_run(rows: _Rows, place: int, count: int) -> Anchor:
+    row = {name: values[place] for name, values in rows.items()}
     return Anchor(
         count,
         "measured",
@@ -176,7 +184,7 @@ def _at_run(row: pd.Series, count: int, tried: int) -> Anchor:
         memory_per_processor=_known(row["memory_per_processor"]),
         labels=(str(row["label"]),),
         keys=(str(row["keys"]),),
-        runs_tried=tried,
+        runs_tried=len(rows["work"]),
     )
 
 
@@ -189,9 +197,9 @@ def _bracket(value: Floats, work: Floats, target: float) -> tuple[int, int] | No
     return None
 
 
-def _between(rows: pd.DataFrame, pair: tuple[int, int], target: float, count: int) -> Anchor:
-    low, high = rows.iloc[pair[0]], rows.iloc[pair[1]]
-    share = (target - float(low["value"])) / (float(high["value"]) - float(low["value"]))
+def _between(rows: _Rows, value: Floats, pair: tuple[int, int], target: float, count: int) -> Anchor:
+    low, high = ({name: values[place] for name, values in rows.items()} for place in pair)
+    share = (target - float(value[pair[0]])) / (float(value[pair[1]]) - float(value[pair[0]]))
     mixed = {name: _mix(float(low[name]), float(high[name]), share) for name in _CARRIED}
     return Anchor(
         count,
@@ -204,7 +212,7 @@ def _between(rows: pd.DataFrame, pair: tuple[int, int], target: float, count: in
         memory_per_processor=mixed["memory_per_processor"],
         labels=(str(low["label"]), str(high["label"])),
         keys=(str(low["keys"]), str(high["keys"])),
-        runs_tried=len(rows),
+        runs_tried=len(rows["work"]),
     )
 
 
@@ -230,7 +238,7 @@ def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
     """
     column, _, _, relative = _BOUNDS[bound]
     rows = _prepared(scaling, "accounting")
-    value, count, work = numbers(rows, column), numbers(rows, "processors"), numbers(rows, "work")
+    value, count, work = rows[column], rows["processors"], rows["work"]
     known = np.isfinite(value) & np.isfinite(work)
     if bound == "speed":
         wanted = isospeed.reference_speed(scaling)
