@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from scalegraph.base.errors import Fault, InputError, WorkError
@@ -161,10 +162,13 @@ class StoredPart:
             except (pa.ArrowInvalid, StopIteration, OSError) as error:
                 raise wrong from error
             expected = [(column, pa.from_numpy_dtype(t)) for column, t in KINDS[self._block.kind].columns.items()]
-            if [(f.name, f.type) for f in batch.schema] != expected or batch.num_rows != self.rows:
+            whole = all(column.null_count == 0 for column in batch.columns)
+            if [(f.name, f.type) for f in batch.schema] != expected or batch.num_rows != self.rows or not whole:
                 raise wrong
             self._batch = batch
-        values: Array = self._batch.column(name).to_numpy(zero_copy_only=True)
+        # not to_numpy, which imports pandas first
+        column, dtype = self._batch.column(name), KINDS[self._block.kind].columns[name]
+        values: Array = np.frombuffer(column.buffers()[1], dtype, self.rows, column.offset * dtype.itemsize)
         return values
 
 
