@@ -266,6 +266,8 @@ def empty(view: str, title: str, data: StudyData, need: str) -> Figure:
         text = "This study has no runs yet. Start its request, or add runs to it."
     elif len(data.failed) == len(data.runs) and data.runs:
         text = f"None of the {len(data.runs)} runs ended well; the table of runs says why. {need}"
+    elif data.imported is not None and "request" in need:
+        text = f"{need} These runs are measurements: measure what is missing, and import all of it together."
     else:
         text = need
     return Figure(view, title, empty=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from scalegraph.analyze.bounds import BOUNDS
 from scalegraph.analyze.profile import region_losses
 from scalegraph.base.errors import ScaleGraphError
 from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord
+from scalegraph.measurements.mapping import Mapping
 from scalegraph.request import quantities
 from scalegraph.request.data import matrix
 from scalegraph.views import SourceText, StudyData
@@ -129,3 +131,11 @@ def test_a_region_known_on_one_processor_only_counts_in_the_loss() -> None:
     before = region_losses(run, one, synthetic.REGIONS)["loss_s"].sum()
     after = region_losses(run, odd, synthetic.REGIONS)["loss_s"].sum()
     assert before - after == pytest.approx(20_000 / synthetic.CLOCK)
+
+
+def test_of_measurements_an_empty_view_says_how_to_get_what_is_missing() -> None:
+    runs = [synthetic.run(4), synthetic.run(8)]
+    measured = replace(StudyData.from_runs(runs), imported=(StudyData.from_runs(runs).measured, Mapping()))
+    figure = views.get("matrix").build(measured)
+    assert "import all of it together" in figure.empty
+    assert "import all of it together" not in views.get("matrix").build(StudyData.from_runs(runs)).empty
