@@ -246,7 +246,7 @@ def test_a_table_that_is_none_is_refused_with_its_line(call: Any, tmp_path: Path
 
 def test_other_formats_are_named(call: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.xyz"
-    path.touch()
+    path.write_text("hello\n")
     code, _, err = call("import", path)
     assert code == 2
     assert ".cubex" in err
