@@ -118,7 +118,7 @@ def main() -> int:
             if seed % UNIT == UNIT - 1:
                 for path in simulator.directory.iterdir():
                     path.unlink()
-    print(f"{options.count} programs, {faults} with a fault; {died} died natively and were not compared")
+    print(f"{options.count} programs, {faults} with a fault" + (f", {died} died natively" if died else ""))
     return faults > 0
 
 
