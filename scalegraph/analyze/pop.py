@@ -210,11 +210,7 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
             instructions_ratio=instructions_before / instructions,
             frequency_ratio=np.full(len(costs), clock / clock_before),
         )
-    made["communication"] = np.nan
-    made.insert(0, "region", [cost.region for cost in costs])
-    made.insert(1, "share", total / total.sum() if total.sum() else np.nan)
-    made["lost"] = total / clock * (1 - made["global"].fillna(made["parallel"]))
-    return made.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
+    return _by_loss(made, [cost.region for cost in costs], total, total / clock)
 
 
 def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, reference: int | None) -> pd.DataFrame:
@@ -245,13 +241,19 @@ def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, re
             instructions_ratio=missing * instructions[1] / instructions[0],
             frequency_ratio=np.full(len(total), np.nan),
         )
-    made["communication"] = np.nan
     made = made.where(np.isfinite(made))  # work that the reference does not do, or none here
-    made.insert(0, "region", range(len(total)))
-    made.insert(1, "share", total / np.nansum(total))
-    made["lost"] = total * (1 - made["global"].fillna(made["parallel"]))
-    there: pd.DataFrame = made[total > 0]
-    return there.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
+    there = total > 0
+    return _by_loss(made[there], np.flatnonzero(there).tolist(), total[there], total[there])
+
+
+def _by_loss(made: pd.DataFrame, places: Sequence[int], total: Floats, seconds: Floats) -> pd.DataFrame:
+    """Return the trees of *places*, which took *total* each, *seconds* of processor time: where most is lost first."""
+    whole = np.nansum(total)
+    made = made.assign(communication=np.nan)  # one is there at different times: what held it up is not known
+    made.insert(0, "region", places)
+    made.insert(1, "share", total / whole if whole else np.nan)
+    made["lost"] = seconds * (1 - made["global"].fillna(made["parallel"]))
+    return made.sort_values("lost", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _by_path(measured: MeasurementSet, metric: str, points: Sequence[int]) -> Floats:

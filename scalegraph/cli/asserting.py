@@ -12,6 +12,7 @@ from scalegraph.base.files import check_replaceable, write_atomic
 
 if TYPE_CHECKING:
     from scalegraph.request import Session
+    from scalegraph.request.assertions import Outcome
     from scalegraph.store import Study
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -36,10 +37,12 @@ def check_given(statements: Sequence[str], junit: Path | None) -> None:
         check_replaceable(junit)
 
 
-def outcome(session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str) -> bool:
-    """Check *statements* on *study*, say each outcome on standard error, write *junit*; return whether all hold."""
+def outcomes(
+    session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str
+) -> Sequence[Outcome]:
+    """Check *statements* on *study*, say each outcome on standard error, write *junit*; return the outcomes."""
     if not statements:
-        return True
+        return ()
     from scalegraph.request import assertions
 
     found = assertions.check(session.study_data(study), statements)
@@ -47,4 +50,9 @@ def outcome(session: Session, study: Study, statements: Sequence[str], junit: Pa
         click.echo(f"{item.word}: {item.statement} ({item.said})", err=True)
     if junit is not None:
         write_atomic(junit, assertions.junit(found, name))
-    return all(item.passed for item in found)
+    return found
+
+
+def outcome(session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str) -> bool:
+    """Do as `outcomes`; return whether all hold."""
+    return all(item.passed for item in outcomes(session, study, statements, junit, name))

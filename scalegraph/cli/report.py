@@ -10,7 +10,7 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import check_replaceable
-from scalegraph.cli.asserting import assert_options, check_given, outcome
+from scalegraph.cli.asserting import assert_options, check_given, outcomes
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.progress import share_bar
 from scalegraph.cli.study_input import mapping_option, open_input
@@ -42,13 +42,12 @@ def report(
         raise InputError(Fault(f"'{path.name}': an ending of .html was expected", key="-o"))
     check_given(statements, junit)
     check_replaceable(path)
-    from scalegraph.request import assertions
     from scalegraph.request import report as made
 
     session = Session()
     with contextlib.ExitStack() as stack:
         studies = [stack.enter_context(open_input(source)) for source in sources]
-        held = outcome(session, studies[0], statements, junit, sources[0].name)
+        found = outcomes(session, studies[0], statements, junit, sources[0].name)
         first, *others = (session.study_data(study) for study in studies)
         data = replace(first, others=tuple(others))
         cancel = stack.enter_context(interruptible())
@@ -57,11 +56,11 @@ def report(
             data,
             path,
             [name.strip() for name in views.split(",") if name.strip()],
-            outcomes=assertions.check(data, statements),
+            outcomes=found,
             request=session.request_text(studies[0]),
             cancel=cancel,
             progress=lambda _view, done, whole: bar(done / whole),
         )
     click.echo(str(path))
-    if not held:
+    if not all(item.passed for item in found):
         ctx.exit(1)

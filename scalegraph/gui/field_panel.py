@@ -15,7 +15,7 @@ from scalegraph.gui.plot_drawing import Drawing
 from scalegraph.gui.plot_handles import REACH, clipped, rounded, stepped
 from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.plot_targets import Target
-from scalegraph.gui.tints import COLOUR_MAPS, ColourMapName, ink
+from scalegraph.gui.tints import COLOUR_MAPS, ColourMapName, ink, offer_colours
 from scalegraph.views import contours
 from scalegraph.views.figure import Axis, Field, Handle, Plot
 
@@ -127,10 +127,7 @@ class FieldPanel(PlotPanel):
         fit = QAction("Reset zoom\tF", menu)
         fit.triggered.connect(self.fit)
         menu.addAction(fit)
-        for name in COLOUR_MAPS:
-            colours = QAction(f"Colours: {name}", menu)
-            colours.triggered.connect(lambda _on=False, name=name: self.set_colours(name))
-            menu.addAction(colours)
+        offer_colours(menu, self.set_colours)
         menu.addActions(self.actions())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)

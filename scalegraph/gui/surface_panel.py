@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.scales import Scale
-from scalegraph.gui.tints import COLOUR_MAPS, ColourMapName, heat, ink, paper, tint
+from scalegraph.gui.tints import ColourMapName, heat, ink, offer_colours, paper, tint
 from scalegraph.views import projection
 from scalegraph.views.figure import Surface
 from scalegraph.views.projection import Node, Scene
@@ -244,10 +244,7 @@ class SurfacePanel(QWidget):
         reset.triggered.connect(self.fit)
         reset.setEnabled(self.turned)
         menu.addAction(reset)
-        for name in COLOUR_MAPS:
-            colours = QAction(f"Colours: {name}", menu)
-            colours.triggered.connect(lambda _on=False, name=name: self.set_colours(name))
-            menu.addAction(colours)
+        offer_colours(menu, self.set_colours)
         menu.addActions(self.actions())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())  # type: ignore[attr-defined]

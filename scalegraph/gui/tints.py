@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, Literal, cast
 
 import pyqtgraph as pg
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QAction, QColor
+from PySide6.QtWidgets import QMenu
 
 from scalegraph.views import palette
 
@@ -58,3 +60,11 @@ def _luminance(colour: QColor) -> float:
         return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
 
     return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
+
+
+def offer_colours(menu: QMenu, choose: Callable[[ColourMapName], None]) -> None:
+    """Add an entry for every colour map to *menu*; *choose* is called with the one that was taken."""
+    for name in COLOUR_MAPS:
+        colours = QAction(f"Colours: {name}", menu)
+        colours.triggered.connect(lambda _on=False, name=name: choose(name))
+        menu.addAction(colours)

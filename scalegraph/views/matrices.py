@@ -62,6 +62,12 @@ LATENCY = Option(
     description="accounting (ML + IT + PT)/N, or method 1: T_para - T_seq/N",
 )
 
+# what every view of one matrix takes, besides what is held
+ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, LATENCY, WAY)
+BOUND = Option(
+    "bound", "Bound", "choice", "efficiency", ("efficiency", "time", "memory"), description="what is held constant"
+)
+
 
 def matrix(
     data: StudyData,
@@ -108,11 +114,27 @@ def matrix(
 
 
 def asked(
-    data: StudyData, metric: object, bound: object, targets: Mapping[Bound, float | None], **options: Any
+    data: StudyData,
+    options: Mapping[str, Any],
+    bound: object = "efficiency",
+    processors: Sequence[int] | None = None,
 ) -> Matrix | None:
-    """Return the one matrix that the options of a view ask for: isospeed holds the speed, others *bound*."""
-    name: Bound = "speed" if metric == "isospeed" else next((one for one in targets if one == bound), "efficiency")
-    return matrix(data, name, metric=metric_of(metric), target=targets[name], **options)
+    """Return the one matrix that the *options* of a view (`ASKED`) ask for: isospeed holds the speed, others *bound*.
+
+    *bound* is for views that leave it out of their options, because they hold several.
+    """
+    known: tuple[Bound, ...] = ("time", "efficiency", "memory", "speed")
+    metric, held = metric_of(options.get("metric")), options.get("bound", bound)
+    name: Bound = "speed" if metric == "isospeed" else next((one for one in known if one == held), "efficiency")
+    return matrix(
+        data,
+        name,
+        metric=metric,
+        target=options.get(name),
+        latency=str(options.get("latency", LATENCY.default)),
+        way=str(options.get("way", WAY.default)),
+        processors=processors,
+    )
 
 
 def metric_of(option: object) -> Metric:

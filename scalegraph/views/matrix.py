@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scalegraph.analyze import verdict
 from scalegraph.analyze.bounds import Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
@@ -16,18 +18,8 @@ _ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 write
 
 
 def _make(
-    data: StudyData,
-    bound: object = "all",
-    metric: object = "latency",
-    efficiency: float | None = None,
-    time: float | None = None,
-    memory: float | None = None,
-    speed: float | None = None,
-    latency: object = "accounting",
-    way: object = "runs",
-    processors: object = None,
+    data: StudyData, bound: object = "all", metric: object = "latency", processors: object = None, **asked: Any
 ) -> Figure:
-    targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
     wanted: list[Bound]
     wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
     given = matrices.printed(data)
@@ -35,9 +27,7 @@ def _make(
         wanted = [given.bound]
     found: list[Matrix] = []
     for name in wanted:
-        made = matrices.asked(
-            data, metric, name, targets, latency=str(latency), way=str(way), processors=matrices.counts(processors)
-        )
+        made = matrices.asked(data, {"metric": metric, **asked}, name, matrices.counts(processors))
         if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
             found.append(made)
     if not found or not any(made.processors for made in found):
@@ -197,13 +187,7 @@ VIEW = View(
     _make,
     (
         Option("bound", "Bound", "choice", "all", ("all", *_ORDER), description="what is held constant"),
-        matrices.METRIC,
-        matrices.EFFICIENCY,
-        matrices.TIME,
-        matrices.MEMORY,
-        matrices.SPEED,
-        matrices.LATENCY,
-        matrices.WAY,
+        *matrices.ASKED,
         Option(
             "processors", "Processors", "text", description="comma separated; those without runs are predicted only"
         ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from scalegraph.analyze import verdict
-from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
 from scalegraph.views import common, matrices
@@ -14,23 +14,10 @@ from scalegraph.views.figure import Axis, Figure, Line, Origin, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Rows of the matrix"
-_BOUNDS = ("efficiency", "time", "memory")
 
 
-def _make(
-    data: StudyData,
-    bound: object = "efficiency",
-    metric: object = "latency",
-    processors: int | None = None,
-    efficiency: float | None = None,
-    time: float | None = None,
-    memory: float | None = None,
-    speed: float | None = None,
-    latency: object = "accounting",
-    way: object = "runs",
-) -> Figure:
-    targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
-    made = matrices.asked(data, metric, bound, targets, latency=str(latency), way=str(way))
+def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figure:
+    made = matrices.asked(data, asked)
     if made is None or not any(n < n2 for n, n2 in made.values):
         why = next(iter(made.reasons.values()), "") if made is not None else ""
         need = "Rows of the matrix need two or more processor counts that meet the bound" + (
@@ -92,15 +79,9 @@ VIEW = View(
     "How scalability falls with N' from each N, as curves.",
     _make,
     (
-        Option("bound", "Bound", "choice", "efficiency", _BOUNDS, description="what is held constant"),
-        matrices.METRIC,
+        matrices.BOUND,
         Option("processors", "Row", "int", description="N of the one row to show; otherwise all", minimum=1),
-        matrices.EFFICIENCY,
-        matrices.TIME,
-        matrices.MEMORY,
-        matrices.SPEED,
-        matrices.LATENCY,
-        matrices.WAY,
+        *matrices.ASKED,
     ),
     order=15,
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Mark, Plot
+from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
 
 _TITLE = "Miss latencies"
@@ -27,13 +30,8 @@ def _make(data: StudyData, size: object = None) -> Figure:
     latency = causes.miss_latency(series.rows)
     if not np.isfinite(latency.to_numpy()).any():
         return common.empty("miss-latency", _TITLE, data, "No access of these runs goes through the network.")
-    rows = series.rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
-    lines = tuple(
-        common.curve(rows, f"latency.{name}", words, role, unit="cycles")
-        for name, words, role in _CURVES
-        if np.isfinite(numbers(latency, name)).any()
-    )
-    fastest = int(np.nanargmin(numbers(rows, "time_s")))
+    lines = curves(series.rows, latency, _CURVES)
+    fastest = int(np.nanargmin(numbers(series.rows, "time_s")))
     most = float(latency["program"].iloc[fastest])
     n = series.processors[fastest]
     marks = (Mark(f"L_max at N = {n}", y=most),) if np.isfinite(most) and n > 1 else ()
@@ -57,6 +55,16 @@ def _make(data: StudyData, size: object = None) -> Figure:
             "L_max is the miss latency on the processors where the program is fastest.",
             *common.failure_notes(data),
         ),
+    )
+
+
+def curves(rows: pd.DataFrame, latency: pd.DataFrame, wanted: Sequence[tuple[str, str, str]]) -> tuple[Line, ...]:
+    """Return a line over N for every one of *wanted* (column of *latency*, words, role) that is known anywhere."""
+    rows = rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
+    return tuple(
+        common.curve(rows, f"latency.{name}", words, role, unit="cycles")
+        for name, words, role in wanted
+        if np.isfinite(numbers(latency, name)).any()
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from scalegraph.analyze import causes, prediction
 from scalegraph.analyze.prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common
+from scalegraph.views import common, miss_latency
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Mark, Plot, Row, Table
 from scalegraph.views.view import View
@@ -38,12 +36,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         )
         return common.empty("miss-prediction", _TITLE, data, need)
     latency["average"] = latency[["computation", "synchronisation"]].mean(axis=1)
-    rows = series.rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
-    lines = tuple(
-        common.curve(rows, f"latency.{name}", words, role, unit="cycles")
-        for name, words, role in _CURVES
-        if np.isfinite(numbers(latency, name)).any()
-    )
+    lines = miss_latency.curves(series.rows, latency, _CURVES)
     marks = [Mark(f"L_max at N = {found.fastest}", y=found.l_max)]
     marks += [
         Mark(f"{words} {reach.words}", x=reach.processors, y=found.l_max)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from scalegraph.analyze import verdict
-from scalegraph.analyze.bounds import Bound
 from scalegraph.views import common, matrices
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure, Surface
@@ -14,21 +14,8 @@ from scalegraph.views.view import Option, View
 _TITLE = "Surface of the matrix"
 
 
-def _make(
-    data: StudyData,
-    bound: object = "efficiency",
-    metric: object = "latency",
-    efficiency: float | None = None,
-    time: float | None = None,
-    memory: float | None = None,
-    speed: float | None = None,
-    latency: object = "accounting",
-    way: object = "runs",
-    azimuth: float = -52.0,
-    elevation: float = 28.0,
-) -> Figure:
-    targets: dict[Bound, float | None] = {"time": time, "efficiency": efficiency, "memory": memory, "speed": speed}
-    made = matrices.asked(data, metric, bound, targets, latency=str(latency), way=str(way))
+def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **asked: Any) -> Figure:
+    made = matrices.asked(data, asked)
     if made is not None:
         (made,), _ = matrices.trimmed([made])
     if made is None or sum(n < n2 for n, n2 in made.values) < 3:
@@ -81,14 +68,8 @@ VIEW = View(
     "The scalability matrix as a surface over N and N'.",
     _make,
     (
-        Option("bound", "Bound", "choice", "efficiency", ("efficiency", "time", "memory"), description="what is held"),
-        matrices.METRIC,
-        matrices.EFFICIENCY,
-        matrices.TIME,
-        matrices.MEMORY,
-        matrices.SPEED,
-        matrices.LATENCY,
-        matrices.WAY,
+        matrices.BOUND,
+        *matrices.ASKED,
         Option("azimuth", "Seen from", "float", -52.0, unit="°", description="direction", minimum=-360, maximum=360),
         Option(
             "elevation", "Height of view", "float", 28.0, unit="°", description="above the plane", minimum=1, maximum=89

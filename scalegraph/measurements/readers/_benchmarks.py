@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import Collector, Coordinate
 from scalegraph.measurements.mapping import SECONDS
-from scalegraph.measurements.readers._files import Checked
+from scalegraph.measurements.reader import Progress
+from scalegraph.measurements.readers._files import Checked, parse_json, read_text
 
 
 @dataclass
@@ -21,6 +25,16 @@ class Measured:
     parameters: dict[str, Coordinate]
     values: dict[str, list[float]]
     units: dict[str, str] = field(default_factory=dict)
+
+
+def read_entries(path: Path, cancel: CancelToken, progress: Progress) -> tuple[list[dict[str, Any]], Checked]:
+    """Return the objects in the list ``benchmarks`` of the JSON document *path*, and how to check them."""
+    check = Checked(str(path))
+    whole = check.mapping(parse_json(read_text(path), str(path)), "")
+    cancel.check()
+    progress(0.5)
+    entries = check.sequence(check.member(whole, "benchmarks", ""), "benchmarks")
+    return [check.mapping(entry, f"benchmarks[{index}]") for index, entry in enumerate(entries)], check
 
 
 def collect_benchmarks(measured: Sequence[Measured], check: Checked, how: str) -> Collector:

@@ -10,8 +10,8 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.collecting import Coordinate
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
-from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks, read_entries
+from scalegraph.measurements.readers._files import Checked
 
 # What stands in an entry beside its times and counters.
 _ABOUT = {
@@ -29,14 +29,9 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
-    entries = check.sequence(check.member(whole, "benchmarks", ""), "benchmarks")
+    runs, check = read_entries(path, cancel, progress)
     measured: list[Measured] = []
     left_out: dict[str, list[str]] = {}
-    runs = [check.mapping(entry, f"benchmarks[{index}]") for index, entry in enumerate(entries)]
     only_means = not any(entry.get("run_type", "iteration") == "iteration" for entry in runs)
     for index, entry in enumerate(runs):
         place = f"benchmarks[{index}]"

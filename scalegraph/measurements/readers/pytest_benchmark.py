@@ -8,8 +8,8 @@ from typing import Any
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
-from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks, read_entries
+from scalegraph.measurements.readers._files import Checked
 
 HOW = "pytest.mark.parametrize"
 
@@ -20,15 +20,8 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
-    entries = check.sequence(check.member(whole, "benchmarks", ""), "benchmarks")
-    measured = [
-        _entry(check.mapping(entry, f"benchmarks[{index}]"), f"benchmarks[{index}]", check)
-        for index, entry in enumerate(entries)
-    ]
+    entries, check = read_entries(path, cancel, progress)
+    measured = [_entry(entry, f"benchmarks[{index}]", check) for index, entry in enumerate(entries)]
     notes = []
     if not all("data" in entry.get("stats", {}) for entry in entries):
         notes.append("The file keeps no single rounds: values are means (--benchmark-save-data keeps them).")
