@@ -27,15 +27,17 @@ RULES = {
     "send_without_receive": "is sent but never received",
     "receive_without_send": "is received but never sent",
     "collective_members": "took part in another number of collective operations than other members",
-    "overlap": "begins before the state before it ends",
+    "overlap": "begins before the one before it ends",
+    "shares": "begins a stretch whose shares do not add up to its length",
     "release_without_acquire": "releases a lock that it does not hold",
     "task_without_creation": "runs or ends a task that was not created",
     "task_created_twice": "creates a task whose number is taken",
     "waits_for_itself": "waits for itself",
+    "released": "is released before it begins or after it ends",
 }
 _VALUES = {"calls": ("what", What), "waits": ("why", Wait), "tasks": ("what", TaskStep), "locks": ("what", LockStep),
            "collectives": ("operation", Operation)}  # fmt: skip
-_IN_ORDER = ("calls", "counters", "tasks", "locks", "marks", "states", "waits", "collectives")
+_IN_ORDER = ("calls", "counters", "tasks", "locks", "marks", "states", "waits", "collectives", "shares")
 
 
 @dataclass
@@ -156,7 +158,7 @@ def _plain(found: Found, kind: str, columns: Columns, row: int) -> Array:
     outside = np.zeros(len(located), bool)
     for name in spec.times:
         times = columns[name]
-        outside |= ((times < meta.begin) | (times > meta.end)) & ((times != NO_TIME) | (kind != "messages"))
+        outside |= ((times < meta.begin) | (times > meta.end)) & ((times != NO_TIME) | (name not in spec.lacking))
     found.add("run", kind, outside, columns, row)
     if "end" in columns:
         found.add("interval", kind, columns["end"] < columns["begin"], columns, row)

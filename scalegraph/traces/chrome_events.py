@@ -57,8 +57,9 @@ class OwnEvents:
         return int(exact) if exact is not None else round(event["ts"] * self._tick)
 
     def _row(self, kind: str, row: dict[str, Any]) -> None:
-        names = KINDS[kind].columns
-        values = [float(row[n]) if t.kind == "f" else int(row[n]) for n, t in names.items()]
+        spec = KINDS[kind]
+        row = {**spec.added, **row}
+        values = [float(row[n]) if t.kind == "f" else int(row[n]) for n, t in spec.columns.items()]
         self._reading.builder.rows(kind).add(*values)
 
     def finish(self) -> Trace:

@@ -21,7 +21,7 @@ from scalegraph.traces.kinds import KINDS, Array, Columns, span
 from scalegraph.traces.model import Definitions, Meta, Trace
 
 MAGIC: Final = b"SGTRACE\n"
-VERSION: Final = 1
+VERSION: Final = 2  # of what is written; those from 1 on are read
 SUFFIX: Final = ".sgtrace"
 _START = struct.Struct("<8sI52x")
 _BLOCK = struct.Struct("<4s4sQI4x16sQqq")  # mark, what, length, crc, kind, rows, first, last
@@ -161,15 +161,26 @@ class StoredPart:
                 batch = pa.ipc.open_stream(data).read_next_batch()
             except (pa.ArrowInvalid, StopIteration, OSError) as error:
                 raise wrong from error
-            expected = [(column, pa.from_numpy_dtype(t)) for column, t in KINDS[self._block.kind].columns.items()]
             whole = all(column.null_count == 0 for column in batch.columns)
-            if [(f.name, f.type) for f in batch.schema] != expected or batch.num_rows != self.rows or not whole:
+            stored = [(f.name, f.type) for f in batch.schema]
+            if stored not in _schemas(self._block.kind) or batch.num_rows != self.rows or not whole:
                 raise wrong
             self._batch = batch
         # not to_numpy, which imports pandas first
-        column, dtype = self._batch.column(name), KINDS[self._block.kind].columns[name]
+        spec = KINDS[self._block.kind]
+        dtype = spec.columns[name]
+        if name in spec.added and name not in self._batch.schema.names:
+            return np.full(self.rows, spec.added[name], dtype)
+        column = self._batch.column(name)
         values: Array = np.frombuffer(column.buffers()[1], dtype, self.rows, column.offset * dtype.itemsize)
         return values
+
+
+def _schemas(kind: str) -> list[list[tuple[str, pa.DataType]]]:
+    """Return the columns with their types that a part of *kind* may have: those of this version and of version 1."""
+    spec = KINDS[kind]
+    now = [(name, pa.from_numpy_dtype(dtype)) for name, dtype in spec.columns.items()]
+    return [now, [column for column in now if column[0] not in spec.added]]
 
 
 def open_container(path: Path, *, partial: bool = False) -> Trace:
@@ -182,8 +193,8 @@ def open_container(path: Path, *, partial: bool = False) -> Trace:
     if head[:8] != MAGIC or len(head) < 12:
         raise file.broken("no trace of ScaleGraph: it should begin with SGTRACE", 0)
     version = int.from_bytes(head[8:12], "little")
-    if version != VERSION:
-        raise file.broken(f"is of version {version}; version {VERSION} was expected", 8)
+    if not 1 <= version <= VERSION:
+        raise file.broken(f"is of version {version}; versions 1 to {VERSION} are read", 8)
     try:
         blocks = _index(file)
         definitions, meta = _defined(file, [block for block in blocks if block.what == "DEFS"])

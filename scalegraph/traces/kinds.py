@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final
 
@@ -87,6 +87,8 @@ class Kind:
     """A kind of event: its columns with their types; *times* are the columns in ticks, the one that orders rows first.
 
     *whose* names the columns that hold locations, *refers* the columns that hold numbers of another definition.
+    *lacking* names the times that may be unknown. *added* are columns that version 1 of the model lacks, with the value
+    that stands for them.
     """
 
     name: str
@@ -95,6 +97,8 @@ class Kind:
     times: tuple[str, ...]
     whose: tuple[str, ...] = ("location",)
     refers: Mapping[str, str] | None = None
+    lacking: tuple[str, ...] = ()
+    added: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def begin(self) -> str:
@@ -120,11 +124,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("calls", "entering and leaving regions", _columns("time:l location:i what:b region:i"),
              ("time",), refers={"region": "regions"}),
         Kind("waits", "who waited for whom, where",
-             _columns("begin:l end:l location:i holder:i why:b object:l region:i"),
-             ("begin", "end"), ("location", "holder"), {"region": "regions"}),
+             _columns("begin:l end:l location:i holder:i why:b object:l region:i released:l"),
+             ("begin", "end", "released"), ("location", "holder"), {"region": "regions"}, lacking=("released",),
+             added={"released": NO_TIME}),
         Kind("messages", "messages with both their ends",
              _columns("sent:l left:l posted:l received:l sender:i receiver:i size:l tag:l communicator:i"),
-             ("sent", "left", "posted", "received"), ("sender", "receiver"), {"communicator": "communicators"}),
+             ("sent", "left", "posted", "received"), ("sender", "receiver"), {"communicator": "communicators"},
+             lacking=("sent", "left", "posted", "received")),
         Kind("collectives", "collective operations, a row for every member",
              _columns("begin:l end:l location:i operation:b communicator:i root:i sent:l received:l"),
              ("begin", "end"), ("location", "root"), {"communicator": "communicators"}),
@@ -138,6 +144,9 @@ KINDS: Final[Mapping[str, Kind]] = {
              _columns("time:l location:i lock:l order:l what:b"), ("time",)),
         Kind("marks", "something that happened at one moment",
              _columns("time:l location:i region:i value:l"), ("time",), refers={"region": "regions"}),
+        Kind("shares", "how the time of a location is shared by states and regions",
+             _columns("begin:l end:l location:i state:i region:i ticks:l"),
+             ("begin", "end"), refers={"state": "states", "region": "regions"}),
     )
 }  # fmt: skip
 
@@ -145,6 +154,21 @@ KINDS: Final[Mapping[str, Kind]] = {
 def empty(kind: str) -> Columns:
     """Return the columns of *kind* without rows."""
     return {name: np.empty(0, dtype) for name, dtype in KINDS[kind].columns.items()}
+
+
+def completed(kind: str, columns: Mapping[str, Array]) -> Columns:
+    """Return *columns* in the order of *kind*; those that version 1 of the model lacks may be absent or empty.
+
+    Raises `KeyError` if another is absent.
+    """
+    spec = KINDS[kind]
+    rows = len(columns[spec.begin])
+    return {
+        name: columns[name]
+        if name not in spec.added or len(columns.get(name, ()))
+        else np.full(rows, spec.added[name], dtype)
+        for name, dtype in spec.columns.items()
+    }
 
 
 def span(kind: str, columns: Mapping[str, Array]) -> tuple[int, int]:

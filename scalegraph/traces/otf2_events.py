@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scalegraph.traces.builder import Builder
-from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, TaskStep, What
+from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, LockStep, TaskStep, What, completed
 from scalegraph.traces.model import Region
 
 _SEND, _RECEIVE = 0, 1
@@ -26,11 +26,11 @@ class Collector:
         regions: Array,
         metrics: dict[int, list[tuple[int, str]]],
         base: int,
-        own: dict[int, str] | None = None,
+        own: dict[int, tuple[str, ...]] | None = None,
     ) -> None:
         """*regions* numbers regions by reference; *metrics* gives the members (number, type) of a metric class.
 
-        Time *base* of the archive is tick 0. *own* names the kind of rows that a metric class of ours holds.
+        Time *base* of the archive is tick 0. *own* names kind and columns of the rows in a metric class of ours.
         """
         self._own = own or {}
         self._builder, self._regions, self._metrics, self._base = builder, regions, metrics, base
@@ -223,7 +223,7 @@ class Collector:
             if rows_whole and members:
                 bits = np.frombuffer(b"".join(row[1] for row in rows_whole), np.int64).reshape(-1, len(members))
                 if number in self._own:
-                    self._add_own(self._own[number], bits)
+                    self._add_own(*self._own[number], bits=bits)
                     continue
                 made.append(_counters(self.ticks([row[0] for row in rows_whole]), bits, members))
         if made:
@@ -232,13 +232,14 @@ class Collector:
             self._builder.add("counters", time=moment[order], location=self.location, metric=metric[order],
                               value=value[order], exact=exact[order])  # fmt: skip
 
-    def _add_own(self, kind: str, bits: Array) -> None:
-        """Add whole rows of ours; *bits* has shape (rows, columns)."""
+    def _add_own(self, kind: str, *names: str, bits: Array) -> None:
+        """Add whole rows of ours; *bits* has shape (rows, columns), the columns are *names*."""
+        types = KINDS[kind].columns
         columns = {
-            name: np.ascontiguousarray(bits[:, at]).view(np.float64) if dtype.kind == "f" else bits[:, at]
-            for at, (name, dtype) in enumerate(KINDS[kind].columns.items())
+            name: np.ascontiguousarray(bits[:, at]).view(np.float64) if types[name].kind == "f" else bits[:, at]
+            for at, name in enumerate(names)
         }
-        self._builder.add(kind, **columns)
+        self._builder.add(kind, **completed(kind, columns))
 
     def match_messages(self, members: dict[int, Array]) -> None:
         """Match sends and receives, in their order, by communicator, both ends and tag; *members* by rank."""

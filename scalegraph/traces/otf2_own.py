@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from scalegraph.traces.kinds import KINDS
 from scalegraph.traces.model import Definitions, Meta
 
 PROPERTY: Final = "SCALEGRAPH::TRACE"
@@ -27,6 +28,11 @@ def unpack(low: Any, handle: Any) -> tuple[Definitions, Meta, int] | None:
         return None
 
 
-def row_kind(member_names: list[str]) -> str:
-    """Return the kind of row that a metric class with these members holds, or an empty string."""
-    return member_names[0].split(".")[1] if member_names and member_names[0].startswith(PREFIX) else ""
+def row_columns(member_names: list[str]) -> tuple[str, ...]:
+    """Return the kind of row that a metric class with these members holds, and its columns; empty if it is not ours."""
+    parts = [name.split(".") for name in member_names]
+    ours = all(name.startswith(PREFIX) and len(part) == 3 for name, part in zip(member_names, parts, strict=True))
+    if not ours or len({part[1] for part in parts}) != 1 or parts[0][1] not in KINDS:
+        return ()
+    kind, columns = KINDS[parts[0][1]], [part[2] for part in parts]
+    return (kind.name, *columns) if set(kind.columns) - set(kind.added) <= set(columns) <= set(kind.columns) else ()

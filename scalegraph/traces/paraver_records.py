@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.traces import paraver_files, paraver_own
 from scalegraph.traces.formats import Reading
-from scalegraph.traces.kinds import KINDS, NOBODY, Array, What
+from scalegraph.traces.kinds import KINDS, NOBODY, Array, What, completed
 from scalegraph.traces.model import Communicator, Group, Location, Metric, Region, State, Trace
 from scalegraph.traces.nesting import match
 from scalegraph.traces.paraver_files import Header
@@ -176,6 +176,7 @@ class Records:
             for number, (column, dtype) in enumerate(KINDS[name].columns.items()):
                 found = value[kind == first + number]
                 columns[column] = found.view(np.float64) if dtype.kind == "f" else found
+            columns = completed(name, columns)
             if len({len(column) for column in columns.values()}) > 1:
                 self._builder.note(f"rows of {name} that are damaged", 1)
             elif len(next(iter(columns.values()))):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scalegraph.traces.kinds import NO_TIME, Columns, LockStep, TaskStep
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep
 
 if TYPE_CHECKING:
     from scalegraph.traces.checking import Found
@@ -61,25 +61,80 @@ class _Collectives(Relation):
 
 
 class _States(Relation):
-    def __init__(self, found: Found) -> None:
+    """States of a location do not overlap."""
+
+    def __init__(self, found: Found, kind: str = "states") -> None:
         super().__init__(found)
+        self._kind = kind
         self._until = np.full(len(found.trace.definitions.locations), NO_TIME, np.int64)
 
     def look(self, columns: Columns, row: int) -> None:
-        inside = (columns["location"] >= 0) & (columns["location"] < len(self._until))
-        rows = np.flatnonzero(inside)
+        self.apart(columns, self._by_location(columns), row)
+
+    def _by_location(self, columns: Columns) -> Array:
+        """Return the rows of known locations, location by location, each in its order."""
+        rows = np.flatnonzero((columns["location"] >= 0) & (columns["location"] < len(self._until)))
+        ordered: Array = rows[np.argsort(columns["location"][rows], kind="stable")]
+        return ordered
+
+    def apart(self, columns: Columns, rows: Array, row: int) -> None:
+        """Check that each of *rows*, which are by location, begins after the one before it has ended."""
         if not len(rows):
             return
-        rows = rows[np.argsort(columns["location"][rows], kind="stable")]
         owner, begin, end = (columns[name][rows] for name in ("location", "begin", "end"))
         new = np.r_[True, owner[1:] != owner[:-1]]
         before = np.r_[np.int64(NO_TIME), end[:-1]]
         before[new] = self._until[owner[new]]
-        bad = np.zeros(len(inside), bool)
+        bad = np.zeros(len(columns["location"]), bool)
         bad[rows] = begin < before
-        self.found.add("overlap", "states", bad, columns, row)
+        self.found.add("overlap", self._kind, bad, columns, row)
         last = np.r_[owner[1:] != owner[:-1], True]
         self._until[owner[last]] = end[last]
+
+
+class _Shares(_States):
+    """Rows of a location with the same begin and end are a stretch; its shares add up to its length."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__(found, "shares")
+        # of each location the stretch that may go on in the next part: begin, end, sum of its ticks, its first row
+        self._open = np.zeros((len(self._until), 4), np.int64)
+        self._open[:, 3] = NOBODY
+
+    def look(self, columns: Columns, row: int) -> None:
+        self.found.add("values", "shares", columns["ticks"] < 0, columns, row)
+        rows = self._by_location(columns)
+        if not len(rows):
+            return
+        owner, begin, end, ticks = (columns[name][rows] for name in ("location", "begin", "end", "ticks"))
+        first_of = np.r_[True, owner[1:] != owner[:-1]]
+        starts = np.flatnonzero(first_of | np.r_[True, (begin[1:] != begin[:-1]) | (end[1:] != end[:-1])])
+        sums = np.add.reduceat(ticks, starts)
+        owner, begin, end, where = owner[starts], begin[starts], end[starts], rows[starts] + row
+        first, last = np.flatnonzero(first_of[starts]), np.flatnonzero(np.r_[first_of[starts][1:], True])
+        carried = self._open[owner[first]]
+        goes_on = (carried[:, 3] >= 0) & (carried[:, 0] == begin[first]) & (carried[:, 1] == end[first])
+        sums[first[goes_on]] += carried[goes_on, 2]
+        where[first[goes_on]] = carried[goes_on, 3]
+        self._wrong(owner[first[~goes_on]], *carried[~goes_on].T)
+        done = np.ones(len(starts), bool)
+        done[last] = False
+        self._wrong(owner[done], begin[done], end[done], sums[done], where[done])
+        self._open[owner[last]] = np.stack([begin[last], end[last], sums[last], where[last]], axis=1)
+        whole = np.ones(len(starts), bool)
+        whole[first[goes_on]] = False  # its first row was compared before
+        self.apart(columns, rows[starts[whole]], row)
+
+    def end(self) -> None:
+        self._wrong(np.arange(len(self._open)), *self._open.T)
+
+    def _wrong(self, owner: Array, begin: Array, end: Array, sums: Array, row: Array) -> None:
+        """Count the stretches, with the number of their first row, whose sum is not their length."""
+        bad = np.flatnonzero((row >= 0) & (sums != end - begin))
+        if len(bad):
+            at = bad[np.argmin(row[bad])]
+            self.found.one("shares", "shares", int(owner[at]), int(begin[at]), int(row[at]), len(bad),
+                           f"{sums[at]:,} of {end[at] - begin[at]:,} ticks")  # fmt: skip
 
 
 class _Locks(Relation):
@@ -133,12 +188,17 @@ class _Tasks(Relation):
 class _Waits(Relation):
     def look(self, columns: Columns, row: int) -> None:
         self.found.add("waits_for_itself", "waits", columns["holder"] == columns["location"], columns, row)
+        released = columns["released"]
+        known = (released != NO_TIME) & (columns["begin"] <= columns["end"])
+        outside = (released < columns["begin"]) | (released > columns["end"])
+        self.found.add("released", "waits", known & outside, columns, row)
 
 
 _RELATIONS: dict[str, type[Relation]] = {
     "messages": _Messages,
     "collectives": _Collectives,
     "states": _States,
+    "shares": _Shares,
     "locks": _Locks,
     "tasks": _Tasks,
     "waits": _Waits,

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from scalegraph.traces.builder import Builder
-from scalegraph.traces.kinds import KINDS, Columns, LockStep, Operation, TaskStep, Wait, What
+from scalegraph.traces.kinds import KINDS, NO_TIME, Columns, LockStep, Operation, TaskStep, Wait, What
 from scalegraph.traces.model import (
     Communicator,
     Definitions,
@@ -55,7 +55,7 @@ def small() -> Trace:
         {
             "calls": [(0, 0, enter, 0), (10, 0, enter, 1), (20, 0, leave, 1), (90, 0, leave, 0),
                       (5, 1, enter, 0), (80, 1, leave, 0)],
-            "waits": [(20, 30, 0, 1, Wait.BARRIER, 7, 2)],
+            "waits": [(20, 30, 0, 1, Wait.BARRIER, 7, 2, 28), (82, 85, 0, -1, Wait.OTHER, 0, -1, NO_TIME)],
             "messages": [(11, 12, 13, 15, 0, 1, 1024, 5, 0)],
             "collectives": [(40, 50, 0, Operation.ALL_REDUCE, 0, -1, 8, 8), (45, 50, 1, 11, 0, -1, 8, 8)],
             "counters": [(10, 0, 0, 12.0, 12), (20, 0, 0, 30.0, 30), (20, 1, 1, 0.25, 0)],
@@ -63,6 +63,7 @@ def small() -> Trace:
             "tasks": [(1, 0, 1, TaskStep.CREATED, 1), (6, 1, 1, TaskStep.SWITCHED_TO, 1), (9, 1, 1, TaskStep.ENDED, 1)],
             "locks": [(50, 1, 3, 1, LockStep.ACQUIRED), (60, 1, 3, 1, LockStep.RELEASED)],
             "marks": [(70, 1, 2, 99)],
+            "shares": [(0, 20, 0, 0, 0, 15), (0, 20, 0, 1, 1, 5), (20, 90, 0, 1, -1, 70), (5, 80, 1, 0, 0, 75)],
         }
     )  # fmt: skip
 
@@ -80,6 +81,7 @@ def traces(draw: st.DrawFn) -> Trace:
         rows["calls"] += draw(_calls(who, ticks, region))
         for time in sorted(draw(st.lists(ticks, max_size=3))):
             length = draw(ticks)
+            released = draw(st.one_of(st.just(NO_TIME), st.integers(time, time + length)))
             rows["waits"].append(
                 (
                     time,
@@ -89,6 +91,7 @@ def traces(draw: st.DrawFn) -> Trace:
                     draw(st.sampled_from(list(Wait))),
                     draw(st.integers(-5, 2**40)),
                     draw(region),
+                    released,
                 )
             )
             exact = draw(st.integers(0, 2**62))
@@ -99,6 +102,7 @@ def traces(draw: st.DrawFn) -> Trace:
             rows["tasks"].append((time, who, len(rows["tasks"]) + 1, TaskStep.CREATED, draw(region)))
         cuts = sorted(draw(st.lists(ticks, max_size=4)))
         rows["states"] += [(a, b, who, draw(st.integers(0, 1))) for a, b in pairwise(cuts)]
+        rows["shares"] += [row for a, b in pairwise(cuts) for row in draw(_stretch(who, a, b, region))]
     for tag in range(draw(st.integers(0, 4))):
         times = sorted(draw(st.lists(ticks, min_size=4, max_size=4)))
         ends = draw(st.tuples(st.integers(0, locations - 1), st.integers(0, locations - 1)))
@@ -124,6 +128,12 @@ def _calls(draw: st.DrawFn, who: int, ticks: st.SearchStrategy[int], region: st.
     steps += [(What.LEAVE, stack.pop()) for _ in range(len(stack))]
     times = sorted(draw(st.lists(ticks, min_size=len(steps), max_size=len(steps))))
     return [(time, who, what, number) for time, (what, number) in zip(times, steps, strict=True)]
+
+
+@st.composite
+def _stretch(draw: st.DrawFn, who: int, begin: int, end: int, region: st.SearchStrategy[int]) -> list[Any]:
+    cuts = sorted(draw(st.lists(st.integers(begin, end), max_size=3)))
+    return [(begin, end, who, draw(st.integers(0, 1)), draw(region), b - a) for a, b in pairwise([begin, *cuts, end])]
 
 
 def ordered(trace: Trace, kind: str) -> Columns:

@@ -23,7 +23,10 @@ CSV = "calls.csv"
 
 
 def pipeline() -> Trace:
-    """Return the trace; every rank works 100 ticks longer than the one before, so the barrier waits for the last."""
+    """Return the trace; every rank works 100 ticks longer than the one before, so the barrier waits for the last.
+
+    All of its time is in shares; a quarter of the work fetches from memory.
+    """
     rows: dict[str, list[tuple[int, ...]]] = {kind: [] for kind in KINDS}
     for rank in range(RANKS):
         rows["calls"].append((0, rank, What.ENTER, 0))
@@ -32,11 +35,15 @@ def pipeline() -> Trace:
             done, end = start + work, (step + 1) * PERIOD - 90
             rows["calls"] += [(start, rank, What.ENTER, 1), (done, rank, What.LEAVE, 1),
                               (done + 60, rank, What.ENTER, 2), (end, rank, What.LEAVE, 2)]  # fmt: skip
+            shared = [(step * PERIOD, start, rank, 0, 0, 10), (start, done, rank, 0, 1, work - work // 4),
+                      (start, done, rank, 2, 1, work // 4), (done, done + 60, rank, 0, 0, 60),
+                      (done + 60, end, rank, 1, 2, end - done - 60), (end, end + 90, rank, 0, 0, 90)]  # fmt: skip
+            rows["shares"] += shared
             rows["states"] += [(start, done, rank, 0), (done + 60, end, rank, 1)]
             rows["counters"].append((done, rank, 0, float(work * 4), work * 4))
             if rank + 1 < RANKS:
                 rows["messages"].append((done, done + 5, done + 8, done + 20, rank, rank + 1, 512 << step, step, 0))
-                rows["waits"].append((done + 60, end, rank, RANKS - 1, Wait.BARRIER, step, 2))
+                rows["waits"].append((done + 60, end, rank, RANKS - 1, Wait.BARRIER, step, 2, end - 5))
             rows["collectives"].append((done + 60, end, rank, Operation.BARRIER, 0, -1, 0, 0))
         rows["calls"].append((STEPS * PERIOD, rank, What.LEAVE, 0))
     return build(
@@ -47,7 +54,7 @@ def pipeline() -> Trace:
             regions=[Region("main", "pipeline.c", 1), Region("work", "pipeline.c", 12),
                      Region("barrier", "pipeline.c", 20, "barrier")],
             metrics=[Metric("operations", "1", "next", True)],
-            states=[State("working", "#2a7f3e"), State("waiting", "#c0392b")],
+            states=[State("working", "#2a7f3e"), State("waiting", "#c0392b"), State("fetching")],
             communicators=[Communicator("world", tuple(range(RANKS)))],
         ),
         program="pipeline", ticks_per_second=1_000_000,

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from scalegraph.traces import checking
+from scalegraph.traces.kinds import NO_TIME
 from scalegraph.traces.reading import read
 from tests.traces import samples
 
 NAMES = (*samples.FILES, samples.PICL, samples.CSV)
 # counted by hand from what tests/traces/samples.py says: 4 ranks, 3 steps
-PIPELINE = {"calls": 4 * (2 + 3 * 4), "waits": 9, "messages": 9, "collectives": 12, "counters": 12, "states": 24}
+PIPELINE = {"calls": 4 * (2 + 3 * 4), "waits": 9, "messages": 9, "collectives": 12, "counters": 12, "states": 24,
+            "shares": 4 * 3 * 6}  # fmt: skip
 COUNTS = {
     **dict.fromkeys(samples.FILES, PIPELINE),
     samples.PICL: {"calls": 12, "messages": 2},
@@ -29,6 +31,21 @@ def test_a_sample_holds_what_its_manifest_says(root: Path, name: str) -> None:
         assert len(trace.definitions.locations) == manifest["locations"]
         assert int(trace.columns("messages")["size"].sum()) == manifest["bytes_sent"]
         assert checking.check(trace).holds
+
+
+@pytest.mark.parametrize("name", samples.FILES)
+def test_a_sample_of_version_1_is_what_it_was(root: Path, name: str) -> None:
+    """The files in version1 were written before there were shares, and before waits said when they were released."""
+    with read(root / "tests" / "traces" / "version1" / name) as old, read(root / "traces" / name) as new:
+        assert old.counts() == {kind: count for kind, count in PIPELINE.items() if kind != "shares"}
+        assert checking.check(old).holds
+        for kind in old.counts():
+            left, right = old.columns(kind), new.columns(kind)
+            assert list(left) == list(right)
+            for column in left.keys() - {"released"}:
+                assert left[column].tolist() == right[column].tolist()
+        assert set(old.columns("waits")["released"].tolist()) == {NO_TIME}
+        assert NO_TIME not in new.columns("waits")["released"]
 
 
 def test_the_samples_are_those_that_the_script_makes(root: Path, tmp_path: Path) -> None:

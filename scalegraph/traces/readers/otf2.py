@@ -12,7 +12,7 @@ from scalegraph.traces.kinds import NOBODY, Array
 from scalegraph.traces.model import Communicator, Group, Location, Metric, Region, Trace
 from scalegraph.traces.otf2_events import Collector
 from scalegraph.traces.otf2_library import BATCH, Callbacks, package, silence
-from scalegraph.traces.otf2_own import row_kind, unpack
+from scalegraph.traces.otf2_own import row_columns, unpack
 
 _MODES = {"ACCUMULATED": "sum", "ABSOLUTE": "last", "RELATIVE": "next"}
 _KINDS = {"CPU_THREAD": "thread", "ACCELERATOR_STREAM": "accelerator", "METRIC": "metric"}
@@ -34,7 +34,7 @@ class _Archive:
         self.locations: list[Any] = list(self.definitions.locations)
         self.metrics: dict[int, list[tuple[int, str]]] = {}
         self.members: dict[int, Array] = {}
-        self.rows: dict[int, str] = {}
+        self.rows: dict[int, tuple[str, ...]] = {}
         self.adopted = False
 
     def define(self) -> None:
@@ -110,9 +110,9 @@ class _Archive:
         for metric in self.definitions.metrics:
             members = list(metric.members)
             self.metrics[metric._ref] = [(m._ref, _name(m.value_type)) for m in members]
-            kind = row_kind([member.name for member in members])
-            if kind:
-                self.rows[metric._ref] = kind
+            columns = row_columns([member.name for member in members])
+            if columns:
+                self.rows[metric._ref] = columns
         for number, communicator in enumerate(builder.definitions.communicators):
             self.members[number] = np.array(communicator.members, np.int64)
 

@@ -127,7 +127,7 @@ def _plain(value: Any) -> Any:
 
 
 def _title(trace: Trace, kind: str, row: dict[str, Any]) -> str:
-    tables = {"states": ("states", "state"), "marks": ("regions", "region")}
+    tables = {"states": ("states", "state"), "shares": ("states", "state"), "marks": ("regions", "region")}
     if kind in tables:
         table, column = tables[kind]
         items = getattr(trace.definitions, table)
