@@ -25,8 +25,11 @@ static const char *const prefetch_names[] = {"none", "next_line", "stride", NULL
 static const char *const barrier_names[] = {"central", "tree", "hardware", "simple", NULL};
 static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
-/* In the order of enum sg_ideal's bits. */
 static const char *const collect_names[] = {"classes", NULL};
+/* In the order of enum sg_traced's bits. */
+static const char *const traced_names[] = {"regions", "waits",  "locks",    "tasks",
+                                           "chunks",  "shares", "counters", NULL};
+/* In the order of enum sg_ideal's bits. */
 static const char *const ideal_names[] = {"contention", "network", "cache", "sync", NULL};
 
 enum kind { U32, U64, REAL, TEXT, NAME, NAMES, NETWORK };
@@ -54,6 +57,13 @@ static const field fields[] = {
     {"run.collect", NAMES, AT(collect), 0, 0, collect_names, 1},
     {"run.ideal", NAMES, AT(ideal), 0, 0, ideal_names, 1},
     {"run.scale_path", TEXT, AT(scale_path), 1, SG_MAX_PATH, NULL, 1},
+    {"trace.file", TEXT, AT(trace_file), 1, SG_MAX_PATH, NULL, 1},
+    {"trace.what", NAMES, AT(trace_what), 0, 0, traced_names, 1},
+    {"trace.interval", U64, AT(trace_interval), 0, 1ull << 52, NULL, 1},
+    {"trace.begin", U64, AT(trace_begin), 0, 1ull << 52, NULL, 1},
+    {"trace.end", U64, AT(trace_end), 0, 1ull << 52, NULL, 1},
+    {"trace.region", TEXT, AT(trace_region), 1, sizeof((sg_config *)0)->trace_region, NULL, 1},
+    {"trace.limit", U64, AT(trace_limit), 0, 1ull << 52, NULL, 1},
     {"machine.max_processors", U32, AT(max_processors), 1, 4096, NULL, 0},
     {"machine.clock_hz", REAL, AT(clock_hz), 1000, 1000000000000, NULL, 0},
     {"machine.issue_width", U32, AT(issue_width), 1, 64, NULL, 0},

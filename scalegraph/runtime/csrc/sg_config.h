@@ -56,6 +56,17 @@ enum sg_ideal {
     SG_IDEAL_SYNC = 8,       /* primitives take no time */
 };
 
+/* What a trace tells (trace.what, a list of names; all if there is none). */
+enum sg_traced {
+    SG_TRACED_REGIONS = 1,
+    SG_TRACED_WAITS = 2, /* and who comes to a barrier */
+    SG_TRACED_LOCKS = 4,
+    SG_TRACED_TASKS = 8,
+    SG_TRACED_CHUNKS = 16,
+    SG_TRACED_SHARES = 32,
+    SG_TRACED_COUNTERS = 64,
+};
+
 /* One machine.network.* value of the file, by its name without the prefix. */
 typedef struct sg_parameter {
     char name[48];
@@ -74,6 +85,14 @@ typedef struct sg_config {
     char schedule[64]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
     uint32_t ideal;    /* of enum sg_ideal, added up; usually 0 */
     char scale_path[SG_MAX_PATH]; /* of the virtual speedups (sg_whatif.h); usually empty */
+    /* trace.*: sg_trace.h */
+    char trace_file[SG_MAX_PATH]; /* empty: the run writes no trace */
+    uint32_t trace_what;          /* of enum sg_traced, added up */
+    uint64_t trace_interval;      /* cycles that one stretch of shares has at most, roughly; 0: no limit */
+    uint64_t trace_begin;         /* cycles: what happens before, and from trace_end on, is not told */
+    uint64_t trace_end;           /* 0: to the end */
+    char trace_region[256];       /* numbers with commas between them; empty: whatever region it is */
+    uint64_t trace_limit;         /* bytes of the file; 0: no limit */
     /* machine.* */
     uint32_t max_processors;
     double clock_hz;
