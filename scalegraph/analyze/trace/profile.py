@@ -1,0 +1,174 @@
+"""Where time goes in an interval: by region, by call path, by location; calls that the interval cuts count their part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.trace.calls import CallTable, Paths
+from scalegraph.base.cancel import CancelToken
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.model import Trace
+
+
+@dataclass(frozen=True)
+class CallSums:
+    """Ticks and visits by call path and location in [*begin*, *end*).
+
+    *inclusive*, *exclusive* and *visits* have shape (paths, locations); *locations* are their numbers. A visit counts
+    where it begins.
+    """
+
+    begin: int
+    end: int
+    paths: Paths
+    locations: Array
+    inclusive: Array
+    exclusive: Array
+    visits: Array
+
+    @property
+    def covered(self) -> Array:
+        """Ticks that each location spent in any region."""
+        covered: Array = self.inclusive[self.paths.parent < 0].sum(axis=0)
+        return covered
+
+    @property
+    def available(self) -> int:
+        """Ticks of all locations together: their number times the length of the interval."""
+        return len(self.locations) * (self.end - self.begin)
+
+
+def call_sums(
+    table: CallTable,
+    trace: Trace,
+    begin: int,
+    end: int,
+    locations: Sequence[int] | None = None,
+    cancel: CancelToken | None = None,
+) -> CallSums:
+    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). They are exact below 2^53 ticks."""
+    count = len(trace.definitions.locations)
+    chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
+    place = np.full(count, -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    paths, width = table.paths, len(chosen)
+    inclusive = np.zeros(len(paths) * width, np.int64)
+    visits = np.zeros(len(paths) * width, np.int64)
+    last = end == trace.meta.end
+    for calls in table.calls(begin, end, cancel):
+        at = place[calls.location]
+        cell = calls.path.astype(np.int64) * width + at
+        inside = (calls.end > begin) & (calls.begin < end) & (at >= 0)
+        ticks = np.minimum(calls.end, end) - np.maximum(calls.begin, begin)
+        inclusive += np.bincount(cell[inside], ticks[inside], len(inclusive)).astype(np.int64)
+        starts = (calls.begin >= begin) & ((calls.begin < end) | ((calls.begin == end) & last)) & (at >= 0)
+        visits += np.bincount(cell[starts], minlength=len(visits))
+    inclusive, visits = inclusive.reshape(-1, width), visits.reshape(-1, width)
+    return CallSums(begin, end, paths, chosen, inclusive, inclusive - _children(inclusive, paths), visits)
+
+
+def _children(values: Array, paths: Paths) -> Array:
+    """Return for each path the sum of *values* over the paths right below it."""
+    sums = np.zeros_like(values)
+    order = np.argsort(paths.parent, kind="stable")
+    order = order[paths.parent[order] >= 0]
+    if len(order):
+        parents = paths.parent[order]
+        starts = np.flatnonzero(np.r_[True, parents[1:] != parents[:-1]])
+        sums[parents[starts]] = np.add.reduceat(values[order], starts, axis=0)
+    return sums
+
+
+def by_region(sums: CallSums, regions: int) -> tuple[Array, Array, Array]:
+    """Return exclusive ticks, inclusive ticks and visits by region, shape (regions, locations).
+
+    Time in a region that calls itself counts once in inclusive. Events without a region are in none.
+    """
+    paths, width = sums.paths, len(sums.locations)
+    named = paths.region >= 0
+    made = []
+    for values, rows in ((sums.exclusive, named), (sums.inclusive, named & ~paths.inner), (sums.visits, named)):
+        total = np.zeros((regions, width), np.int64)
+        np.add.at(total, paths.region[rows], values[rows])
+        made.append(total)
+    return made[0], made[1], made[2]
+
+
+def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
+    """Return a row for every region that was in the interval, the dearest first.
+
+    Columns: ``region`` number, ``name``, ``kind``, ``file``, ``line``; ``visits``; ``exclusive_s``, ``inclusive_s``
+    summed over the locations; ``share`` of the locations' time (0 to 1); ``least_s``, ``mean_s``, ``most_s``:
+    exclusive by location; ``most_at`` number of the location with the most; ``imbalance``: most over mean.
+    """
+    exclusive, inclusive, visits = by_region(sums, len(trace.definitions.regions))
+    seen = np.flatnonzero((inclusive.sum(axis=1) > 0) | (visits.sum(axis=1) > 0))
+    table = _places(trace, seen)
+    table.insert(0, "region", seen)
+    _numbers(table, trace, sums, exclusive[seen], inclusive[seen], visits[seen])
+    return table.sort_values(["exclusive_s", "inclusive_s"], ascending=False, kind="stable", ignore_index=True)
+
+
+def tree(trace: Trace, sums: CallSums) -> pd.DataFrame:
+    """Return a row for every call path that was in the interval, callers before what they call, the dearest first.
+
+    Columns as of `flat`, and ``path``, ``parent`` (numbers of paths, -1 none) and ``depth`` from 0.
+    """
+    paths = sums.paths
+    total = sums.inclusive.sum(axis=1)
+    order = [path for path in _preorder(paths, total) if total[path] or sums.visits[path].any()]
+    rows = np.array(order, np.int64)
+    table = _places(trace, paths.region[rows])
+    table.insert(0, "region", paths.region[rows])
+    table.insert(0, "depth", paths.depth[rows])
+    table.insert(0, "parent", paths.parent[rows])
+    table.insert(0, "path", rows)
+    _numbers(table, trace, sums, sums.exclusive[rows], sums.inclusive[rows], sums.visits[rows])
+    return table
+
+
+def _preorder(paths: Paths, weight: Array) -> list[int]:
+    """Return the paths, each before those below it; of the same parent the heaviest first."""
+    below: dict[int, list[int]] = {}
+    for path in np.argsort(weight, kind="stable").tolist():  # the heaviest is taken from the end
+        below.setdefault(int(paths.parent[path]), []).append(path)
+    order, pending = [], below.get(-1, [])
+    while pending:
+        path = pending.pop()
+        order.append(path)
+        pending.extend(below.get(path, ()))
+    return order
+
+
+def _places(trace: Trace, numbers: Array) -> pd.DataFrame:
+    regions = trace.definitions.regions
+    known = [regions[number] if 0 <= number < len(regions) else None for number in numbers.tolist()]
+    return pd.DataFrame(
+        {
+            "name": [region.name if region else "(no name)" for region in known],
+            "kind": [region.kind if region else "" for region in known],
+            "file": [region.file if region else "" for region in known],
+            "line": np.array([region.line if region else 0 for region in known], np.int64),
+        }
+    )
+
+
+def _numbers(table: pd.DataFrame, trace: Trace, sums: CallSums, own: Array, whole: Array, visits: Array) -> None:
+    tick = 1 / trace.meta.ticks_per_second
+    table["visits"] = visits.sum(axis=1)
+    table["exclusive_s"] = own.sum(axis=1) * tick
+    table["inclusive_s"] = whole.sum(axis=1) * tick
+    available = sums.available
+    table["share"] = own.sum(axis=1) / available if available else np.nan
+    table["share_incl"] = whole.sum(axis=1) / available if available else np.nan
+    filled = own if own.shape[1] else np.zeros((len(own), 1), np.int64)
+    table["least_s"] = filled.min(axis=1) * tick
+    table["mean_s"] = filled.mean(axis=1) * tick
+    table["most_s"] = filled.max(axis=1) * tick
+    table["most_at"] = sums.locations[filled.argmax(axis=1)] if len(sums.locations) else -1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        table["imbalance"] = np.where(filled.any(axis=1), filled.max(axis=1) / filled.mean(axis=1), np.nan)
