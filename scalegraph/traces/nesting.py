@@ -30,7 +30,7 @@ def match(owner: Array, enters: Array) -> tuple[Array, Array]:
         lone = None
         depth = height + (step < 0)
     else:
-        # the least height so far, of each owner for itself: owners are put so far below each other that none sees another
+        # the least height so far, of each owner for itself: owners lie so far below each other that none sees another
         below = number * (2 * rows + 2)
         least = np.minimum(np.minimum.accumulate(np.minimum(height, 0) - below) + below, 0)
         before = np.r_[0, least[:-1]]

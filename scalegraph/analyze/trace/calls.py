@@ -121,24 +121,25 @@ class CallTable:
         """Yield all calls that touch *begin* to *end*, and maybe others. Those that are left later end with the run."""
         parts = self._trace.parts["calls"]
         known = [index for index, part in enumerate(parts) if part.first <= part.last]
-        near = [index for index in known if parts[index].last >= begin and parts[index].first <= end]
+        # a part in between that begins after the end may still hold the leave of a call that began before
+        first = min((index for index in known if parts[index].last >= begin), default=len(parts))
         last = max((index for index in known if parts[index].first <= end), default=-1)
-        for index in range(min(near, default=0), max(near, default=-1) + 1):
+        for index in range(first, last + 1):
+            if parts[index].last < begin:
+                continue
             if cancel is not None:
                 cancel.check()
             kept = self._kept.get(index)
             yield kept if kept is not None else self._match(index)[0]
         still = self._open[last + 1]
-        yield Calls(
-            still["time"], np.full(len(still["time"]), self._trace.meta.end), still["location"], still["path"]
-        )
+        yield Calls(still["time"], np.full(len(still["time"]), self._trace.meta.end), still["location"], still["path"])
 
     def _columns(self, index: int) -> Columns:
         """Return the events of a part that name a location; regions that are not defined are none."""
         part, definitions = self._trace.parts["calls"][index], self._trace.definitions
         columns = {name: part.column(name) for name in ("time", "location", "what", "region")}
         location = columns["location"]
-        if len(location) and not (0 <= int(location.min()) and int(location.max()) < len(definitions.locations)):
+        if len(location) and not (int(location.min()) >= 0 and int(location.max()) < len(definitions.locations)):
             inside = (location >= 0) & (location < len(definitions.locations))
             columns = {name: values[inside] for name, values in columns.items()}
         region = columns["region"]
@@ -172,7 +173,7 @@ class CallTable:
         return calls, {"time": time[still], "location": location[still], "path": path[still]}, lone
 
     def _number(self, path: Array, region: Array, enters: Array, depth: Array) -> None:
-        """Put the path of each row of *enters* into *path*, where it is not known yet: level by level, outermost first."""
+        """Put the path of each row of *enters* into *path*, where it is not known: level by level, outermost first."""
         if not len(enters):
             return
         levels = depth[enters]

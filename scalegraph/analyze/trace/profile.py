@@ -1,4 +1,4 @@
-"""Where time goes in an interval: by region, by call path, by location; calls that the interval cuts count their part."""
+"""Where time goes in an interval: by region, call path and location; calls that it cuts count their part."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def call_sums(
     place = np.full(count, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     paths, width = table.paths, len(chosen)
-    inclusive = np.zeros(len(paths) * width, np.int64)
-    visits = np.zeros(len(paths) * width, np.int64)
+    inclusive: Array = np.zeros(len(paths) * width, np.int64)
+    visits: Array = np.zeros(len(paths) * width, np.int64)
     last = end == trace.meta.end
     for calls in table.calls(begin, end, cancel):
         at = place[calls.location]
@@ -158,17 +158,17 @@ def _places(trace: Trace, numbers: Array) -> pd.DataFrame:
 
 
 def _numbers(table: pd.DataFrame, trace: Trace, sums: CallSums, own: Array, whole: Array, visits: Array) -> None:
-    tick = 1 / trace.meta.ticks_per_second
+    second = trace.meta.ticks_per_second
     table["visits"] = visits.sum(axis=1)
-    table["exclusive_s"] = own.sum(axis=1) * tick
-    table["inclusive_s"] = whole.sum(axis=1) * tick
+    table["exclusive_s"] = own.sum(axis=1) / second
+    table["inclusive_s"] = whole.sum(axis=1) / second
     available = sums.available
     table["share"] = own.sum(axis=1) / available if available else np.nan
     table["share_incl"] = whole.sum(axis=1) / available if available else np.nan
     filled = own if own.shape[1] else np.zeros((len(own), 1), np.int64)
-    table["least_s"] = filled.min(axis=1) * tick
-    table["mean_s"] = filled.mean(axis=1) * tick
-    table["most_s"] = filled.max(axis=1) * tick
+    table["least_s"] = filled.min(axis=1) / second
+    table["mean_s"] = filled.mean(axis=1) / second
+    table["most_s"] = filled.max(axis=1) / second
     table["most_at"] = sums.locations[filled.argmax(axis=1)] if len(sums.locations) else -1
     with np.errstate(divide="ignore", invalid="ignore"):
         table["imbalance"] = np.where(filled.any(axis=1), filled.max(axis=1) / filled.mean(axis=1), np.nan)
