@@ -234,6 +234,7 @@ class FigureWidget(QWidget):
             surface = SurfacePanel(panel, theme)
             surface.escaped.connect(self._selection.clear)
             return surface
+        assert isinstance(panel, Source)
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
         source.faster_wanted.connect(self.faster_wanted)

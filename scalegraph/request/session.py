@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from scalegraph.control.execute import Link
     from scalegraph.instrument import Detail, Instrumented
     from scalegraph.machine import Machine
-    from scalegraph.views import StudyData, View
+    from scalegraph.views import StudyData, TraceData, View
     from scalegraph.views.figure import Figure
+    from scalegraph.views.view import Subject
 
 _OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records that were read
 
@@ -201,11 +202,38 @@ class Session:
 
         return instrument_source(read_text(Path(path)), str(path), detail=detail)
 
-    def views(self) -> dict[str, View]:
-        """Return every view by name."""
+    def open_trace(
+        self,
+        path: Path | str,
+        cancel: CancelToken | None = None,
+        progress: Callable[[float], None] = lambda _share: None,
+        *,
+        partial: bool = False,
+    ) -> TraceData:
+        """Open a trace of any format for viewing; close its `trace` when done.
+
+        A foreign format is converted into a ``.sgtrace`` in the user's cache, the first time it is opened; *progress*
+        is told the share that is done. *partial* takes of a damaged file what can be read. Raises `InputError` with
+        file, place and what was expected, `MissingTool`, `Cancelled`.
+        """
+        from scalegraph.request import traces
+
+        return traces.open_trace(Path(path), cancel, progress, partial=partial)
+
+    def views(self, subject: Subject = "study") -> dict[str, View]:
+        """Return the views of studies, or of traces, by name."""
         from scalegraph import views
 
-        return views.registry()
+        return views.registry(subject)
+
+    def trace_view(self, data: TraceData, name: str, *, others: Sequence[TraceData] = (), **options: Any) -> Figure:
+        """Return the view *name* of a trace; raise `InputError` for an unknown view or option.
+
+        *others*: traces to compare it with, for views of several.
+        """
+        from scalegraph import views
+
+        return views.get(name).build(replace(data, others=tuple(others)) if others else data, **options)
 
     def view(
         self, study: Study | Path | str, name: str, *, others: Sequence[Study | Path | str] = (), **options: Any

@@ -45,7 +45,7 @@ def read(
     *name* chooses the reader. With *partial* a damaged file gives what could be read, and `Meta.damage` says what was
     wrong. Raises `InputError` with file, place and what was expected; `MissingTool` if a package has to be installed.
     """
-    path = _file(path)
+    path = anchor(path)
     if name and name not in readers():
         raise InputError(Fault(f"unknown format '{name}'{near(name, readers())}; known are {', '.join(readers())}"))
     chosen = [readers()[name]] if name else recognised(path)
@@ -72,8 +72,8 @@ def read(
     return trace
 
 
-def _file(path: Path) -> Path:
-    """Return *path*, or of a directory the one file in it that a trace begins with."""
+def anchor(path: Path) -> Path:
+    """Return *path*, or of a directory the one file in it that a trace begins with. Raises `InputError`."""
     if not path.exists():
         raise InputError(Fault("no such file", file=str(path)))
     if not path.is_dir():

@@ -1,4 +1,4 @@
-"""Views: what each window shows, built from a study without any toolkit, and its export to files.
+"""Views: what each window shows, built from a study or a trace without any toolkit, and its export to files.
 
 A new view is one new file in this package that sets ``VIEW``; menus, ``--help`` and documentation follow.
 """
@@ -14,11 +14,12 @@ from scalegraph.base.errors import InputError, near
 
 if TYPE_CHECKING:
     from scalegraph.views.data import SourceText, StudyData
-    from scalegraph.views.view import Option, View
+    from scalegraph.views.trace_data import TraceData
+    from scalegraph.views.view import Option, Subject, View
 
-__all__ = ["Option", "SourceText", "StudyData", "View", "get", "registry"]
+__all__ = ["Option", "SourceText", "StudyData", "TraceData", "View", "everything", "get", "registry"]
 
-_HOMES = {"Option": "view", "SourceText": "data", "StudyData": "data", "View": "view"}
+_HOMES = {"Option": "view", "SourceText": "data", "StudyData": "data", "TraceData": "trace_data", "View": "view"}
 
 
 def __getattr__(name: str) -> Any:
@@ -29,8 +30,14 @@ def __getattr__(name: str) -> Any:
 
 
 @cache
-def registry() -> dict[str, View]:
-    """Return every view by name, in the order of the menus."""
+def registry(subject: Subject = "study") -> dict[str, View]:
+    """Return the views of studies, or of traces, by name, in the order of the menus."""
+    return {view.name: view for view in everything().values() if view.subject == subject}
+
+
+@cache
+def everything() -> dict[str, View]:
+    """Return every view by name, in the order of the menus; those of studies first."""
     from scalegraph.views.view import View
 
     found: list[View] = []
@@ -38,7 +45,7 @@ def registry() -> dict[str, View]:
         view = getattr(importlib.import_module(f"{__name__}.{module.name}"), "VIEW", None)
         if isinstance(view, View):
             found.append(view)
-    return {view.name: view for view in sorted(found, key=lambda view: (view.order, view.name))}
+    return {view.name: view for view in sorted(found, key=lambda view: (view.subject, view.order, view.name))}
 
 
 def get(name: str) -> View:
@@ -48,7 +55,7 @@ def get(name: str) -> View:
         InputError: there is none; the nearest known name is given.
 
     """
-    views = registry()
+    views = everything()
     if name not in views:
         raise InputError(f"unknown view '{name}'{near(name, views)}; known: {', '.join(views)}")
     return views[name]

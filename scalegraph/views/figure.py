@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
 
 
@@ -224,7 +228,185 @@ class Source:
     lines: tuple[SourceLine, ...]
 
 
-Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface
+@dataclass(frozen=True)
+class Key:
+    """What a colour on a timeline stands for. *role* is one of the palette's, *colour* (``#rrggbb``) goes before it.
+
+    *seconds* is how much of the visible time of all lanes it took, NaN where that is not counted: keys are listed with
+    the largest first. *number* is the state or region of the trace, -1 if it is neither.
+    """
+
+    name: str
+    role: str = "muted"
+    colour: str = ""
+    seconds: float = float("nan")
+    number: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Lines from one lane to another: messages, lock hand-overs. All arrays have one entry for each arrow.
+
+    Arrow i leads from lane *lane0[i]* at *x0[i]* (s) to *lane1[i]* at *x1[i]*. Lanes are indices of the track; one
+    that is not shown is -1 (above the track) or the number of lanes (below it). *value* colours them along
+    *scale* (viridis; sizes in bytes); without it they have the colour of *role*. *total* counts the arrows that the
+    visible time has: those that are not drawn are told in a note. *rows* are the rows of the event in the trace.
+    """
+
+    kind: Literal["message", "lock", "other"]
+    name: str
+    x0: Floats
+    lane0: Ints
+    x1: Floats
+    lane1: Ints
+    value: Floats | None = None
+    scale: Axis = field(default_factory=lambda: Axis("size", "B", "log2"))
+    role: str = "mark"
+    tips: tuple[str, ...] = ()
+    total: int = 0
+    rows: Ints | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PathLine:
+    """A path through the lanes, drawn thick: the critical path.
+
+    Segment i lies on lane *lane[i]* (-1: not shown) from *x0[i]* to *x1[i]* (s); segments stand in the order of time
+    and each is joined to the next by a connector. *role* is one role for all, *roles* one for each segment.
+    """
+
+    name: str
+    x0: Floats
+    x1: Floats
+    lane: Ints
+    role: str = "mark"
+    roles: tuple[str, ...] = ()
+    tips: tuple[str, ...] = ()
+    connectors: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Ticks:
+    """Moments: barriers, marks, bookmarks. A tick stands at *x* (s) on *lane*; lane -1 is the height of the track."""
+
+    kind: Literal["barrier", "mark", "bookmark", "wait"]
+    name: str
+    x: Floats
+    lane: Ints
+    role: str = "mark"
+    tips: tuple[str, ...] = ()
+    total: int = 0
+
+
+Overlay: TypeAlias = Arrows | PathLine | Ticks
+
+
+@dataclass(frozen=True, eq=False)
+class LaneTrack:
+    """Activity bars, one lane for each location, the first on top.
+
+    *edges* (B + 1 times in seconds, rising) bound the bins. Of bin b of lane l the share *shares[l, b, k]* (0 to 1)
+    of its time went to *key[codes[l, b, k]]*; code -1 is none. *covered[l, b]* is the share of which anything is known;
+    what of it the codes do not name is "other". A bin has one colour, the mean of its parts' colours by share
+    (`scalegraph.views.timelines.mixed`), never that of its last event. *locations* are the trace's numbers.
+    *scale*, if given, says that the key is a ramp along it (speed), whose legend is then a bar.
+    """
+
+    names: tuple[str, ...]
+    locations: tuple[int, ...]
+    edges: Floats
+    codes: Ints  # [L, B, K]
+    shares: Floats  # [L, B, K]
+    key: tuple[Key, ...]
+    covered: Floats | None = None  # [L, B]; None: what the shares add up to
+    title: str = ""
+    overlays: tuple[Overlay, ...] = ()
+    scale: Axis | None = None
+    tips: tuple[str, ...] = ()  # of the lanes
+
+    @property
+    def height(self) -> int:
+        """How many lanes."""
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """A series over the bins of an `AreaTrack`: *values* [B], NaN where not known; *low* and *high* bound a band."""
+
+    name: str
+    role: str
+    values: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    colour: str = ""
+    number: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class AreaTrack:
+    """Values over time below or above the lanes: utilisation, speed, counters.
+
+    *kind* ``stack`` stacks the series as filled areas (steps, one for each bin), ``band`` draws each as a line with
+    its band from *low* to *high*, ``step`` as a line of steps. *limits* of *y* fix the height. *marks* are named
+    horizontal lines.
+    """
+
+    name: str
+    y: Axis
+    edges: Floats
+    series: tuple[Area, ...]
+    kind: Literal["stack", "band", "step"] = "stack"
+    marks: tuple[Mark, ...] = ()
+    weight: float = 1.0  # height relative to that of other such tracks
+
+
+Track: TypeAlias = LaneTrack | AreaTrack
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Tracks one above the other that share the time axis *x* (seconds); visible is *begin* to *end*.
+
+    *limits* are the first and last moment there is. *key* is the legend of all lane tracks, the largest first; a key
+    that no track has (a message without size, a barrier) may stand in it too.
+    """
+
+    x: Axis
+    begin: float
+    end: float
+    tracks: tuple[Track, ...]
+    key: tuple[Key, ...] = ()
+    limits: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """One closed line of a `Radar`: a value for each spoke, NaN where not known; *location* it stands for, or -1."""
+
+    name: str
+    role: str
+    values: tuple[float, ...]
+    tips: tuple[str, ...] = ()
+    location: int = -1
+    filled: bool = True
+
+
+@dataclass(frozen=True)
+class Radar:
+    """A Kiviat diagram: *spokes* from a centre, clockwise from the top, all along the axis *value*; polygons on them.
+
+    *value.limits* are the centre and the rim.
+    """
+
+    spokes: tuple[str, ...]
+    value: Axis
+    polygons: tuple[Polygon, ...]
+    locations: tuple[int, ...] = ()  # the spokes' locations, where each spoke is one
+
+
+Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | Radar
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ Shades of a group's leaves are made from the group's colour, so a leaf is always
 from __future__ import annotations
 
 import colorsys
+import zlib
+from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 Theme: TypeAlias = Literal["light", "dark", "print"]
@@ -15,6 +17,8 @@ _GROUPS: Final = {
     "memory_stall": "#0072B2",
     "idle": "#E69F00",
     "primitive": "#D55E00",
+    "communication": "#CC79A7",
+    "other": "#999999",
 }
 _ROLES: Final = {
     **_GROUPS,
@@ -26,6 +30,9 @@ _ROLES: Final = {
     "mark": "#D55E00",
 }
 _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# For regions, by name: hues that colour-blind people tell apart, none of them one of a state of waiting (idle, orange)
+_NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
+_SLOTS: Final = 4 * len(_NAMES)
 _GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
 _INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
 _PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
@@ -45,18 +52,42 @@ def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
     Roles are group names, ``<group>:<i>`` for the i-th leaf of a group, ``series:<i>`` for curves of equal rank,
-    ``ideal`` and ``grid`` for what stands back, ``ink`` for text, or a quantity's name.
+    ``name:<i>`` for the i-th colour of regions (`name_slots`), ``ideal`` and ``grid`` for what stands back, ``ink``
+    for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
     """
+    if role.startswith("#"):
+        return role
     if role in ("ideal", "grid", "muted"):
         return _GREY[theme]
     if role == "ink":
         return _INK[theme]
+    if role == "paper":
+        return _PAPER[theme]
     base, _, index = role.partition(":")
     if base == "series":
         chosen = _SERIES[int(index or 0) % len(_SERIES)]
         return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
+    if base == "name":
+        slot = int(index or 0) % _SLOTS
+        return _lift(_shade(_NAMES[slot % len(_NAMES)], slot // len(_NAMES)), theme)
     chosen = _ROLES.get(base, _GREY[theme])
     return _lift(_shade(chosen, int(index)) if index else chosen, theme)
+
+
+def name_slots(names: Iterable[str]) -> dict[str, int]:
+    """Return for each of *names* the i of its role ``name:<i>``: the same name has the same colour everywhere.
+
+    The colour comes from the letters of the name. Where another name has it, the next one is taken: first the other
+    hues, then their shades; with more names than colours some share one.
+    """
+    slots: dict[str, int] = {}
+    taken: set[int] = set()
+    for name in sorted(set(names)):
+        first = zlib.crc32(name.encode("utf-8", "replace")) % len(_NAMES)
+        order = [hue % len(_NAMES) + row * len(_NAMES) for row in range(4) for hue in range(first, first + len(_NAMES))]
+        slots[name] = next((slot for slot in order if slot not in taken), first)
+        taken.add(slots[name])
+    return slots
 
 
 def _shade(hexa: str, index: int) -> str:

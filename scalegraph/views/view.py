@@ -9,8 +9,11 @@ from typing import Literal, TypeAlias
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure
+from scalegraph.views.trace_data import TraceData
 
 OptionValue: TypeAlias = int | float | str | bool | None
+Subject: TypeAlias = Literal["study", "trace"]
+_MANY: dict[Subject, str] = {"study": "studies", "trace": "traces"}
 _TRUE = {"yes": True, "true": True, "1": True, "on": True, "no": False, "false": False, "0": False, "off": False}
 
 
@@ -76,8 +79,9 @@ class Option:
 class View:
     """A self-describing view: menus, ``--help`` and documentation are made from it.
 
-    *make* turns a study and the options into a `Figure`; call `build`, which checks the options first. A view for
-    *several* compares the study with its `StudyData.others`.
+    *make* turns what the view shows and the options into a `Figure`; call `build`, which checks the options first. The
+    *subject* is a study (`StudyData`) or a trace (`TraceData`). A view for *several* compares it with its ``others``.
+    A *window* view shows a stretch of time (options begin, end, width) and is built again when that changes.
     """
 
     name: str
@@ -88,14 +92,20 @@ class View:
     options: tuple[Option, ...] = ()
     order: int = 100
     several: bool = False
+    subject: Subject = "study"
+    window: bool = False
 
-    def build(self, data: StudyData, **options: OptionValue) -> Figure:
+    def build(self, data: StudyData | TraceData, **options: OptionValue) -> Figure:
         """Return the figure of *data*; options not given take their defaults.
 
         Raises:
-            InputError: an unknown option, or a value that does not fit, all of them at once.
+            InputError: an unknown option, or a value that does not fit, all of them at once; or *data* is a trace and
+                this is a view of studies, or the other way round.
 
         """
+        if isinstance(data, TraceData) != (self.subject == "trace"):
+            given = "trace" if isinstance(data, TraceData) else "study"
+            raise InputError(Fault(f"'{self.name}' is a view of {_MANY[self.subject]}, not of a {given}", key="--view"))
         return self.make(data, **self.check(options))
 
     def check(self, options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:

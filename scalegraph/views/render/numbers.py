@@ -11,7 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import significant
-from scalegraph.views.figure import Cell, Column, Field, Figure, Grid, Panel, Plot, Row, Source, Surface, Table
+from scalegraph.views.figure import (
+    Cell,
+    Column,
+    Field,
+    Figure,
+    Grid,
+    Panel,
+    Plot,
+    Radar,
+    Row,
+    Source,
+    Surface,
+    Table,
+    Timeline,
+)
+from scalegraph.views.render import trace_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +37,9 @@ Rows = list[list[Any]]
 def csv(figure: Figure) -> str:
     """Return the numbers of *figure* as CSV (RFC 4180, UTF-8, a header with units, empty where missing).
 
-    Plots over the same axis stand side by side; a grid is one row for each cell; of a figure with a table or source
-    text, that is written and not the plots beside it (they show the same numbers).
+    Plots over the same axis stand side by side; a grid is one row for each cell, a timeline one for each lane and bin,
+    arrow and tick; of a figure with a table or source text, that is written and not the plots beside it (they show
+    the same numbers).
 
     Raises:
         InputError: the figure is empty.
@@ -62,7 +78,7 @@ def latex(figure: Figure) -> str:
     comment = "".join(f"% {line}\n" for line in (figure.title, figure.sentence) if line)
     if isinstance(panel, Grid):
         return comment + _grid_latex(panel)
-    header, rows = header_and_rows(figure)
+    header, rows = _short(figure)
     numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
     lines = [" & ".join(_escape(name) for name in header)]
     lines += [" & ".join(_escape("--" if _missing(cell) else short(cell)) for cell in row) for row in rows]
@@ -90,7 +106,7 @@ def markdown(figure: Figure) -> str:
         notes = [f"Values: {' / '.join(panel.value_names)}.", *(f"[{n}] {reason}." for reason, n in numbered.items())]
         aligned = ["right"] * len(header)
     else:
-        header, rows = header_and_rows(figure)
+        header, rows = _short(figure)
         cells = [[short(cell) for cell in row] for row in rows]
         texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
         aligned = ["left" if text else "right" for text in texts]
@@ -98,6 +114,13 @@ def markdown(figure: Figure) -> str:
     table = tabulate(safe[1:], safe[0], tablefmt="pipe", colalign=aligned if cells else None, disable_numparse=True)
     parts = [f"## {figure.title}" if figure.title else "", figure.sentence, table, "  \n".join(notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _short(figure: Figure) -> tuple[list[str], Rows]:
+    """Return what a page has room for: all but timelines as they are, those summed over time."""
+    if isinstance(_main(figure), Timeline):
+        return trace_numbers.summary([panel for panel in figure.panels if isinstance(panel, Timeline)])
+    return header_and_rows(figure)
 
 
 def _marked(cell: Cell, numbered: dict[str, int]) -> str:
@@ -206,6 +229,10 @@ def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
         return _field(panel)
     if isinstance(panel, Surface):
         return _surface(panel)
+    if isinstance(panel, Timeline):
+        return trace_numbers.timelines([panel for panel in figure.panels if isinstance(panel, Timeline)])
+    if isinstance(panel, Radar):
+        return trace_numbers.radar(panel)
     return _table(panel) if isinstance(panel, Table) else _source(panel)
 
 
@@ -360,6 +387,8 @@ def short(value: Any) -> str:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if hasattr(value, "tolist"):  # an array
+        value = value.tolist()
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return None if _missing(value) else value

@@ -16,12 +16,14 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
-from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 from scalegraph.views.palette import Theme, ink, paper
 from scalegraph.views.render import field as field_panel
 from scalegraph.views.render import grid as grid_panel
 from scalegraph.views.render import plot as plot_panel
+from scalegraph.views.render import radar as radar_panel
 from scalegraph.views.render import table as table_panel
+from scalegraph.views.render import timeline as timeline_panel
 from scalegraph.views.render.text import fitted, text_of, wrapped
 
 CM = 1 / 2.54
@@ -157,6 +159,10 @@ def _high(panel: Panel, width: float) -> float:
         return 9.0
     if isinstance(panel, Surface):
         return 10.5
+    if isinstance(panel, Timeline):
+        return timeline_panel.height_cm(panel, width)
+    if isinstance(panel, Radar):
+        return 9.0
     if panel.bars is not None and panel.bars.horizontal:
         return 1.8 + 0.55 * max(2, len(panel.bars.x))
     return 7.3
@@ -214,6 +220,9 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
     parts = brush.sheet.subfigures(rows, columns, height_ratios=weights, squeeze=False)
     for part, panel in zip(parts.flat, panels, strict=True):
         part.set_facecolor(brush.paper)
+        if isinstance(panel, Timeline):
+            timeline_panel.draw(brush, part, panel)
+            continue
         axes = part.add_subplot()
         axes.set_facecolor(brush.paper)
         if isinstance(panel, Plot):
@@ -226,6 +235,8 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
             field_panel.draw(brush, axes, panel)
         elif isinstance(panel, Surface):
             field_panel.draw_surface(brush, axes, panel)
+        elif isinstance(panel, Radar):
+            radar_panel.draw(brush, axes, panel)
         else:
             table_panel.draw_source(brush, axes, panel)
 

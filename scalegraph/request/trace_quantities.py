@@ -1,0 +1,94 @@
+"""Every quantity that can be computed from a trace, by name: tables for the command line and for files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.traces.kinds import KINDS
+from scalegraph.views.trace_common import COMMON, Window, window
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, OptionValue
+
+Table: TypeAlias = pd.DataFrame
+
+
+@dataclass(frozen=True)
+class TraceQuantity:
+    """A named quantity of a trace.
+
+    *compute* takes the part of the trace that the common options (begin, end, locations, region) choose, and the
+    values of its own *options* as keywords; it returns a table with units in the names of its columns.
+    """
+
+    name: str
+    description: str
+    compute: Callable[..., Table]
+    options: tuple[Option, ...] = ()
+
+
+def _locations(chosen: Window) -> Table:
+    definitions = chosen.data.trace.definitions
+    rows = []
+    for number in chosen.locations:
+        location = definitions.locations[number]
+        group = definitions.groups[location.group].name if 0 <= location.group < len(definitions.groups) else ""
+        rows.append({"location": number, "name": location.name, "kind": location.kind, "group": group})
+    return pd.DataFrame(rows, columns=["location", "name", "kind", "group"])
+
+
+def _events(chosen: Window) -> Table:
+    trace = chosen.data.trace
+    rows = []
+    for kind, spec in KINDS.items():
+        if not trace.count(kind):
+            continue
+        whose = spec.whose[0]
+        found = trace.columns(kind, (whose,), begin=chosen.begin, end=chosen.end)[whose]
+        keep = (chosen.lane_of(found.clip(-1)) >= 0).sum()
+        rows.append({"kind": kind, "count": int(keep), "text": spec.text})
+    return pd.DataFrame(rows, columns=["kind", "count", "text"])
+
+
+# An entry for every quantity: add yours, with the function that computes it imported above.
+_ALL: tuple[TraceQuantity, ...] = (
+    TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
+    TraceQuantity("events", "how many events of each kind begin or lie in the time", _events),
+)
+TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
+
+
+def compute(data: TraceData, name: str, options: Mapping[str, OptionValue] | None = None) -> Table:
+    """Return quantity *name* of a trace.
+
+    Raises `InputError` for an unknown name or option, with the nearest known one, and for values that do not fit.
+    """
+    if name not in TRACE_QUANTITIES:
+        hint = near(name, TRACE_QUANTITIES) or f"; known for traces: {', '.join(TRACE_QUANTITIES)}"
+        raise InputError(Fault(f"unknown quantity '{name}' of a trace{hint}", key="--what"))
+    quantity = TRACE_QUANTITIES[name]
+    values = _checked(quantity, options or {})
+    common = {option.name: values.pop(option.name) for option in COMMON}
+    return quantity.compute(window(data, **common), **values)
+
+
+def _checked(quantity: TraceQuantity, options: Mapping[str, OptionValue]) -> dict[str, Any]:
+    known = {option.name: option for option in (*COMMON, *quantity.options)}
+    values: dict[str, Any] = {option.name: option.default for option in known.values()}
+    faults: list[Fault] = []
+    for name, value in options.items():
+        if name not in known:
+            hint = near(name, known) or f"; known: {', '.join(known)}"
+            faults.append(Fault(f"quantity '{quantity.name}' has no option '{name}'{hint}", key=name))
+            continue
+        try:
+            values[name] = known[name].parse(value)
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return values

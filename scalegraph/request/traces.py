@@ -1,0 +1,169 @@
+"""Opening traces for viewing: whatever tool made them, with the level of detail that pictures need."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import scalegraph
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import InputError
+from scalegraph.request.imports import is_study
+from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.traces import reading
+from scalegraph.traces.container import SUFFIX, VERSION, write_container
+from scalegraph.traces.formats import Progress
+from scalegraph.traces.model import Trace
+from scalegraph.views.trace_data import TraceData
+
+LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
+_MOST_FILES = 20_000  # beside a trace, that belong to it
+
+
+def is_trace(path: Path) -> bool:
+    """Whether *path* is a trace rather than a study or measurements."""
+    if is_study(path):
+        return False
+    if path.is_dir():
+        endings = (".otf2", ".prv", ".prv.gz", SUFFIX)
+        return any(file.name.endswith(endings) for file in path.iterdir() if file.is_file())
+    if not path.is_file():
+        return False
+    try:
+        found = reading.recognised(path)
+    except InputError:
+        return False
+    if not found or found[0].name != "chrome":
+        return bool(found)
+    # any JSON might be a trace; one that measurements' readers know is none
+    from scalegraph.measurements.reader import recognised
+
+    return not recognised(path)
+
+
+def open_trace(
+    path: Path,
+    cancel: CancelToken | None = None,
+    progress: Progress = lambda _share: None,
+    *,
+    partial: bool = False,
+) -> TraceData:
+    """Return the trace at *path* with its level of detail; see `Session.open_trace`."""
+    token = cancel or CancelToken()
+    path = reading.anchor(path)
+    reader = reading.recognised(path)
+    if reader and reader[0].name == "sgtrace":
+        trace = reading.read(path, partial=partial, cancel=token)
+        steps = _span(progress, 0.0, 1.0)
+    else:
+        trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
+        steps = _span(progress, 0.9, 1.0)
+    try:
+        timeline = _timeline(trace, token, steps)
+    except BaseException:
+        trace.close()
+        raise
+    progress(1.0)
+    return TraceData(trace, timeline, name_of(path), path, dict(sources(trace, path)), facts=facts(trace))
+
+
+def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Any:
+    lod = importlib.import_module("scalegraph.traces.lod")
+    return lod.Timeline.open(trace, cancel=cancel, progress=progress)
+
+
+def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: bool) -> Trace:
+    """Return a foreign trace as its copy in the cache, which is made when there is none."""
+    home = cache_root() / "traces"
+    directory = home / _digest(path, partial=partial)
+
+    def make(temporary: Path) -> None:
+        with reading.read(path, partial=partial, cancel=cancel, progress=_span(progress, 0.0, 0.7)) as trace:
+            kept = _span(progress, 0.7, 1.0)
+
+            def each(share: float) -> None:
+                cancel.check()
+                kept(share)
+
+            write_container(trace, temporary / f"trace{SUFFIX}", each)
+
+    get_or_make(directory, make)
+    trim(home, LIMIT_BYTES, keep=directory)
+    trace = reading.read(directory / f"trace{SUFFIX}", cancel=cancel)
+    trace.meta.source = path.name
+    return trace
+
+
+def _span(progress: Progress, low: float, high: float) -> Callable[[float], None]:
+    return lambda share: progress(low + (high - low) * min(max(share, 0.0), 1.0))
+
+
+def _digest(path: Path, *, partial: bool) -> str:
+    """Return what tells this trace, as it is now, from all others."""
+    told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {partial}".encode())
+    for file in _belonging(path):
+        status = file.stat()
+        told.update(f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return told.hexdigest()[:32]
+
+
+def _belonging(path: Path) -> Iterator[Path]:
+    """Yield *path* and the files beside it that are read with it: by their name, or in a folder of that name."""
+    yield path
+    stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+    for beside in (*sorted(path.parent.glob(f"{_literal(stem)}.*")),):
+        if beside != path and beside.is_file():
+            yield beside
+    folder = path.parent / stem
+    if folder.is_dir():
+        for number, file in enumerate(sorted(folder.iterdir())):
+            if number >= _MOST_FILES:
+                break
+            if file.is_file():
+                yield file
+
+
+def _literal(text: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
+def name_of(path: Path) -> str:
+    """Return a short name of the trace at *path* for titles: that of its directory where its own says nothing."""
+    name = path.name.removesuffix(".gz")
+    stem = name.rpartition(".")[0] or name
+    return path.resolve().parent.name or stem if stem in ("traces", "trace") else stem
+
+
+def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files that regions of *trace* name, with where they are: beside the trace or as they are named."""
+    home = path.resolve().parent
+    for name in sorted({region.file for region in trace.definitions.regions if region.file}):
+        named = Path(name)
+        tries = [named] if named.is_absolute() else [home / named, home.parent / named]
+        tries += [home / named.name, home.parent / named.name]
+        for candidate in tries:
+            try:
+                if candidate.is_file():
+                    yield name, candidate
+                    break
+            except (OSError, ValueError):
+                continue
+
+
+def facts(trace: Trace) -> dict[str, Any]:
+    """Return what the trace tells of its run: program, machine, processors, work."""
+    meta, told = trace.meta, trace.meta.properties
+    found: dict[str, Any] = {"processors": len(trace.definitions.locations)}
+    if meta.program:
+        found["program"] = meta.program
+    if told.get("machine"):
+        found["machine"] = told["machine"]
+    for name in ("processors", "work", "work_ops", "work_flops"):
+        try:
+            found[name] = float(told[name]) if name != "processors" else int(told[name])
+        except (KeyError, ValueError):
+            continue
+    return found

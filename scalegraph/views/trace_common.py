@@ -1,0 +1,246 @@
+"""What views of traces share: their options, the part of the trace that is asked for, colours, empty states."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.units import si
+from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.views.common import LEAF_WORDS, leaf_role
+from scalegraph.views.figure import Figure, Key
+from scalegraph.views.palette import name_slots
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, OptionValue
+
+BEGIN = Option("begin", "From", "float", unit="s", minimum=0.0,
+               description="start of the time to show, from the start of the run; otherwise the start")  # fmt: skip
+END = Option("end", "To", "float", unit="s", minimum=0.0,
+             description="end of the time to show, from the start of the run; otherwise the end")  # fmt: skip
+LOCATIONS = Option("locations", "Locations", "text",
+                   description="numbers and ranges (0-15,20) or names (rank 1*); otherwise all")  # fmt: skip
+REGION = Option("region", "Region", "text",
+                description="only regions whose name contains this, or matches it; otherwise all")  # fmt: skip
+WIDTH = Option("width", "Width", "int", 1000, minimum=8, maximum=8000,
+               description="bins that the visible time is cut into: about one for each pixel")  # fmt: skip
+COMMON = (BEGIN, END, LOCATIONS, REGION)
+# Of a view that shows a window of time at the resolution of the screen
+WINDOWED = (*COMMON, WIDTH)
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The part of a trace that a view is asked for, made by `window`.
+
+    *begin* and *end* are ticks. *locations* are the numbers of the locations, rising, at least one unless the trace
+    has none. *regions* are the numbers of the regions, None for all. *whole* means nothing was left out at all.
+    """
+
+    data: TraceData
+    begin: int
+    end: int
+    locations: tuple[int, ...]
+    regions: frozenset[int] | None = None
+    width: int = 1000
+
+    @property
+    def begin_s(self) -> float:
+        """Begin in seconds from the start of the run."""
+        return float(self.data.seconds(self.begin))
+
+    @property
+    def end_s(self) -> float:
+        """End in seconds from the start of the run."""
+        return float(self.data.seconds(self.end))
+
+    @property
+    def seconds(self) -> float:
+        """Length in seconds."""
+        return (self.end - self.begin) / self.data.trace.meta.ticks_per_second
+
+    @property
+    def all_locations(self) -> bool:
+        """Whether no location is left out."""
+        return len(self.locations) == len(self.data.trace.definitions.locations)
+
+    @property
+    def whole_time(self) -> bool:
+        """Whether it is the whole run."""
+        return self.begin <= self.data.trace.meta.begin and self.end >= self.data.trace.meta.end
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.whole_time and self.all_locations and self.regions is None
+
+    @property
+    def lanes(self) -> dict[int, int]:
+        """Return the place (0 on top) of every location that is shown."""
+        return {location: lane for lane, location in enumerate(self.locations)}
+
+    def lane_of(self, locations: Any) -> Any:
+        """Return the places of an array of *locations*, -1 for those that are not shown."""
+        table = np.full(len(self.data.trace.definitions.locations) + 1, -1, np.int32)  # the last is for NOBODY
+        table[list(self.locations)] = np.arange(len(self.locations), dtype=np.int32)
+        return table[np.asarray(locations)]
+
+    @property
+    def words(self) -> str:
+        """Return what it is in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
+        parts = ["the whole run" if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"]
+        if not self.all_locations:
+            parts.append(f"{len(self.locations)} of {len(self.data.trace.definitions.locations)} locations")
+        if self.regions is not None:
+            names = sorted(self.data.region_name(number) for number in self.regions)
+            parts.append(f"region {names[0]}" if len(names) == 1 else f"{len(names)} regions")
+        return ", ".join(parts)
+
+
+def window(
+    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
+    width: object = 1000,
+) -> Window:  # fmt: skip
+    """Return what the common options choose.
+
+    Raises `InputError` with every option that does not fit: an end before the begin, a location or region that is
+    not there.
+    """
+    meta = data.trace.meta
+    faults: list[Fault] = []
+    first = meta.begin if begin is None else max(meta.begin, data.ticks(float(str(begin))))
+    last = meta.end if end is None else min(meta.end, data.ticks(float(str(end))))
+    if last <= first and meta.end > meta.begin:
+        faults.append(Fault(f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
+                            f"begin {_given(begin, data)} and end {_given(end, data)}", key="end"))  # fmt: skip
+    chosen: tuple[int, ...] = ()
+    regions: frozenset[int] | None = None
+    try:
+        chosen = chosen_locations(data, locations)
+    except InputError as error:
+        faults.extend(error.faults)
+    try:
+        regions = chosen_regions(data, region)
+    except InputError as error:
+        faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return Window(data, first, last, chosen, regions, int(str(width)))
+
+
+def _given(value: object, data: TraceData) -> str:
+    del data
+    return "none" if value is None else si(float(str(value)), "s")
+
+
+def chosen_locations(data: TraceData, text: object = None) -> tuple[int, ...]:
+    """Return the numbers of the locations that *text* names: numbers and ranges (``0-15,20``) or names with * and ?.
+
+    Raises:
+        InputError: one of them is not there, or is no range.
+
+    """
+    locations = data.trace.definitions.locations
+    if text is None or not str(text).strip():
+        return tuple(range(len(locations)))
+    found: set[int] = set()
+    for part in (piece.strip() for piece in str(text).split(",")):
+        numbers = re.fullmatch(r"(\d+)(?:\s*-\s*(\d+))?", part)
+        if numbers:
+            low = int(numbers[1])
+            high = int(numbers[2]) if numbers[2] else low
+            if not low <= high < len(locations):
+                there = f"0 to {len(locations) - 1}" if locations else "none"
+                raise InputError(Fault(f"there is no location '{part}'; there are {there}", key="locations"))
+            found.update(range(low, high + 1))
+            continue
+        names = [data.location_name(number) for number in range(len(locations))]
+        matching = [number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), part.lower())]
+        if not matching:
+            raise InputError(Fault(f"there is no location '{part}'{near(part, names)}; expected numbers and ranges "
+                                   "as in 0-15,20, or names", key="locations"))  # fmt: skip
+        found.update(matching)
+    return tuple(sorted(found))
+
+
+def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | None:
+    """Return the numbers of the regions whose name contains *text* (or matches it, with * and ?); None for all.
+
+    Raises:
+        InputError: there is none; the nearest name is told.
+
+    """
+    if text is None or not str(text).strip():
+        return None
+    wanted = str(text).strip().lower()
+    pattern = wanted if re.search(r"[*?]", wanted) else f"*{fnmatch_escape(wanted)}*"
+    names = [data.region_name(number) for number in range(len(data.trace.definitions.regions))]
+    found = frozenset(number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), pattern))
+    if not found:
+        raise InputError(Fault(f"no region is called '{text}'{near(str(text), names)}", key="region"))
+    return found
+
+
+def fnmatch_escape(text: str) -> str:
+    """Return *text* so that it matches itself as a pattern."""
+    return re.sub(r"([*?[])", r"[\1]", text)
+
+
+def region_keys(names: Sequence[str]) -> tuple[Key, ...]:
+    """Return a key for each region, with a colour that depends on its name: the same in every view and trace.
+
+    Two names of one trace that want one colour get two shades.
+    """
+    slots = name_slots(names)
+    return tuple(Key(name, f"name:{slots[name]}", number=number) for number, name in enumerate(names))
+
+
+def activity_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
+    """Return a key for each code of the layer of activities (`traces.lod`): a shade of its activity's colour.
+
+    The leaves of a simulated run have the shades that they have in all views; states of other traces get the shades of
+    their activity in turn, the first of them the colour itself.
+    """
+    count: dict[str, int] = {}
+    made: list[Key] = []
+    for code in codes:
+        if code.key in LEAF_GROUPS:
+            made.append(Key(LEAF_WORDS.get(code.key, code.name), leaf_role(code.key), number=code.number))
+            continue
+        turn = count.get(code.role, 0)
+        count[code.role] = turn + 1
+        made.append(Key(code.name, f"{code.role}:{turn}" if turn else code.role, number=code.number))
+    return tuple(made)
+
+
+def title(data: TraceData, what: str) -> str:
+    """Return the title of a view: ``Spacetime diagram: pipeline``."""
+    return f"{what}: {data.name}" if data.name else what
+
+
+def empty(view: str, heading: str, data: TraceData, need: str) -> Figure:
+    """Return the empty state of a view: what is missing, and how to get it."""
+    if not data.trace.counts():
+        need = "This trace holds no events."
+    elif not data.trace.definitions.locations:
+        need = "This trace names no locations, so that there are no lanes."
+    return Figure(view, title(data, heading), empty=need)
+
+
+def damage_notes(data: TraceData) -> tuple[str, ...]:
+    """Return what must be said below every picture of a trace: where the source was damaged or not understood."""
+    meta = data.trace.meta
+    notes = [f"Only a part could be read: {sentence.rstrip('.')}." for sentence in meta.damage[:2]]
+    if len(meta.damage) > 2:
+        notes.append(f"And {len(meta.damage) - 2} more places that could not be read.")
+    return tuple(notes)
+
+
+def common_values(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
+    """Return of *options* those that `window` takes."""
+    return {name: value for name, value in options.items() if name in {option.name for option in WINDOWED}}
