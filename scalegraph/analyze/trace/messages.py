@@ -1,0 +1,247 @@
+"""Who sent how much to whom, how long it took, and who waited for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.traces.kinds import NO_TIME, Array, Columns, Operation, Wait
+from scalegraph.traces.model import Trace
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Sums by pair of ends, shape (from, to); *members* are the locations of each row and column.
+
+    *total* is what the count or time of a pair adds up to and *time* the ticks; *known* counts those whose time is
+    known, *size* is bytes (of waits 0).
+    """
+
+    names: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+    count: Array
+    size: Array
+    time: Array
+    known: Array
+
+
+def sent_messages(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> Columns:
+    """Return the messages that were sent in [*begin*, *end*) by or to one of *locations*, with ``latency`` in ticks.
+
+    A message whose send the trace lacks counts where it was received. The latency from send to receive is -1 where one
+    of them is not known.
+    """
+    columns = trace.columns("messages", begin=begin, end=end)
+    moment = np.where(columns["sent"] == NO_TIME, columns["received"], columns["sent"])
+    keep = (moment >= begin) & ((moment < end) | ((moment == end) & (end == trace.meta.end)))
+    if locations is not None:
+        keep &= np.isin(columns["sender"], list(locations)) | np.isin(columns["receiver"], list(locations))
+    made = {name: values[keep] for name, values in columns.items()}
+    both = (made["sent"] != NO_TIME) & (made["received"] != NO_TIME)
+    made["latency"] = np.where(both, made["received"] - np.where(both, made["sent"], 0), -1)
+    return made
+
+
+def groups(trace: Trace, locations: Sequence[int], most: int) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return at most *most* names with the locations of each: one by one, by group, or neighbours together."""
+    known, definitions = list(locations), trace.definitions
+    if len(known) <= most:
+        return tuple(definitions.locations[n].name or f"location {n}" for n in known), tuple((n,) for n in known)
+    by_group: dict[int, list[int]] = {}
+    for number in known:
+        by_group.setdefault(definitions.locations[number].group, []).append(number)
+    if 1 < len(by_group) <= most:
+        names = tuple(
+            definitions.groups[group].name if 0 <= group < len(definitions.groups) else "no group" for group in by_group
+        )
+        return names, tuple(tuple(members) for members in by_group.values())
+    size = -(-len(known) // most)
+    blocks = [known[at : at + size] for at in range(0, len(known), size)]
+    return tuple(f"{block[0]}–{block[-1]}" if len(block) > 1 else str(block[0]) for block in blocks), tuple(
+        tuple(block) for block in blocks
+    )
+
+
+def message_matrix(trace: Trace, messages: Columns, locations: Sequence[int], most: int = 64) -> Matrix:
+    """Return *messages* (of `sent_messages`) by sender (rows) and receiver (columns) among *locations*."""
+    latency = messages["latency"]
+    return _matrix(trace, locations, most, messages["sender"], messages["receiver"], messages["size"],
+                   np.maximum(latency, 0), latency >= 0)  # fmt: skip
+
+
+def wait_matrix(
+    trace: Trace, begin: int, end: int, locations: Sequence[int], why: Collection[int] | None = None, most: int = 64
+) -> Matrix:
+    """Return who waited (rows) for whom (columns) in [*begin*, *end*): time in it, and the waits that began in it.
+
+    Only waits whose holder is known; *why* (`Wait`) chooses some.
+    """
+    columns = trace.columns("waits", begin=begin, end=end)
+    keep = columns["holder"] >= 0
+    if why is not None:
+        keep &= np.isin(columns["why"], list(why))
+    first, last = columns["begin"][keep], columns["end"][keep]
+    inside = np.maximum(np.minimum(last, end) - np.maximum(first, begin), 0)
+    started = (first >= begin) & ((first < end) | ((first == end) & (end == trace.meta.end)))
+    return _matrix(trace, locations, most, columns["location"][keep], columns["holder"][keep],
+                   np.zeros(len(first), np.int64), inside, started, started)  # fmt: skip
+
+
+def _matrix(
+    trace: Trace, locations: Sequence[int], most: int, one: Array, other: Array, size: Array, time: Array, known: Array,
+    counted: Array | None = None,
+) -> Matrix:  # fmt: skip
+    names, members = groups(trace, locations, most)
+    place = np.full(len(trace.definitions.locations) + 1, -1, np.int64)
+    for number, some in enumerate(members):
+        place[list(some)] = number
+    row, column = place[_inside(one, trace)], place[_inside(other, trace)]
+    keep = (row >= 0) & (column >= 0)
+    cell, cells = (row * len(names) + column)[keep], len(names) ** 2
+    ones = np.ones(len(one), bool) if counted is None else counted
+
+    def total(values: Array) -> Array:
+        sums: Array = np.bincount(cell, values[keep], cells).astype(np.int64).reshape(len(names), len(names))
+        return sums
+
+    return Matrix(names, members, total(ones), total(size), total(time), total(known))
+
+
+def _inside(numbers: Array, trace: Trace) -> Array:
+    """Return *numbers* of locations; those that are not there become the last of all, which stands for none."""
+    count = len(trace.definitions.locations)
+    return np.where((numbers >= 0) & (numbers < count), numbers, count)
+
+
+def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
+    """Return a row for each value of *key*: messages, bytes, sizes, and latency where it is known."""
+    timed = messages["latency"] >= 0
+    table = pd.DataFrame(
+        {
+            "key": key,
+            "size": messages["size"],
+            "latency": np.where(timed, messages["latency"] / second, np.nan),
+            "timed_size": np.where(timed, messages["size"], 0),
+        }
+    )
+    made = table.groupby("key", sort=False).agg(
+        messages=("size", "size"), bytes=("size", "sum"), mean_size=("size", "mean"), largest=("size", "max"),
+        latency_mean_s=("latency", "mean"), latency_least_s=("latency", "min"), latency_most_s=("latency", "max"),
+        latency_sum=("latency", "sum"), timed_size=("timed_size", "sum"),
+    )  # fmt: skip
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made["bandwidth"] = np.where(made["latency_sum"] > 0, made["timed_size"] / made["latency_sum"], np.nan)
+    made = made.drop(columns=["latency_sum", "timed_size"])
+    return made.sort_values(["bytes", "messages"], ascending=False, kind="stable").reset_index()
+
+
+def by_pair(trace: Trace, messages: Columns) -> pd.DataFrame:
+    """Return a row for each sender and receiver, the most bytes first; times in seconds, ``bandwidth`` in B/s.
+
+    Bandwidth is bytes over the sum of latencies: what a message got, not what the network carried.
+    """
+    count = len(trace.definitions.locations) + 1
+    key = _inside(messages["sender"], trace).astype(np.int64) * count + _inside(messages["receiver"], trace)
+    table = _summary(messages, key, trace.meta.ticks_per_second)
+    names = [location.name or f"location {n}" for n, location in enumerate(trace.definitions.locations)] + ["unknown"]
+    pair = table.pop("key").to_numpy(np.int64)
+    table.insert(0, "receiver", [names[n] for n in pair % count])
+    table.insert(0, "sender", [names[n] for n in pair // count])
+    return table
+
+
+def by_tag(trace: Trace, messages: Columns) -> pd.DataFrame:
+    """Return the like of `by_pair` for each tag."""
+    return _summary(messages, messages["tag"], trace.meta.ticks_per_second).rename(columns={"key": "tag"})
+
+
+def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
+    """Return the like of `by_pair` for each communicator, by name."""
+    table = _summary(messages, messages["communicator"], trace.meta.ticks_per_second)
+    known = trace.definitions.communicators
+    names = [known[n].name if 0 <= n < len(known) else "none" for n in table.pop("key").to_numpy(np.int64).tolist()]
+    table.insert(0, "communicator", names)
+    return table
+
+
+def by_size(trace: Trace, messages: Columns) -> pd.DataFrame:
+    """Return the like of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes."""
+    size = messages["size"].astype(np.int64)
+    power = np.where(size > 0, np.frexp(np.maximum(size, 1).astype(np.float64))[1], 0)
+    table = _summary(messages, power, trace.meta.ticks_per_second).sort_values("key", ignore_index=True)
+    powers = table.pop("key").to_numpy(np.int64)
+    table.insert(0, "below", np.where(powers > 0, 2.0**powers, 1.0))
+    table.insert(0, "least", np.where(powers > 0, 2.0 ** (powers - 1.0), 0.0))
+    return table
+
+
+BY: dict[str, Callable[[Trace, Columns], pd.DataFrame]] = {
+    "pair": by_pair,
+    "size": by_size,
+    "tag": by_tag,
+    "communicator": by_communicator,
+}
+
+
+def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return a row for each operation and communicator, the most time first, of the parts that began in the interval.
+
+    Columns: ``operation``, ``communicator``, ``parts`` (of members), ``time_s`` that members spent in it in the
+    interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and ``received`` in bytes.
+    """
+    columns = trace.columns("collectives", begin=begin, end=end)
+    keep = np.ones(len(columns["begin"]), bool) if locations is None else np.isin(columns["location"], list(locations))
+    rows = {name: values[keep] for name, values in columns.items()}
+    second = trace.meta.ticks_per_second
+    started = (rows["begin"] >= begin) & ((rows["begin"] < end) | ((rows["begin"] == end) & (end == trace.meta.end)))
+    whole = (rows["end"] - rows["begin"]) / second
+    table = pd.DataFrame(
+        {
+            "operation": rows["operation"],
+            "communicator": rows["communicator"],
+            "parts": started.astype(np.int64),
+            "time_s": np.maximum(np.minimum(rows["end"], end) - np.maximum(rows["begin"], begin), 0) / second,
+            "mean_s": np.where(started, whole, np.nan),
+            "sent": np.where(started, np.maximum(rows["sent"], 0), 0),
+            "received": np.where(started, np.maximum(rows["received"], 0), 0),
+        }
+    )
+    made = table.groupby(["operation", "communicator"], sort=False).agg(
+        parts=("parts", "sum"), time_s=("time_s", "sum"), mean_s=("mean_s", "mean"), most_s=("mean_s", "max"),
+        sent=("sent", "sum"), received=("received", "sum"),
+    ).reset_index()  # fmt: skip
+    names = {int(one): one.name.lower().replace("_", " ") for one in Operation}
+    known = trace.definitions.communicators
+    made["operation"] = [names.get(int(number), f"operation {number}") for number in made["operation"]]
+    made["communicator"] = [known[n].name if 0 <= n < len(known) else "none" for n in made["communicator"]]
+    return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)
+
+
+def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:
+    """Return a row for each reason of waiting, the most time first.
+
+    Columns: ``why``, ``waits``, ``time_s``, ``mean_s`` and ``most_s`` of a whole wait. ``waits``
+    counts those that began in the interval, ``time_s`` what of all lies in it.
+    """
+    columns = trace.columns("waits", ("begin", "end", "location", "why"), begin=begin, end=end)
+    keep = np.ones(len(columns["begin"]), bool) if locations is None else np.isin(columns["location"], list(locations))
+    first, last, why = columns["begin"][keep], columns["end"][keep], columns["why"][keep]
+    second = trace.meta.ticks_per_second
+    started = (first >= begin) & ((first < end) | ((first == end) & (end == trace.meta.end)))
+    table = pd.DataFrame(
+        {
+            "why": why,
+            "waits": started.astype(np.int64),
+            "time_s": np.maximum(np.minimum(last, end) - np.maximum(first, begin), 0) / second,
+            "length": np.where(started, (last - first) / second, np.nan),
+        }
+    )
+    made = table.groupby("why", sort=False).agg(
+        waits=("waits", "sum"), time_s=("time_s", "sum"), mean_s=("length", "mean"), most_s=("length", "max")
+    ).reset_index()  # fmt: skip
+    names = {int(one): one.name.lower() for one in Wait}
+    made["why"] = [names.get(int(number), f"reason {number}") for number in made["why"]]
+    return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)

@@ -1,0 +1,116 @@
+"""What counters counted in a stretch of time: exact where it ends at values, in proportion to time between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.model import Metric, Trace
+
+# what is taken as work, the first that a trace has; PAPI's names beside ours
+WORK: Final = (
+    "flops",
+    "papi_fp_ops",
+    "papi_dp_ops",
+    "papi_sp_ops",
+    "ops",
+    "operations",
+    "papi_tot_ins",
+    "instructions",
+)
+
+
+class Counted:
+    """How far a metric had counted at any time, by location; between two values it rises evenly.
+
+    The metric's mode is ``next`` (a value counts since the one before it) or ``sum`` (since the start of the run).
+    """
+
+    def __init__(self, trace: Trace, metric: int) -> None:
+        self.metric = trace.definitions.metrics[metric]
+        if self.metric.mode == "last":
+            raise ValueError(f"'{self.metric.name}' is a value at a moment and counts nothing")
+        found = [
+            {name: values[keep] for name, values in columns.items()}
+            for columns in trace.chunks("counters")
+            if (keep := columns["metric"] == metric).any()
+        ]
+        self._start = trace.meta.begin
+        self._curves: dict[int, tuple[Array, Array]] = {}
+        if not found:
+            return
+        owner = np.concatenate([columns["location"] for columns in found])
+        time = np.concatenate([columns["time"] for columns in found])
+        name = "exact" if self.metric.integer else "value"
+        value = np.concatenate([columns[name] for columns in found]).astype(np.float64)
+        order = np.argsort(owner, kind="stable")
+        owner, time, value = owner[order], time[order], value[order]
+        starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        for first, last in zip(starts, np.r_[starts[1:], len(owner)], strict=True):
+            self._curves[int(owner[first])] = self._curve(time[first:last], value[first:last])
+
+    def _curve(self, time: Array, value: Array) -> tuple[Array, Array]:
+        total = np.cumsum(value) if self.metric.mode == "next" else value
+        final = np.r_[time[1:] != time[:-1], True]  # of several at a moment the last holds
+        time, total = time[final] - self._start, total[final]
+        if len(time) and time[0] > 0:
+            time, total = np.r_[0, time], np.r_[0.0, total]
+        return time.astype(np.float64), total
+
+    @property
+    def locations(self) -> tuple[int, ...]:
+        """The locations that have values."""
+        return tuple(sorted(self._curves))
+
+    def at(self, location: int, times: Array) -> Array:
+        """Return how far it had counted at *location* at *times* (ticks); 0 where it has no values."""
+        if location not in self._curves:
+            return np.zeros(len(times))
+        time, total = self._curves[location]
+        counted: Array = np.interp((times - self._start).astype(np.float64), time, total)
+        return counted
+
+    def between(self, location: Array, begin: Array, end: Array) -> Array:
+        """Return what was counted from *begin* to *end* (ticks) at *location*, for arrays of stretches."""
+        counted = np.zeros(len(location))
+        for number in np.unique(location).tolist():
+            rows = np.flatnonzero(location == number)
+            counted[rows] = self.at(number, end[rows]) - self.at(number, begin[rows])
+        return counted
+
+    def totals(self, begin: int, end: int, locations: Sequence[int]) -> Array:
+        """Return what each of *locations* counted from *begin* to *end* (ticks)."""
+        ends = np.array([begin, end], np.int64)
+        return np.array([np.diff(self.at(number, ends))[0] for number in locations], np.float64)
+
+
+def countable(trace: Trace) -> dict[str, int]:
+    """Return the metrics that count something, by name, in the order of the trace."""
+    return {metric.name: number for number, metric in enumerate(trace.definitions.metrics) if counts(metric)}
+
+
+def counts(metric: Metric) -> bool:
+    """Return whether *metric* counts something that can be summed over time."""
+    return metric.mode in ("next", "sum")
+
+
+def work_metric(trace: Trace) -> str | None:
+    """Return the metric that counts work: floating-point operations that were counted, else operations; or None."""
+    known = {name.lower(): name for name in countable(trace)}
+    used = _used(trace)
+    for wanted in WORK:
+        if wanted in known and known[wanted] in used:
+            return known[wanted]
+    return next((known[wanted] for wanted in WORK if wanted in known), None)
+
+
+def _used(trace: Trace) -> set[str]:
+    """Return the names of the metrics that have a value other than 0."""
+    seen: set[int] = set()
+    for columns in trace.chunks("counters", ("metric", "value")):
+        seen.update(np.unique(columns["metric"][columns["value"] != 0]).tolist())
+    metrics = trace.definitions.metrics
+    return {metrics[number].name for number in seen if 0 <= number < len(metrics)}
