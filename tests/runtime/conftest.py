@@ -159,6 +159,8 @@ class Simulator:
         """Run NAME.c or NAME.cpp to its end; *options* as of `start`."""
         process, target = self.start(name, processors, **options)
         stdout, stderr = process.communicate(timeout=60)
+        if not target.exists():
+            pytest.fail(f"{name} left no result; exit code {process.returncode}\n{stdout}\n{stderr}", pytrace=False)
         return Outcome(read_result(target), stdout, stderr, process.returncode, processors)
 
     def _run(self, *command: str) -> None:

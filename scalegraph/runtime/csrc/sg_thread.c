@@ -115,7 +115,8 @@ static sg_thread *thread_at(uint32_t id)
 }
 
 /* Starts the host's threads of those among the numbers first..end-1 that have none; false: the stack given is
- * too small. */
+ * too small. One after the other: a thread that starts may allocate before it is parked (a sanitizer asks for
+ * its stack's place), and our heaps serve one thread at a time. */
 static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
     sigset_t all, old;
@@ -123,12 +124,13 @@ static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* the parked threads take no signals */
     sg_alloc_own(true);
-    for (uint32_t i = first; i < end; i++)
-        if (thread_at(i)->parked == 0)
-            started &= start_host(sg->thread[i], stack, size);
-    sg_alloc_own(false);
     for (uint32_t i = first; i < end && started; i++)
-        wait_for_host(sg->thread[i]);
+        if (thread_at(i)->parked == 0) {
+            started = start_host(sg->thread[i], stack, size);
+            if (started)
+                wait_for_host(sg->thread[i]);
+        }
+    sg_alloc_own(false);
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (end > sg->threads)
         sg->threads = end;
