@@ -1,0 +1,114 @@
+"""Shares of bins: from tiles where there are some, from the segments themselves elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.pieces import added, cut, largest, ranges
+from scalegraph.traces.lod.shapes import Layer
+from scalegraph.traces.lod.streams import Stream
+
+
+@dataclass(frozen=True)
+class Window:
+    """Bins *first* to *last* (not included) of 2**level ticks from tick *origin*; the last of the run ends at *end*."""
+
+    origin: int
+    end: int
+    level: int
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many bins."""
+        return self.last - self.first
+
+    def edges(self) -> Array:
+        """Return the edges of the bins (ticks, i8)."""
+        numbers: Array = np.arange(self.first, self.last + 1, dtype=np.int64)
+        return np.asarray(np.minimum(self.origin + (numbers << self.level), self.end))
+
+    def scales(self, bins: Array) -> Array | float:
+        """Return what turns ticks in *bins* into a share: one over the length of the bin."""
+        return scales(bins, self.origin, self.end, self.level)
+
+    @classmethod
+    def over(cls, run: tuple[int, int], begin: int, end: int, width: int) -> Window:
+        """Return the bins that cover *begin* to *end*, about *width* of them: 0.7 to 1.4 times as many."""
+        wanted = max((end - begin) / max(width, 1), 1.0)
+        level = max(round(float(np.log2(wanted))), 0)
+        return cls.at(run, begin, end, level)
+
+    @classmethod
+    def at(cls, run: tuple[int, int], begin: int, end: int, level: int) -> Window:
+        """Return the bins of *level* that cover *begin* to *end*."""
+        first = (begin - run[0]) >> level
+        return cls(*run, level, first, max(-((run[0] - end) >> level), first + 1))
+
+
+def scales(bins: Array, origin: int, end: int, level: int) -> Array | float:
+    """Return one over the length in ticks of *bins* of 2**level ticks from *origin*; the last one ends at *end*."""
+    last = (end - 1 - origin) >> level
+    rest = end - origin - (last << level)
+    if rest == 1 << level or not len(bins) or int(bins.max()) < last:
+        return 1.0 / (1 << level)
+    return np.where(bins == last, 1.0 / rest, 1.0 / (1 << level))
+
+
+@dataclass
+class Raw:
+    """Segments cut at the edges of bins: of each piece its bin (lane * bins + bin), code in the layer, and share."""
+
+    place: Array
+    code: Array
+    share: Array
+
+
+def raw(stream: Stream, layer: Layer, window: Window, locations: Sequence[int], where: Array | None = None) -> Raw:
+    """Return the pieces of the segments of *locations*, in the order of places.
+
+    *where* [lanes, 3] names lane, first bin and the one after the last of each stretch to look at; without it all
+    bins are.
+    """
+    if where is None:
+        lanes = np.arange(len(locations))
+        where = np.stack([lanes, np.full_like(lanes, window.first), np.full_like(lanes, window.last)], axis=1)
+    low = window.origin + (where[:, 1] << window.level)
+    high = window.origin + (where[:, 2] << window.level)
+    starts, stops = np.zeros(len(where), np.int64), np.zeros(len(where), np.int64)
+    bounds = np.searchsorted(where[:, 0], np.arange(len(locations) + 1))
+    for lane, location in enumerate(locations):
+        some = slice(bounds[lane], bounds[lane + 1])
+        if some.start < some.stop:
+            starts[some], stops[some] = stream.touching(location, low[some], high[some])
+    rows, which = ranges(starts, stops)
+    begin = np.maximum(stream.begin[rows], low[which])
+    ends = stream.ends(rows)
+    end = np.minimum(ends, high[which])
+    code = layer.table[stream.code[rows]]
+    keep = (code >= 0) & (end > begin)
+    if not keep.all():
+        rows, which, begin, ends, end, code = (values[keep] for values in (rows, which, begin, ends, end, code))
+    piece, bins, ticks = cut(begin, end, window.origin, window.level)
+    if stream.ticks is not None:
+        density = stream.ticks[rows] / np.maximum(ends - stream.begin[rows], 1)
+        ticks *= density[piece]
+    place = where[which, 0][piece] * window.count + bins - window.first
+    return Raw(place, code[piece], ticks * window.scales(bins))
+
+
+def dense(pieces: Raw, places: int, codes: int) -> Array:
+    """Return the share of each of *codes* in each of *places* (f8, [places, codes])."""
+    return np.bincount(pieces.place * codes + pieces.code, pieces.share, places * codes).reshape(places, codes)
+
+
+def ranked(pieces: Raw, places: int, codes: int, most: int) -> tuple[Array, Array, Array]:
+    """Return the *most* codes with the largest shares in each of *places*, these shares, and what is covered in all."""
+    covered = np.bincount(pieces.place, pieces.share, places).astype(np.float32)
+    place, code, share = added(pieces.place, pieces.code, pieces.share, codes)
+    return (*largest(place, code, share, places, most), covered)

@@ -1,0 +1,81 @@
+"""The layers that a trace has, and the streams they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from scalegraph.traces import activities
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.shapes import Code, Layer
+from scalegraph.traces.model import Trace
+
+
+def sources(trace: Trace) -> tuple[str, ...]:
+    """Return the kinds of events that segments are made of: what states are told by, and calls."""
+    chosen = []
+    if trace.count("shares"):
+        chosen.append("shares")
+    elif trace.count("states") and not (trace.meta.format == "chrome" and trace.count("calls")):
+        # asynchronous spans of Chrome's traces are states that overlap: they do not say what a thread does
+        chosen.append("states")
+    if trace.count("calls"):
+        chosen.append("calls")
+    return tuple(chosen)
+
+
+def layers_of(trace: Trace) -> Mapping[str, Layer]:
+    """Return the layers of *trace*: activity and region always, state where it has states or shares."""
+    found = sources(trace)
+    states = next((kind for kind in found if kind != "calls"), "")
+    made = {"activity": _activity(trace, states or "calls")}
+    if states:
+        made["state"] = _states(trace, states)
+    made["region"] = _regions(trace)
+    return made
+
+
+def _activity(trace: Trace, source: str) -> Layer:
+    definitions = trace.definitions
+    if source == "calls":
+        # outside of every region is idle
+        table = np.r_[activities.IDLE, activities.of_regions(definitions.regions)]
+    else:
+        table = np.r_[-1, activities.of_states(definitions.states, trace.meta)]
+    codes = tuple(
+        Code(title, role if role != "other" else "muted", key=role)
+        for role, title in zip(activities.ACTIVITIES, activities.TITLES, strict=True)
+    )
+    return Layer("activity", "Activity", codes, source, table.astype(np.int32), len(codes), whole=True)
+
+
+def _states(trace: Trace, source: str) -> Layer:
+    states = trace.definitions.states
+    roles = _roles(activities.of_states(states, trace.meta))
+    codes = [
+        Code(s.name, role, s.colour, s.key, number) for number, (s, role) in enumerate(zip(states, roles, strict=True))
+    ]
+    return Layer("state", "State", (*codes, Code("other states", "muted")), source,
+                 np.arange(-1, len(codes), dtype=np.int32), 4, whole=False)  # fmt: skip
+
+
+def _regions(trace: Trace) -> Layer:
+    regions = trace.definitions.regions
+    roles = _roles(activities.of_regions(regions), series=True)
+    codes = [
+        Code(r.name, role, "", r.name, number) for number, (r, role) in enumerate(zip(regions, roles, strict=True))
+    ]
+    return Layer("region", "Region", (*codes, Code("other regions", "muted")), "calls",
+                 np.arange(-1, len(codes), dtype=np.int32), 2, whole=False)  # fmt: skip
+
+
+def _roles(activity: Array, *, series: bool = False) -> list[str]:
+    """Return a role of the palette for each: shades of its activity; with *series* colours of equal rank where busy."""
+    seen: dict[int, int] = {}
+    roles = []
+    for number in activity.tolist():
+        at = seen[number] = seen.get(number, -1) + 1
+        name = "series" if series and number == activities.BUSY else activities.ACTIVITIES[number]
+        roles.append("muted" if name == "other" else f"{name}:{at}")
+    return roles

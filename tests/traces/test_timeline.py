@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scalegraph.traces.kinds import What
+from scalegraph.traces.lod import Timeline
+from scalegraph.traces.model import Trace
+from tests.traces.lod_reference import expected
+from tests.traces.made import build, definitions, small, traces
+
+STORED = 1 / 255  # shares are stored as bytes
+
+
+def compare(line: Timeline, begin: int, end: int, width: int) -> None:
+    locations = len(line.trace.definitions.locations)
+    for name, layer in line.layers.items():
+        lanes = line.lanes(name, begin, end, width)
+        assert lanes.edges[0] <= max(begin, line.begin)
+        assert lanes.edges[-1] >= min(end, line.end)
+        totals = np.zeros((len(layer.codes), len(lanes.edges) - 1))
+        for lane in range(locations):
+            for at, wanted in enumerate(expected(line, name, lanes.edges, lane)):
+                found = {
+                    int(code): float(share)
+                    for code, share in zip(lanes.codes[lane, at], lanes.shares[lane, at], strict=True)
+                    if code >= 0
+                }
+                covered = sum(wanted.values())
+                assert lanes.covered[lane, at] == pytest.approx(covered, abs=STORED)
+                assert sum(found.values()) <= lanes.covered[lane, at] + 1e-5
+                for code, share in found.items():
+                    assert share == pytest.approx(wanted.get(code, 0), abs=STORED)
+                if len(wanted) <= layer.kept:
+                    assert sum(found.values()) == pytest.approx(covered, abs=STORED)
+                missing = [share for code, share in wanted.items() if code not in found]
+                if missing and not layer.whole:
+                    kept = sorted(found.values())
+                    assert max(missing) <= (kept[0] if len(kept) == layer.kept else 0) + 2 * STORED
+                for code, share in wanted.items():
+                    totals[code, at] += share
+        found_totals = line.totals(name, begin, end, width)
+        if np.array_equal(found_totals.edges, lanes.edges):
+            assert np.allclose(found_totals.values, totals, atol=locations * STORED + 1e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trace=traces(), data=st.data())
+def test_bins_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> None:
+    line = Timeline.open(trace)
+    begin = data.draw(st.integers(line.begin, line.end - 1))
+    end = data.draw(st.integers(begin + 1, line.end))
+    compare(line, begin, end, data.draw(st.sampled_from([1, 7, 40])))
+    compare(line, line.begin, line.end, 16)
+
+
+def test_a_trace_without_events_has_empty_lanes() -> None:
+    line = Timeline.open(build({}))
+    lanes = line.lanes("activity", 0, 100, 10)
+    assert lanes.shares.shape[0] == 2
+    assert not lanes.covered.any()
+    assert not line.totals("region", 0, 1, 3).values.any()
+    assert line.messages(0, 100).total == 0
+
+
+def test_a_leave_without_enter_and_times_that_go_back_are_counted() -> None:
+    enter, leave = What.ENTER, What.LEAVE
+    rows = [
+        (0, 0, leave, 1),
+        (10, 0, enter, 0),
+        (5, 0, enter, 1),
+        (20, 0, leave, 0),
+        (30, 0, leave, 1),
+        (40, 0, leave, 1),
+    ]
+    line = Timeline.open(build({"calls": rows}, begin=0, end=50))
+    assert {note.what: note.count for note in line.notes} == {
+        "calls earlier than the one before in their location": 1,
+        "leaves of another region than the one entered last": 2,
+        "leaves without an enter": 2,
+    }
+    compare(line, 0, 50, 50)
+
+
+def test_numbers_without_a_definition_are_counted() -> None:
+    rows = {
+        "calls": [(0, 0, What.ENTER, 99), (1, 7, What.ENTER, 0), (2, 0, 9, 0)],
+        "states": [(0, 5, 0, 50), (0, 9, 1, 0), (4, 6, 1, 1), (5, 20, 1, 1)],
+    }
+    line = Timeline.open(build(rows, begin=0, end=20))
+    assert {note.what: note.count for note in line.notes} == {
+        "calls of an unknown location, region or state": 3,
+        "states of an unknown location, region or state": 1,
+        "states that overlap the one before": 2,
+    }
+    lanes = line.lanes("state", 0, 20, 20, [1])
+    assert lanes.codes[0, :, 0].tolist() == [0] * 9 + [1] * 11
+
+
+def test_layers_name_what_their_codes_are() -> None:
+    line = Timeline.open(small())
+    assert [code.key for code in line.layers["activity"].codes][:2] == ["busy", "memory_stall"]
+    assert [code.name for code in line.layers["region"].codes] == ["main", "solve", "barrier", "other regions"]
+    assert line.layers["state"].codes[0].colour == "#00ff00"
+
+
+def test_messages_and_waits_are_sampled_with_their_true_total() -> None:
+    messages = [(10 * n, 10 * n + 1, 10 * n, 10 * n + 1 + n % 50, n % 2, 1 - n % 2, n, 0, 0) for n in range(300)]
+    waits = [(n, n + n % 7, 0, 1, 1, 0, 2, n) for n in range(100)]
+    line = Timeline.open(build({"messages": messages, "waits": waits}, definitions(3), begin=0, end=4000))
+    some = line.messages(0, 4000, limit=20)
+    assert some.total == 300
+    assert not some.complete
+    length = some.columns["received"] - some.columns["sent"]
+    assert len(length) == 20
+    assert length.min() >= 47
+    assert np.all(np.diff(some.columns["sent"]) >= 0)
+    assert line.messages(0, 4000, limit=5, by="size").columns["size"].tolist() == [295, 296, 297, 298, 299]
+    assert line.messages(0, 4000, [0, 2]).total == 0
+    assert line.messages(1000, 1009, [0, 1]).total == sum(m[0] <= 1009 and m[3] >= 1000 for m in messages)
+    assert line.waits(50, 60, [0]).total == sum(w[0] <= 60 and w[1] >= 50 for w in waits)
+    assert line.waits(50, 60, [1]).total == 0
+
+
+def test_counters_are_steps_or_rates_by_their_mode() -> None:
+    trace = build({"counters": [(10, 0, 0, 12.0, 12), (20, 0, 0, 30.0, 30), (5, 0, 1, 4.0, 0), (13, 0, 1, 2.0, 0)]},
+                  begin=0, end=20, ticks_per_second=10)  # fmt: skip
+    line = Timeline.open(trace)
+    total = line.counter(0, 0, 0, 20, 20)
+    assert total.rate
+    assert total.mean.tolist() == pytest.approx([12.0] * 10 + [18.0] * 10)
+    load = line.counter(1, None, 0, 20, 10)
+    assert not load.rate
+    assert np.isnan(load.mean[0])
+    assert load.mean.tolist()[2:] == pytest.approx([4, 4, 4, 4, 3, 2, 2, 2])
+    assert (load.low[6], load.high[6]) == (2, 4)
+    assert np.isnan(line.counter(1, 1, 0, 20, 10).mean).all()
