@@ -280,6 +280,18 @@ class Wait(_Frozen):
         return ("processor", self.processor) if self.thread is None else ("thread", self.thread)
 
 
+class TraceFile(_Frozen):
+    """The trace that a run wrote. *path* is relative to the study's directory, absolute for a study in memory.
+
+    *asked* says what it was asked to hold: of two orders that differ, one is not the other's trace.
+    """
+
+    path: str
+    bytes: Count = 0
+    counts: dict[str, Count] = Field(default_factory=dict)  # rows by kind
+    asked: str = ""
+
+
 class RunRecord(_Frozen):
     """Everything known about one run. Missing is ``None``, never 0.
 
@@ -321,6 +333,7 @@ class RunRecord(_Frozen):
     variables: tuple[VariableCost, ...] = ()  # the dearest first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
+    trace: TraceFile | None = None
     stdout: str = ""
     stderr: str = ""
 

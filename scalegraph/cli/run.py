@@ -16,6 +16,7 @@ from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.progress import progress
+from scalegraph.cli.tracing import print_traces
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         manifest = study.manifest
         ordered = [record for group in by_size(records).values() for record in group]
         made: dict[str, Any] = run_table.document(
-            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered], others
+            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered], others, path
         )
         print_json({"study": str(path), **made, "searches": searches})
         return failed
@@ -134,6 +135,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
         click.echo(line)
     count = len(records) + len(others)
     click.echo(f"{count} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    print_traces(study)
     return failed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from scalegraph.analyze import metrics, whatif
 from scalegraph.base.run import RUN_SCALARS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import print_rows
+from scalegraph.request.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
 _HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy", "stall", "idle", "prim.", "misses", "here")
@@ -34,11 +36,19 @@ def _number(value: Any) -> float | None:
 
 
 def document(
-    program: str, machine: str, records: Sequence[RunRecord], shown: Sequence[str], others: Sequence[RunRecord] = ()
+    program: str,
+    machine: str,
+    records: Sequence[RunRecord],
+    shown: Sequence[str],
+    others: Sequence[RunRecord] = (),
+    place: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs."""
+    """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs.
+
+    *place*: the study's file, from which the paths of traces are told.
+    """
     values = derived(records)
-    runs = [_run(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
+    runs = [_run(record, values.get(record.point.key, {}), place) for record in records if record.point.key in shown]
     made = {"program": program, "machine": machine, "runs": runs}
     return made | {"what_if": what_if_documents(records, others)} if others else made
 
@@ -62,7 +72,7 @@ def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord])
     return found
 
 
-def _run(record: RunRecord, values: dict[str, float | None]) -> dict[str, Any]:
+def _run(record: RunRecord, values: dict[str, float | None], place: Path | None = None) -> dict[str, Any]:
     row: dict[str, Any] = {"processors": record.point.processors}
     if record.point.parameters:
         row["parameters"] = dict(record.point.parameters)
@@ -83,6 +93,7 @@ def _run(record: RunRecord, values: dict[str, float | None]) -> dict[str, Any]:
         "shared_lines": [line.model_dump(exclude_defaults=True) for line in record.shared_lines],
         "resources": [resource.model_dump() for resource in record.resources],
         "waits": [wait.model_dump() for wait in record.waits],
+        "trace": str(path) if (path := path_of(record, place)) else None,
         "stdout": record.stdout,
         "stderr": record.stderr,
     }

@@ -23,6 +23,7 @@ from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_table
 from scalegraph.cli.sizes import SIZE
+from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
 from scalegraph.request import Session, programs
@@ -44,7 +45,7 @@ class ProgramArguments(click.Command):
             split = args.index("--")
             ctx.meta["program_arguments"] = tuple(args[split + 1 :])
             args = args[:split]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, with_value(args))
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Name the program's arguments, which click does not know of."""
@@ -75,6 +76,7 @@ class _Given:
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
     reference: bool = True
+    trace: TraceGiven | None = None
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -127,6 +129,7 @@ class _Given:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=click.Path(dir_okay=False, path_type=Path), metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
+@trace_options
 @assert_options
 @click.pass_context
 def simulate(
@@ -166,6 +169,7 @@ def simulate(
     --no-reference is given. SRC may also be the name of a shipped program (as billiard, ge1, qs1), which then gets its
     default arguments if there are no ARGS.
     """
+    traced = trace_given(ctx, study)
     request, shown = make_request(
         _Given(
             sources,
@@ -188,11 +192,12 @@ def simulate(
             speedups=speedups,
             collect=collect,
             reference=not no_reference,
+            trace=traced,
         )
     )
     check_given(statements, junit)
     with interruptible() as cancel, progress() as emit:
-        kept = _submit(request, study, emit, cancel)
+        kept = _submit(request, study, emit, cancel, traced)
     with kept:
         records = [record for record in kept.runs(output=True) if not record.point.repetition]
         others = kept.variants(output=as_json)
@@ -205,7 +210,10 @@ def simulate(
             others,
             as_json=as_json,
             show_output=show_output,
+            place=kept.path,
         )
+        if not as_json:
+            print_traces(kept)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
@@ -222,12 +230,15 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     return {key: value for key, _, value in (word.partition("=") for word in given)}
 
 
-def _submit(request: Request, study: Path | None, emit: EventSink, cancel: CancelToken) -> Study:
+def _submit(
+    request: Request, study: Path | None, emit: EventSink, cancel: CancelToken, traced: TraceGiven | None
+) -> Study:
     """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
     try:
-        return Session().submit(request, study, emit, cancel)
+        return Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None)
     except InputError as error:
-        raise InputError([replace(fault, key=_KEYS.sub("", fault.key)) for fault in error.faults]) from error
+        faults = [replace(fault, key=option(_KEYS.sub("", fault.key))) for fault in error.faults]
+        raise InputError(faults) from error
 
 
 def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
@@ -264,6 +275,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         collect=Collect(regions=given.regions, classes="classes" in given.collect),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
+        trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
 
@@ -319,15 +331,16 @@ def report(
     *,
     as_json: bool,
     show_output: bool,
+    place: Path | None = None,
 ) -> None:
     """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
 
-    *machine* is its name and title.
+    *machine* is its name and title, *place* the study's file.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(program, machine[0], ordered, keys, others))
+        print_json(document(program, machine[0], ordered, keys, others, place))
         return
     if show_output:
         for record in ordered:

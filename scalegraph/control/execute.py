@@ -15,7 +15,7 @@ from scalegraph.base.errors import ScaleGraphError
 from scalegraph.base.events import Event, EventSink, RunFailed, RunFinished, RunSkipped, RunStarted, ignore
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.remaining import Remaining
-from scalegraph.link import Build, Limits, Simulated
+from scalegraph.link import Build, Limits, Simulated, TraceOrder
 from scalegraph.machine import Machine
 
 
@@ -38,6 +38,7 @@ class Link(Protocol):
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        trace: TraceOrder | None = None,
     ) -> RunRecord:
         """Run once; the outcome is in the record."""
 
@@ -60,6 +61,7 @@ class Job:
     schedule: str = ""
     collect: tuple[str, ...] = ()
     program: str = ""
+    trace: TraceOrder | None = None
     estimate_s: float | None = None
 
 
@@ -168,6 +170,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
             cancel=cancel,
             point=job.point,
             program=job.program,
+            trace=job.trace,
         )
     except BaseException as error:  # noqa: BLE001 - goes up in the caller's thread
         news.put((job, error))

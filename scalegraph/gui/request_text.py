@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
 from typing import Final
 
+from scalegraph.base.amounts import duration, duration_text, size, size_text
 from scalegraph.base.run import Value
 
-_BYTES: Final = {
-    "": 1,
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-    "tib": 2**40,
-}
-_SECONDS: Final = {"": 1.0, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-_QUANTITY: Final = re.compile(r"^\s*([0-9][0-9_ ]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-zµ]*)\s*$")
+__all__ = [
+    "duration",
+    "duration_text",
+    "number",
+    "processors",
+    "processors_text",
+    "real",
+    "size",
+    "size_text",
+    "values",
+    "values_text",
+    "whole",
+    "words",
+    "words_text",
+]
+
 _LARGEST_RANGE: Final = 4096
 
 
@@ -79,43 +81,6 @@ def values_text(value: Value | tuple[Value, ...]) -> str:
     """Write a parameter as `values` reads it."""
     items = value if isinstance(value, tuple) else (value,)
     return ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in items)
-
-
-def size(text: str) -> int:
-    """Read bytes: ``64 KiB``, ``8 GB`` or a plain number. Raises `ValueError`."""
-    return round(_quantity(text, _BYTES, "a size in bytes, like 500 MB or 8 GiB"))
-
-
-def size_text(value: float) -> str:
-    """Write bytes with the largest unit that leaves a short number."""
-    for unit in ("TiB", "GiB", "MiB", "KiB"):
-        whole = value / _BYTES[unit.lower()]
-        if whole >= 1 and float(f"{whole:.6g}") == whole:
-            return f"{whole:g} {unit}"
-    return f"{value:.12g}"
-
-
-def duration(text: str) -> float:
-    """Read seconds: ``0.5``, ``20 ms``, ``5 min``. Raises `ValueError`."""
-    return _quantity(text, _SECONDS, "a time, like 0.5 s, 20 ms or 5 min")
-
-
-def duration_text(value: float) -> str:
-    """Write seconds as `duration` reads them."""
-    for unit in ("h", "min", "s", "ms", "µs"):
-        count = value / _SECONDS[unit]
-        if count >= 1 and float(f"{count:.6g}") == count:
-            return f"{count:g} {unit}"
-    return f"{value:g} s"
-
-
-def _quantity(text: str, units: Mapping[str, float], expected: str) -> float:
-    match = _QUANTITY.match(text)
-    if match is None or match[2].lower() not in units:
-        raise ValueError(
-            f"{expected} was expected, got '{text.strip()}'" if text.strip() else f"{expected} was expected"
-        )
-    return float(match[1].replace(" ", "").replace("_", "")) * units[match[2].lower()]
 
 
 def real(text: str, what: str) -> float:

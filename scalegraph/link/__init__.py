@@ -2,5 +2,6 @@
 
 from scalegraph.link.build import Build, BuiltSource, Limits
 from scalegraph.link.simulated import Simulated
+from scalegraph.link.tracing import TraceOrder
 
-__all__ = ["Build", "BuiltSource", "Limits", "Simulated"]
+__all__ = ["Build", "BuiltSource", "Limits", "Simulated", "TraceOrder"]

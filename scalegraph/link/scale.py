@@ -134,7 +134,7 @@ def _of_line(build: Build, name: str) -> _Ranges:
 
 
 def _of_region(build: Build, name: str) -> _Ranges:
-    found = [region for region in build.regions if _is_region(region, name)]
+    found = [region for region in build.regions if is_region(region, name)]
     if not found:
         names = sorted({region.name.removeprefix(f"{region.kind} ") for region in build.regions if region.name})
         raise ValueError(f"no region is called '{name}'{near(name, names)}")
@@ -144,7 +144,8 @@ def _of_region(build: Build, name: str) -> _Ranges:
     return [(region.id, region.id + 1) for region in found]
 
 
-def _is_region(region: Region, name: str) -> bool:
+def is_region(region: Region, name: str) -> bool:
+    """Whether *region* is called *name*: by its name, as FILE:LINE or as #ID."""
     if name.startswith("#"):
         return name[1:] == str(region.id)
     if name in (region.name, region.name.removeprefix(f"{region.kind} ")):

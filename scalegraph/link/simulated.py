@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -10,14 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import InputError, RunError
+from scalegraph.base.errors import Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.link import process
+from scalegraph.link import process, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.record import RunContext, make_record
 from scalegraph.link.scale import scale_file
+from scalegraph.link.tracing import TraceOrder
 from scalegraph.machine import Machine
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
@@ -50,6 +52,7 @@ class Simulated:
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        trace: TraceOrder | None = None,
     ) -> RunRecord:
         """Run *build* with *args* on *processors* of *machine* and return everything known about it.
 
@@ -58,6 +61,7 @@ class Simulated:
         user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
         ``schedule(runtime)``, in OMP_SCHEDULE syntax; *collect*: what is collected besides and costs host time
         (``classes``: misses by class); *point*, *program*: the run's coordinates and name in the record.
+        *trace*: a trace is written of it; nothing else of the record is different then, but the host's time.
         What the point's variant says is done here, but for its machine values: *machine* has them already.
 
         Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
@@ -75,7 +79,11 @@ class Simulated:
         )
         try:
             _sweep()
-            with tempfile.TemporaryDirectory(prefix=f"scalegraph-{os.getpid()}-", ignore_cleanup_errors=True) as place:
+            with contextlib.ExitStack() as stack:
+                place = stack.enter_context(
+                    tempfile.TemporaryDirectory(prefix=f"scalegraph-{os.getpid()}-", ignore_cleanup_errors=True)
+                )
+                traced = None if trace is None else (trace, stack.enter_context(tracing.workplace(trace)))
                 command = process.Command(
                     launcher=build.launcher,
                     executable=build.executable,
@@ -84,7 +92,7 @@ class Simulated:
                     cwd=cwd,
                     stdin=stdin,
                 )
-                return self._run(context, command, Path(place), processors, schedule, cancel or CancelToken())
+                return self._run(context, command, Path(place), schedule, cancel or CancelToken(), traced)
         except OSError as error:
             raise RunError(f"{context.program}: cannot be started: {reason(error)}") from error
 
@@ -93,15 +101,15 @@ class Simulated:
         context: RunContext,
         command: process.Command,
         place: Path,
-        processors: int,
         schedule: str,
         cancel: CancelToken,
+        traced: tuple[TraceOrder, Path] | None,
     ) -> RunRecord:
         result_path = place / "result"
         limits = context.limits
         values = {
             **context.machine.runtime_config(),
-            "run.processors": str(processors),
+            "run.processors": str(context.point.processors),
             "run.arena_bytes": str(limits.memory_bytes),
             "run.stack_bytes": str(_stack_bytes(command.env, limits)),
             "run.quantum_cycles": str(_QUANTUM_CYCLES),
@@ -118,11 +126,33 @@ class Simulated:
             values["run.schedule"] = schedule
         if context.collect:
             values["run.collect"] = ",".join(context.collect)
+        if traced is not None:
+            values |= traced[0].config(traced[1] / tracing.RAW)
         write_config(place / "config", values)
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         record = make_record(context, outcome, result, remarks)
+        if traced is not None and record.status != "cancelled":
+            record = _with_trace(record, context, traced, result, cancel)
         return balanced(record) if "balance" in variant.ideal else record
+
+
+def _with_trace(
+    record: RunRecord,
+    context: RunContext,
+    traced: tuple[TraceOrder, Path],
+    result: Result | None,
+    cancel: CancelToken,
+) -> RunRecord:
+    """Return *record* with the trace that the run left, or cancelled if there was a request to stop meanwhile."""
+    machine, program = context.machine.name, context.program
+    try:
+        kept, remarks = tracing.keep(
+            *traced, context.build, result=result, machine=machine, program=program, cancel=cancel
+        )
+    except Cancelled:
+        return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})
+    return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
 
 
 def _sweep() -> None:

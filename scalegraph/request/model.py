@@ -41,6 +41,14 @@
     detail = "outer"                             # which loops get probes: outer | all | functions
     classes = false                              # misses by class (cold, capacity, ..); up to ten times slower
 
+    [trace]                                      # each run writes what happened when beside the study; docs/TRACES.md
+    what = ["regions", "waits", "locks"]         # regions waits locks tasks chunks shares counters; all but chunks
+    processors = [4, 16]                         # counts whose runs are traced; all of the request if not given
+    begin = "2 ms"; end = "2e6 cycles"           # of the run, in simulated time; the whole run if not given
+    region = "solve"                             # only what happens inside: NAME, FILE:LINE or #ID
+    interval = "10 us"                           # shares and counters are added up over so long; chosen if not given
+    limit = "512 MiB"                            # of one trace, which then ends there; 1 GiB
+
     [[what_if]]                                  # any number of them: the runs once more, with something different
     ideal = ["contention", "cache"]              # contention, network, cache, sync, balance
     speedup = { "line:solve.c:88" = 2, "lock:m" = "inf" }
@@ -75,6 +83,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from scalegraph.base import amounts
 from scalegraph.base.run import Ideal, Value, Variant
 from scalegraph.link import scale
 
@@ -291,6 +300,67 @@ class Speedups(Strict):
         return tuple(_factor(item) for item in value) if isinstance(value, list | tuple) else value
 
 
+TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"]
+TRACE_KINDS: dict[TraceKind, str] = {
+    "regions": "entering and leaving functions, loops and constructs",
+    "waits": "who waited for whom, where, and how long",
+    "locks": "acquiring and releasing locks",
+    "tasks": "creating, switching to and ending tasks",
+    "chunks": "the iterations that a processor obtained of a loop, each time",
+    "shares": "the accounts (computing, stalls, idle, overhead) interval by interval",
+    "counters": "operations, references and misses interval by interval",
+}
+USUAL_TRACE: tuple[TraceKind, ...] = tuple(kind for kind in TRACE_KINDS if kind != "chunks")
+_TRACE_LEAST = 2**16
+
+
+class TraceChoice(Strict):
+    """What the traced runs write down, of which time and place, and how much at most."""
+
+    what: tuple[TraceKind, ...] = Field(default=USUAL_TRACE, max_length=32, description="what is collected")
+    processors: tuple[Processors, ...] = Field(
+        default=(), max_length=1024, description="counts whose runs are traced; those of the request if empty"
+    )
+    begin: Annotated[str, Field(max_length=40)] = Field(
+        default="", description="simulated time at which it begins, as in 20 ms or 2e6 cycles"
+    )
+    end: Annotated[str, Field(max_length=40)] = Field(default="", description="simulated time at which it ends")
+    region: str = Field(default="", max_length=400, description="collect inside it only: NAME, FILE:LINE or #ID")
+    interval: Annotated[str, Field(max_length=40)] = Field(
+        default="", description="length over which shares and counters are added up; chosen if empty"
+    )
+    limit: int = Field(default=2**30, ge=_TRACE_LEAST, le=2**44, description="bytes of one trace at most")
+
+    @field_validator("what")
+    @classmethod
+    def _in_order(cls, value: tuple[TraceKind, ...]) -> tuple[TraceKind, ...]:
+        if not value:
+            raise ValueError(f"one at least of {', '.join(TRACE_KINDS)} was expected")
+        return tuple(kind for kind in TRACE_KINDS if kind in value)
+
+    @field_validator("processors")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(set(value)))
+
+    @field_validator("begin", "end", "interval", mode="before")
+    @classmethod
+    def _time(cls, value: Any) -> Any:
+        """Accept a number of seconds; refuse what is no time."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = f"{value} s"
+        if isinstance(value, str):
+            value = value.strip()
+            if value:
+                amounts.cycles(value, 1.0)
+        return value
+
+    @field_validator("limit", mode="before")
+    @classmethod
+    def _size(cls, value: Any) -> Any:
+        return amounts.size(value) if isinstance(value, str) else value
+
+
 class RunLimits(Strict):
     """Limits of one run; the run is stopped and reported when it meets one."""
 
@@ -311,6 +381,7 @@ class RequestBody(Strict):
     processors: tuple[Processors, ...] = Field(default=(1, 2, 4, 8, 16, 32), max_length=1024)
     bound: tuple[Bound, ...] = Field(default=(Bound(),), max_length=16)
     collect: Collect = Field(default_factory=Collect)
+    trace: TraceChoice | None = Field(default=None, description="write a trace of the runs")
     what_if: tuple[WhatIf, ...] = Field(default=(), max_length=256)
     speedups: Speedups = Field(default_factory=Speedups)
     limits: RunLimits = Field(default_factory=RunLimits)

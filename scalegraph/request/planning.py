@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import si
+from scalegraph.request import tracing as traces
 from scalegraph.request import variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.model import SEARCHED, Bound, Request
 from scalegraph.request.resolve import Resolved, resolved
+from scalegraph.request.tracing import Tracing
 
 _USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
 
@@ -45,8 +47,16 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), workers: int = 1) -> Plan:
+def plan(
+    request: Request | Resolved,
+    *,
+    known: Iterable[RunRecord] = (),
+    workers: int = 1,
+    tracing: Tracing | None = None,
+) -> Plan:
     """Return the plan of *request*; runs that are *known* count as done and teach the estimate.
+
+    *tracing* says which of them lack a trace and are not done.
 
     Raises `InputError` with every fault of the request.
     """
@@ -55,7 +65,7 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
     points = planned_points(found)
     points += variants.asked(found.request, points)
     searches = planned_searches(found)
-    done = {record.point.key for record in records}
+    done = {record.point.key for record in records if tracing is None or not tracing.lacks(record)}
     left = [point for point in points if point.key not in done]
     host = HostTime(found.family)
     host.learn(records)
@@ -70,7 +80,7 @@ def plan(request: Request | Resolved, *, known: Iterable[RunRecord] = (), worker
         limit_s=(at_most - len(points) + len(left)) * found.request.limits.time_s / max(1, workers),
         runs_at_most=at_most,
         done=len(points) - len(left),
-        notes=tuple(_notes(found, searches)),
+        notes=(*_notes(found, searches), *traces.notes(found.request, left, records, found.machine)),
     )
 
 
@@ -146,6 +156,8 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
         if bound.kind == "memory":
             yield from _memory_notes(found, bound)
     request = found.request
+    if searches and request.trace is not None:
+        yield "the sizes that the searches find are run once more for their traces"
     if searches and request.what_if:
         yield "what-if runs of the sizes that the searches find are added at the end"
     if request.speedups.lines or request.speedups.regions:

@@ -10,7 +10,7 @@ from pathlib import Path
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
-from scalegraph.request import expression, programs, variants
+from scalegraph.request import expression, programs, tracing, variants
 from scalegraph.request.family import Family
 from scalegraph.request.model import Request
 from scalegraph.request.programs import Described, Parameter
@@ -279,6 +279,7 @@ class _Work:
             if above:
                 self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
         self.faults += variants.machine_faults(self.request, self._reference())
+        self.faults += tracing.faults(self.request, machine)
         return machine
 
     def _sweep(self, base: dict[str, Value]) -> tuple[dict[str, Value], ...]:

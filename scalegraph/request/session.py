@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import Fault
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request import checking, programs
 from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, WhatIf
 from scalegraph.request.planning import Plan, plan
 from scalegraph.request.resolve import resolved
+from scalegraph.request.tracing import TracedRun, Tracing, lost, traces
 from scalegraph.store import Study
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Session:
         known = self._records(Path(study_path)) if study_path and Path(study_path).exists() else []
         from scalegraph.control.execute import default_workers
 
-        return plan(request, known=known, workers=self._workers or default_workers())
+        found = resolved(request)
+        tracing = Tracing(found, Path(study_path) if study_path else None)
+        return plan(found, known=known, workers=self._workers or default_workers(), tracing=tracing)
 
     def submit(
         self,
@@ -73,17 +76,22 @@ class Session:
         *,
         workers: int | None = None,
         overwrite: bool = False,
+        traces: Path | str | None = None,
     ) -> Study:
         """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
 
-        Runs that the study has are not run again. After a request to stop the study has what was finished (ask
+        Runs that the study has are not run again. Traces that the request asks for go into the directory *traces*,
+        ``NAME.traces`` beside the study if it is None. After a request to stop the study has what was finished (ask
         *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`, `BuildError`, `StoreError`,
         `MissingTool`; runs that fail raise nothing, their records say it.
         """
         from scalegraph.request.submit import Submission
 
         found = resolved(request)
-        work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link)
+        place = Path(traces) if traces else None
+        if request.trace is not None and place is None and not study_path:
+            raise InputError(Fault("a place for the traces was expected: a study file, or a directory", key="trace"))
+        work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
 
     def simulate(
@@ -178,6 +186,14 @@ class Session:
         from scalegraph.request.data import study_data
 
         return study_data(study if isinstance(study, Study) else self.open(study))
+
+    def traces(self, study: Study | Path | str) -> list[TracedRun]:
+        """Return the traces of a study that are there: (key of the run's point, processors, path), by N."""
+        return traces(study if isinstance(study, Study) else self.open(study))
+
+    def lost_traces(self, study: Study | Path | str) -> list[str]:
+        """Return a sentence for each trace of a study that is no longer where it was written."""
+        return lost(study if isinstance(study, Study) else self.open(study))
 
     def machines(self) -> list[Any]:
         """Return the summaries of the shipped machines."""

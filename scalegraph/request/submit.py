@@ -14,12 +14,14 @@ from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFai
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.execute import Job, Link, Progress, default_workers, execute, skip
 from scalegraph.link import Build, Limits
+from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request import programs, variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
 from scalegraph.request.searches import Searches
+from scalegraph.request.tracing import Tracing
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.store.manifest import digest
 
@@ -36,9 +38,16 @@ class Submission:
     """One request on its way. `run` does everything; the study's runs are in it even when `run` raises."""
 
     def __init__(
-        self, found: Resolved, emit: EventSink, cancel: CancelToken, workers: int | None, link: Link | None = None
+        self,
+        found: Resolved,
+        emit: EventSink,
+        cancel: CancelToken,
+        workers: int | None,
+        link: Link | None = None,
+        traces: Path | None = None,
     ) -> None:
         self._found = found
+        self._traces = traces
         self._emit = emit
         self._cancel = cancel
         self._workers = workers or default_workers()
@@ -48,6 +57,8 @@ class Submission:
         self._points: dict[str, RunPoint] = {}
         self._progress = Progress()
         self._later_s: float | None = 0.0
+        self._again = 0  # runs that are made once more for their traces
+        self._tracing = Tracing(found, None, traces)
 
     def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
         """Carry the request out into the study at *path* (in memory if None) and return it.
@@ -64,6 +75,7 @@ class Submission:
         except Exception as error:
             self._emit(Done(0, 0, messages=(str(error),)))
             raise
+        self._tracing = Tracing(self._found, path, self._traces)
         try:
             self._carry_out(study, build)
         except BaseException as error:
@@ -79,6 +91,8 @@ class Submission:
             self._emit(Note(remark))
         if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
             raise InputError(faults)
+        if self._found.request.trace is not None and self._found.request.trace.region:
+            regions_of(build, self._found.request.trace.region)
         return build
 
     def _executable(self) -> Build:
@@ -159,9 +173,10 @@ class Submission:
     def _carry_out(self, study: Study, build: Build) -> None:
         self._records = {record.point.key: record for record in (*study.runs(), *study.variants()) if record.ok}
         self._host.learn(self._records.values())
-        planned: Plan = plan(self._found, known=self._records.values(), workers=self._workers)
+        records = self._records.values()
+        planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
         searches = Searches(self._found, self._records, planned.searches)
-        self._round(study, build, planned.points, searches)
+        self._round(study, build, planned.points, searches, traced=True)
         while not self._cancel.cancelled:
             wanted = searches.wanted()
             if not wanted:
@@ -184,26 +199,51 @@ class Submission:
             for point in points_of(self._found, outcome["parameters"], sorted({1, outcome["processors"]}))
         ]
         there = [point for point in sizes if point.key in self._records]
+        self._trace(study, build, there, searches)
         if not self._cancel.cancelled and (more := variants.asked(request, there)):
             self._round(study, build, more, searches)
         if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
             self._round(study, build, more, searches)
 
-    def _round(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run those of *points* that are not known; tell of all."""
+    def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
+        """Run those of *points*, sizes that were searched, once more that shall have a trace; searching needs none."""
+        lacking = {p.key: p for p in points if self._tracing.lacks(self._records[p.key]) and self._records[p.key].ok}
+        if lacking and not self._cancel.cancelled:
+            self._again += len(lacking)
+            self._run(study, build, list(lacking.values()), searches, traced=True)
+
+    def _round(
+        self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
+    ) -> None:
+        """Run those of *points* that are not known, or lack their trace if *traced*; tell of all."""
         fresh = [point for point in points if point.key not in self._points]
         self._points |= {point.key: point for point in fresh}
-        self._progress.total = len(self._points)
-        left = [point for point in fresh if point.key not in self._records]
+        known = self._records
+        left = [p for p in fresh if p.key not in known or (traced and self._tracing.lacks(known[p.key]))]
+        going = {point.key for point in left}
+        self._run(study, build, left, searches, [p for p in fresh if p.key not in going], traced=traced)
+
+    def _run(
+        self,
+        study: Study,
+        build: Build,
+        left: list[RunPoint],
+        searches: Searches,
+        there: Iterable[RunPoint] = (),
+        *,
+        traced: bool,
+    ) -> None:
+        """Run *left*; tell of them and of those that are *there*."""
+        self._progress.total = len(self._points) + self._again
         self._later_s = self._later(searches)
         estimate = self._host.total(left, self._workers)
         known = estimate is not None and self._later_s is not None
         self._emit(Planned(tuple(self._points.values()), (estimate or 0.0) + (self._later_s or 0.0) if known else None))
-        for point in fresh:
-            if point.key in self._records:
-                skip(point, self._progress, self._emit)
+        for point in there:
+            skip(point, self._progress, self._emit)
         # longest first: the last run to end should not be the longest
-        jobs = sorted((self._job(point, build) for point in left), key=lambda job: -(job.estimate_s or 0.0))
+        jobs = [self._job(study, point, build, traced=traced) for point in left]
+        jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
         execute(
             jobs,
             on_record=lambda record: self._keep(study, record),
@@ -217,7 +257,8 @@ class Submission:
             if point.key not in self._records and not self._cancel.cancelled:
                 self._records[point.key] = self._lost(point)
 
-    def _job(self, point: RunPoint, build: Build) -> Job:
+    def _job(self, study: Study, point: RunPoint, build: Build, *, traced: bool) -> Job:
+        known, identity = self._records.values(), study.manifest.identity
         request, target = self._found.request, self._found.target
         limits = request.limits
         return Job(
@@ -232,6 +273,7 @@ class Submission:
             schedule=request.schedule,
             collect=("classes",) if request.collect.classes else (),
             program=target.program,
+            trace=self._tracing.order(point, build, identity, known) if traced else None,
             estimate_s=self._host.seconds(point),
         )
 
@@ -241,6 +283,11 @@ class Submission:
         return variants.machine_of(self._found.request, self._found.machine_reference, point.variant)
 
     def _keep(self, study: Study, record: RunRecord) -> None:
+        before = self._records.get(record.point.key)
+        if before is not None and before.ok and not record.ok:  # made once more for its trace, which takes longer
+            self._emit(Note(f"{record.point.label()}: no trace: {record.message}; the run that is there is kept"))
+            return
+        record = self._tracing.kept(record)
         lines = self._found.request.collect.lines
         study.add_run(record if lines else record.model_copy(update={"lines": ()}))
         self._records[record.point.key] = record

@@ -258,7 +258,10 @@ class Study:
         return pd.DataFrame([record.row() for record in self.runs()])
 
     def save_as(self, path: str | Path) -> None:
-        """Write a copy to *path*, whole or not at all; an existing file there is replaced."""
+        """Write a copy to *path*, whole or not at all; an existing file there is replaced.
+
+        Traces beside the study are not copied; the copy knows where they lie.
+        """
         path = Path(path)
         if self._path and path.exists() and path.samefile(self._path):
             return
@@ -268,7 +271,7 @@ class Study:
             lock = WriteLock(path)
             try:
                 with _temporary(path) as fresh:
-                    self._copy_to(fresh)
+                    self._copy_to(fresh, path)
                     fresh.replace(path)
             finally:
                 lock.release()
@@ -336,12 +339,26 @@ class Study:
             raise StoreError(f"{self._place}: is damaged: run {number}: {error}") from None
         return record.model_copy(update={"stdout": stdout, "stderr": stderr})
 
-    def _copy_to(self, path: Path) -> None:
+    def _copy_to(self, path: Path, final: Path | None = None) -> None:
+        """Copy everything to the file *path*, which will be *final*: seen from there, traces lie elsewhere."""
         target = sqlite3.connect(path, isolation_level=None)
         try:
             self._connection.backup(target)
+            before = (self._path or Path("study")).absolute().parent
+            if final is not None and final.absolute().parent != before:
+                for record in (one for one in self._all(output=False) if one.trace is not None):
+                    light, _output = codec.pack(_seen_from(record, before, final.absolute().parent))
+                    target.execute("UPDATE runs SET record = ? WHERE key = ?", (light, record.point.key))
         finally:
             target.close()
+
+
+def _seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
+    """Return *record* with the path of its trace, relative to the directory *before*, relative to *after*."""
+    if record.trace is None:
+        return record
+    path = os.path.relpath(before / record.trace.path, after)
+    return record.model_copy(update={"trace": record.trace.model_copy(update={"path": path})})
 
 
 def _check_header(path: Path) -> None:

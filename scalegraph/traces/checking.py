@@ -9,6 +9,7 @@ import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces import relations
+from scalegraph.traces.conservation import Conservation
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, Operation, TaskStep, Wait, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
@@ -33,6 +34,10 @@ RULES = {
     "task_without_creation": "runs or ends a task that was not created",
     "task_created_twice": "creates a task whose number is taken",
     "waits_for_itself": "waits for itself",
+    "accounting": "has an accounting that cannot be read",
+    "gap": "leaves time in no share, though there is an accounting",
+    "conservation": "has other sums of shares than the accounting",
+    "conservation_by_region": "has other sums of shares than the accounting",
     "released": "is released before it begins or after it ends",
 }
 _VALUES = {"calls": ("what", What), "waits": ("why", Wait), "tasks": ("what", TaskStep), "locks": ("what", LockStep),
@@ -42,7 +47,10 @@ _IN_ORDER = ("calls", "counters", "tasks", "locks", "marks", "states", "waits", 
 
 @dataclass
 class Violation:
-    """A rule that does not hold for *count* rows of *kind*; *location*, *time* (ticks) and *row* are of the first."""
+    """A rule that does not hold for *count* rows of *kind*; *location*, *time* (ticks) and *row* are of the first.
+
+    What concerns no single row has the row -1, and a *text* of its own.
+    """
 
     rule: str
     kind: str
@@ -51,10 +59,13 @@ class Violation:
     time: int
     row: int
     detail: str = ""
+    text: str = ""
 
     def sentence(self) -> str:
         """Say it in words."""
         more = f", and {self.count - 1:,} more" if self.count > 1 else ""
+        if self.text:
+            return f"{self.kind}: {self.text}{more}"
         time = "an unknown time" if self.time == NO_TIME else f"tick {self.time}"
         detail = f" ({self.detail})" if self.detail else ""
         return f"{self.kind}: row {self.row} of {self.location} at {time} {RULES[self.rule]}{detail}{more}"
@@ -104,6 +115,15 @@ class Found:
         name = f"'{locations[who].name}'" if 0 <= who < len(locations) else f"location {who}"
         self.by_rule[rule, kind] = Violation(rule, kind, count, name, time, row, detail)
 
+    def said(self, rule: str, kind: str, text: str, count: int, location: str, time: int | None, row: int) -> None:
+        """Count *count* times that *rule* does not hold, of which *text* says the first."""
+        known = self.by_rule.get((rule, kind))
+        if known is not None:
+            known.count += count
+            return
+        when = NO_TIME if time is None else time
+        self.by_rule[rule, kind] = Violation(rule, kind, count, location, when, row, text=text)
+
 
 def check(
     trace: Trace, cancel: CancelToken | None = None, progress: Callable[[float], None] = lambda _share: None
@@ -116,6 +136,7 @@ def check(
     for kind in KINDS:
         last = np.full(len(trace.definitions.locations), NO_TIME, np.int64)
         calls, relation = _Calls(found), relations.relation(kind, found)
+        sums = Conservation(found) if kind == "shares" else None
         row = 0
         for columns in trace.chunks(kind):
             if cancel is not None:
@@ -126,10 +147,14 @@ def check(
             if kind == "calls":
                 calls.look(columns, row)
             relation.look(columns, row)
+            if sums is not None:
+                sums.look(columns, row)
             row += len(columns[KINDS[kind].begin])
             progress((done + row) / total)
         calls.end()
         relation.end()
+        if sums is not None:
+            sums.end()
         done += row
         if row:
             report.checked[kind] = row

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.run import Region, RunPoint, RunRecord
-from scalegraph.link import Build, BuiltSource, Limits
+from scalegraph.base.run import Region as Place
+from scalegraph.base.run import RunPoint, RunRecord, TraceFile
+from scalegraph.link import Build, BuiltSource, Limits, TraceOrder, tracing
 from scalegraph.machine import Machine
 from scalegraph.request import Request
+from scalegraph.traces.builder import Builder
+from scalegraph.traces.formats import Writing, writer_for
+from scalegraph.traces.model import Location, Region
 
 Times = Callable[[RunPoint], float | None]
 
@@ -34,6 +38,7 @@ class FakeLink:
         self.times = times or efficient()
         self.points: list[RunPoint] = []
         self.args: list[tuple[str, ...]] = []
+        self.orders: list[TraceOrder] = []
         self.cancel_after = cancel_after
         self.token: CancelToken | None = None
 
@@ -53,12 +58,15 @@ class FakeLink:
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        trace: TraceOrder | None = None,
     ) -> RunRecord:
         assert point is not None
         self.points.append(point)
         self.args.append(tuple(args))
         if self.token is not None and len(self.points) >= (self.cancel_after or 0):
             self.token.cancel()
+        if trace is not None:
+            self.orders.append(trace)
         time_s = self.times(point)
         common: dict[str, Any] = {"source": "simulated", "program": program, "machine": machine.name, "point": point}
         if time_s is None:
@@ -74,7 +82,27 @@ class FakeLink:
             idle_s=max(0.0, processors * time_s - n),
             primitive_s=0.0,
             stdout=f"n = {n}\n",
+            time_cycles=int(time_s * machine.clock_hz),
+            trace=written(trace) if trace else None,
         )
+
+
+def written(order: TraceOrder) -> TraceFile:
+    """Write a trace of one location that entered and left a region, as the order says."""
+    builder = Builder()
+    builder.definitions.locations.append(Location("processor 0", "processor"))
+    builder.definitions.regions.append(Region("program"))
+    builder.meta.properties["run"] = order.identity
+    builder.rows("calls").add(0, 0, 1, 0)
+    builder.rows("calls").add(9, 0, 2, 0)
+    with tracing.workplace(order) as place:
+        fresh = place / "trace.sgtrace"
+        writer = writer_for(fresh)
+        with builder.finish() as trace:
+            writer.write(Writing(trace, fresh))
+            counts = trace.counts()
+        size = fresh.stat().st_size
+        return TraceFile(path=str(tracing.publish(fresh, order)), bytes=size, counts=counts, asked=order.asked)
 
 
 def fake_build(sources: Sequence[Path | str], **options: Any) -> Build:
@@ -85,7 +113,10 @@ def fake_build(sources: Sequence[Path | str], **options: Any) -> Build:
         executable=Path("/nowhere"),
         launcher=Path("/nowhere"),
         blocks=Path("/nowhere"),
-        regions=(Region(id=0, kind="program", name="program"),),
+        regions=(
+            Place(id=0, kind="program", name="program"),
+            Place(id=1, kind="function", name="solve", file="p.c", line=1, parent=0),
+        ),
         sources=texts,
         remarks=(),
         digest=repr((sources, options.get("cflags"))),

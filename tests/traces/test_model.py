@@ -154,7 +154,8 @@ def test_every_rule_finds_its_contradiction_and_no_other(rule: str, rows: dict[s
 
 
 def test_every_rule_is_tried_above() -> None:
-    assert {rule for rule, _ in WRONG} == set(checking.RULES)
+    elsewhere = {"accounting", "gap", "conservation", "conservation_by_region"}  # test_conservation.py
+    assert {rule for rule, _ in WRONG} | elsewhere == set(checking.RULES)
 
 
 def test_calls_that_cross_parts_nest() -> None:

@@ -1,0 +1,117 @@
+"""The options of ``simulate`` about traces, and what is said of the traces that were written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from scalegraph.base import toml
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import si
+from scalegraph.request.model import TRACE_KINDS, USUAL_TRACE, TraceChoice
+from scalegraph.store import Study
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_META = "scalegraph.trace"
+_USUAL = "usual"
+_ALL = "all"
+OPTIONS = {
+    "what": "--trace",
+    "begin": "--trace-from",
+    "end": "--trace-to",
+    "region": "--trace-region",
+    "interval": "--trace-interval",
+    "limit": "--trace-limit",
+    "directory": "--trace-output",
+}
+_TIME = "as in 20ms, 0.5s or '2e6 cycles' of simulated time"
+
+
+@dataclass(frozen=True)
+class TraceGiven:
+    """What shall be traced, and the directory for it if one was named."""
+
+    choice: TraceChoice
+    directory: Path | None
+
+
+def trace_options(command: _Command) -> _Command:
+    """Add the options about traces to a command; `trace_given` returns what they say."""
+    helps = {
+        "directory": ("DIR", "Where traces go; STUDY-NAME.traces beside the study if not given."),
+        "limit": ("SIZE", "Bytes of one trace, as in 512M; it ends there (default 1G)."),
+        "interval": ("T", f"Length over which shares and counters are added up, {_TIME}."),
+        "region": ("NAME", "Trace only what happens inside the region: its name, FILE:LINE or #ID."),
+        "end": ("T", f"Trace up to here, {_TIME}."),
+        "begin": ("T", f"Trace from here, {_TIME}."),
+        "what": ("[=LIST]", f"Write a trace of each run: {', '.join(TRACE_KINDS)} or all (default: all but chunks)."),
+    }
+    for name, (metavar, text) in helps.items():
+        command = click.option(
+            OPTIONS[name], f"trace_{name}", metavar=metavar, help=text, expose_value=False, callback=_keep(name)
+        )(command)
+    return command
+
+
+def with_value(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the value that ``--trace`` alone stands for."""
+    return [f"--trace={_USUAL}" if word == "--trace" else word for word in arguments]
+
+
+def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def keep(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        if value is not None:
+            ctx.meta.setdefault(_META, {})[name] = value
+
+    return keep
+
+
+def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
+    """Return what the options ask for, None for no traces; raise `InputError` with every fault, each with its option.
+
+    *study*: the file of the runs, if there is one; without it a directory must be named.
+    """
+    values: dict[str, str] | None = ctx.meta.get(_META)
+    if not values:
+        return None
+    directory = values.get("directory")
+    data: dict[str, Any] = {name: text for name, text in values.items() if name not in ("what", "directory")}
+    words = [word.strip() for word in values.get("what", _USUAL).split(",") if word.strip()]
+    named: dict[str, tuple[str, ...]] = {_ALL: tuple(TRACE_KINDS), _USUAL: USUAL_TRACE}
+    data["what"] = [kind for word in words for kind in named.get(word, (word,))]
+    faults: list[Fault] = []
+    choice = None
+    try:
+        choice = toml.validate(TraceChoice, data, "")
+    except InputError as error:
+        faults = [replace(fault, key=option(f"trace.{fault.key}")) for fault in error.faults]
+    if study is None and directory is None:
+        text = "a place for the traces was expected: -o STUDY puts them beside the study, --trace-output into DIR"
+        faults.append(Fault(text, key=OPTIONS["what"]))
+    if directory is not None and Path(directory).exists() and not Path(directory).is_dir():
+        faults.append(Fault(f"'{directory}' is no directory", key=OPTIONS["directory"]))
+    if faults or choice is None:
+        raise InputError(faults)
+    return TraceGiven(choice, Path(directory) if directory is not None else None)
+
+
+def option(key: str) -> str:
+    """Return the option that the user wrote for the request's field *key*; other keys as they are."""
+    parts = key.split(".")
+    return OPTIONS.get(parts[1], key) if parts[0] == "trace" and len(parts) > 1 else key
+
+
+def print_traces(study: Study) -> None:
+    """Say how many traces the runs of *study* have written, how large they are, and where they lie."""
+    found = [record.trace for record in (*study.runs(), *study.variants()) if record.trace is not None]
+    if not found:
+        return
+    base = study.path.parent if study.path else Path()
+    places = sorted({str((base / trace.path).parent) for trace in found})
+    size = si(float(sum(trace.bytes for trace in found)), "B")
+    rows = sum(sum(trace.counts.values()) for trace in found)
+    click.echo(f"{len(found)} trace{'s' if len(found) > 1 else ''} in {', '.join(places)}: {rows:,} rows, {size}")
