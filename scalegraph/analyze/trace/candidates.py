@@ -1,0 +1,168 @@
+"""Waits as rows: what is told or derived, before and after they are put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+from typing import Any, Final, Self
+
+import numpy as np
+
+from scalegraph.analyze.trace.stacks import by_location, ordered, overlaps, place
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array
+
+
+class Cause(IntEnum):
+    """What a location waited for."""
+
+    UNKNOWN = 0
+    BARRIER = 1
+    LOCK = 2
+    TASK = 3
+    JOIN = 4
+    CONDITION = 5
+    ORDERED = 6
+    LATE_SENDER = 7
+    LATE_RECEIVER = 8
+    TRANSIT = 9
+    COLLECTIVE = 10
+    LATE_ROOT = 11
+    EARLY_ROOT = 12
+    SCAN = 13
+    START = 14
+    OTHER = 15
+
+
+WORDS: Final = {
+    Cause.UNKNOWN: "no known cause",
+    Cause.BARRIER: "barrier",
+    Cause.LOCK: "lock",
+    Cause.TASK: "task",
+    Cause.JOIN: "join",
+    Cause.CONDITION: "condition",
+    Cause.ORDERED: "turn",
+    Cause.LATE_SENDER: "late sender",
+    Cause.LATE_RECEIVER: "late receiver",
+    Cause.TRANSIT: "message in transit",
+    Cause.COLLECTIVE: "collective operation",
+    Cause.LATE_ROOT: "late broadcast",
+    Cause.EARLY_ROOT: "early reduce",
+    Cause.SCAN: "scan",
+    Cause.START: "serial section",
+    Cause.OTHER: "other",
+}
+
+_TYPES: Final[dict[str, Any]] = {
+    "begin": np.int64, "end": np.int64, "location": np.int32, "holder": np.int32, "released": np.int64,
+    "cause": np.uint8, "region": np.int32, "object": np.int64, "jump": np.bool_, "told": np.bool_,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Waits, a row each: *location* waited from *begin* to *end* (ticks) for *holder* (-1: not known).
+
+    *released* is when the holder let go (`NO_TIME`: not known), *cause* a `Cause`, *region* where the location was
+    (-1: looked up), *object* what it waited for as the trace numbers it. *jump* says that what the holder did until
+    it let go decided how long the wait was; *told* that the trace says so itself, else it is derived.
+    """
+
+    begin: Array
+    end: Array
+    location: Array
+    holder: Array
+    released: Array
+    cause: Array
+    region: Array
+    object: Array
+    jump: Array
+    told: Array
+
+    @classmethod
+    def make(cls, **columns: Any) -> Self:
+        """Return rows; a column is an array or one value for all, and what is not given is not known."""
+        known: dict[str, Any] = {"region": NOBODY, "object": 0, "jump": True, "told": False} | columns
+        rows = len(columns["begin"])
+        return cls(
+            **{
+                name: np.ascontiguousarray(np.broadcast_to(np.asarray(known[name]), (rows,))).astype(dtype, copy=False)
+                for name, dtype in _TYPES.items()
+            }
+        )
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return no rows."""
+        return cls.make(begin=(), end=(), location=(), holder=(), released=(), cause=())
+
+    @classmethod
+    def joined(cls, parts: Iterable[Rows]) -> Self:
+        """Return the rows of all *parts*."""
+        found = [part for part in parts if len(part)]
+        if not found:
+            return cls.none()
+        return cls(**{name: np.concatenate([getattr(part, name) for part in found]) for name in _TYPES})
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def take(self, rows: Array) -> Self:
+        """Return some rows, by number or mask."""
+        return replace(self, **{part.name: getattr(self, part.name)[rows] for part in fields(Rows)})
+
+    def starts(self, locations: int) -> Array:
+        """Return where each location begins; rows have to be in order of location and begin."""
+        return np.searchsorted(self.location, np.arange(locations + 1))
+
+
+def in_order(rows: Rows) -> Rows:
+    """Return *rows* by location and time without overlaps: what lies within another goes, what begins in one is cut.
+
+    Of rows that begin and end together the one that was released last stays.
+    """
+    rows = rows.take(rows.end > rows.begin)
+    location = rows.location.astype(np.int64)
+    if len(rows) and not _tidy(rows):
+        order = np.lexsort((-np.maximum(rows.released, -(2**62)), -rows.end, rows.begin, location))
+        rows = rows.take(order)
+        reached = np.empty(len(rows), np.int64)
+        for _, mine in by_location(rows.location, int(rows.location.max()) + 1):
+            reached[mine] = np.r_[np.int64(NO_TIME), np.maximum.accumulate(rows.end[mine])[:-1]]
+        rows = replace(rows, begin=np.maximum(rows.begin, reached)).take(rows.end > reached)
+    return rows
+
+
+def _tidy(rows: Rows) -> bool:
+    """Return whether *rows* are in order and free of overlaps."""
+    later = rows.location[1:] > rows.location[:-1]
+    follows = (rows.location[1:] == rows.location[:-1]) & (rows.begin[1:] >= rows.end[:-1])
+    return bool((later | follows).all())
+
+
+def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
+    """Return those of *more* that overlap none of *accepted* (which is in order)."""
+    if not len(accepted) or not len(more):
+        return more
+    last = place(accepted.starts(locations), accepted.begin, more.location, more.end, before=True)
+    return more.take((last < 0) | (accepted.end[last] <= more.begin))
+
+
+def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:
+    """Return what of *more* (in order, without overlaps) none of *accepted* (likewise) covers, in pieces."""
+    if not len(accepted) or not len(more):
+        return more
+    whole, other, _ = overlaps(accepted.starts(locations), accepted.begin, accepted.end, more.location, more.begin,
+                               more.end)  # fmt: skip
+    order = np.lexsort((accepted.begin[other], whole))
+    whole, other = whole[order], other[order]
+    # a piece before each overlap, and one behind the last of each row
+    first = np.r_[True, whole[1:] != whole[:-1]][: len(whole)]
+    since = np.where(first, more.begin[whole], np.r_[np.int64(0), accepted.end[other][:-1]][: len(whole)])
+    behind = more.begin.copy()
+    last = np.r_[whole[1:] != whole[:-1], True][: len(whole)]
+    behind[whole[last]] = accepted.end[other[last]]
+    rows = np.r_[whole, np.arange(len(more))]
+    pieces = replace(more.take(rows), begin=np.r_[since, behind], end=np.r_[accepted.begin[other], more.end])
+    pieces = pieces.take(pieces.end > pieces.begin)
+    return pieces.take(ordered(pieces.location)) if _tidy(pieces) else in_order(pieces)

@@ -1,0 +1,192 @@
+"""Waits in collective operations and barriers, from when each member came and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace.candidates import Cause, Rows
+from scalegraph.analyze.trace.stacks import Stacks, ordered
+from scalegraph.traces.kinds import Array, Operation
+from scalegraph.traces.model import Trace
+
+# operations in which all that is sent comes from the root, or goes to it
+_FROM_ROOT: Final = (Operation.BROADCAST, Operation.SCATTER, Operation.SCATTER_VARIED)
+_TO_ROOT: Final = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
+_BY_RANK: Final = (Operation.SCAN, Operation.EXCLUSIVE_SCAN)
+_LAST: Final = np.int64(2**62)
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Parts of members in operations, those of one *instance* (number) side by side, by rising *begin* in it."""
+
+    begin: Array
+    end: Array
+    location: Array
+    operation: Array
+    root: Array
+    instance: Array
+
+    def take(self, rows: Array) -> Visits:
+        """Return some rows."""
+        return Visits(*(values[rows] for values in vars(self).values()))
+
+
+def collective_waits(trace: Trace) -> tuple[Rows, int]:
+    """Return the waits in the trace's collective operations, and how many operations contradict themselves.
+
+    Those are left out: members that name different operations, or one that leaves before another comes where all
+    wait for all. The n-th operation of a communicator is the n-th of each of its members.
+    """
+    found = trace.columns("collectives", ("begin", "end", "location", "operation", "communicator", "root"))
+    inside = (found["location"] >= 0) & (found["location"] < len(trace.definitions.locations))
+    found = {name: values[inside] for name, values in found.items()}
+    if not len(found["begin"]):
+        return Rows.none(), 0
+    # rows of a location are in the order of its events: count them by communicator
+    order = np.lexsort((found["location"], found["communicator"]))
+    pair = found["communicator"][order].astype(np.int64) << 32 | found["location"][order]
+    turn = turns(pair)
+    key = found["communicator"][order].astype(np.int64) * (int(turn.max()) + 1) + turn
+    names = ("begin", "end", "location", "operation", "root")
+    visits = _grouped(Visits(**{name: found[name][order] for name in names}, instance=key))
+    return _waits(visits, lambda operation: np.where(operation == Operation.BARRIER, Cause.BARRIER, Cause.COLLECTIVE))
+
+
+def turns(key: Array) -> Array:
+    """Return for each row how many rows of the same *key* stand before it; equal keys have to stand together."""
+    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    return np.arange(len(key)) - np.repeat(first, np.diff(np.r_[first, len(key)]))
+
+
+def _grouped(visits: Visits) -> Visits:
+    """Return *visits* by instance and begin, with instances numbered from 0."""
+    visits = visits.take(np.lexsort((visits.begin, visits.instance)))
+    return replace(visits, instance=np.cumsum(np.r_[True, visits.instance[1:] != visits.instance[:-1]]) - 1)
+
+
+def _waits(visits: Visits, cause: object) -> tuple[Rows, int]:
+    """Return who waited in *visits* (not empty), and how many instances were left out."""
+    starts = np.flatnonzero(np.r_[True, visits.instance[1:] != visits.instance[:-1]])
+    sizes = np.diff(np.r_[starts, len(visits.begin)])
+    operation = visits.operation[starts]
+    same = np.minimum.reduceat(visits.operation, starts) == np.maximum.reduceat(visits.operation, starts)
+    last = starts + sizes - 1  # the last to come, as they are by begin
+    rooted = np.isin(operation, [*_FROM_ROOT, *_TO_ROOT])
+    by_rank = np.isin(operation, _BY_RANK)
+    together = visits.begin[last] <= np.minimum.reduceat(visits.end, starts)
+    good = same & (sizes > 1)
+    bad = int(np.count_nonzero(~same | ((sizes > 1) & ~rooted & ~by_rank & ~together)))
+    all_with_all = _spread(good & ~rooted & ~by_rank & together, sizes)
+    parts = [_for_last(visits, np.repeat(last, sizes), all_with_all, cause)]
+    parts.append(_from_root(visits, starts, sizes, good & np.isin(operation, _FROM_ROOT)))
+    parts.append(_to_root(visits, starts, sizes, good & np.isin(operation, _TO_ROOT)))
+    parts.append(_ranked(visits, _spread(good & by_rank, sizes)))
+    return Rows.joined(parts), bad
+
+
+def _spread(chosen: Array, sizes: Array) -> Array:
+    return np.repeat(chosen, sizes)
+
+
+def _for_last(visits: Visits, last: Array, chosen: Array, cause: object) -> Rows:
+    rows = np.flatnonzero(chosen & (visits.begin < visits.begin[last]))
+    causes = cause(visits.operation[rows]) if callable(cause) else cause
+    return Rows.make(begin=visits.begin[rows], end=visits.end[rows], location=visits.location[rows],
+                     holder=visits.location[last[rows]], released=visits.begin[last[rows]], cause=causes)  # fmt: skip
+
+
+def _root_rows(visits: Visits, starts: Array) -> Array:
+    """Return the row of the root of each instance, -1 where it took no part."""
+    rows = np.where(visits.location == visits.root, np.arange(len(visits.begin)), -1)
+    return np.maximum.reduceat(rows, starts)
+
+
+def _from_root(visits: Visits, starts: Array, sizes: Array, chosen: Array) -> Rows:
+    root = np.repeat(_root_rows(visits, starts), sizes)
+    rows = np.flatnonzero(_spread(chosen, sizes) & (root >= 0) & (visits.begin < visits.begin[root])
+                          & (visits.end >= visits.begin[root]))  # fmt: skip
+    return Rows.make(begin=visits.begin[rows], end=visits.end[rows], location=visits.location[rows],
+                     holder=visits.location[root[rows]], released=visits.begin[root[rows]],
+                     cause=Cause.LATE_ROOT)  # fmt: skip
+
+
+def _to_root(visits: Visits, starts: Array, sizes: Array, chosen: Array) -> Rows:
+    root = _root_rows(visits, starts)
+    last = starts + sizes - 1
+    last = np.where(last == root, last - 1, last)  # the last of the others
+    rows = np.flatnonzero(chosen & (root >= 0) & (visits.begin[root] < visits.begin[last])
+                          & (visits.end[root] >= visits.begin[last]))  # fmt: skip
+    root, last = root[rows], last[rows]
+    return Rows.make(begin=visits.begin[root], end=visits.end[root], location=visits.location[root],
+                     holder=visits.location[last], released=visits.begin[last], cause=Cause.EARLY_ROOT)  # fmt: skip
+
+
+def _ranked(visits: Visits, chosen: Array) -> Rows:
+    """Return who waited for members of lower rank; ranks are taken to rise with the number of the location."""
+    rows = np.flatnonzero(chosen)
+    if not len(rows):
+        return Rows.none()
+    visits = visits.take(rows)
+    visits = visits.take(np.lexsort((visits.location, visits.instance)))
+    shift = (np.cumsum(np.r_[0, visits.instance[1:] != visits.instance[:-1]])).astype(np.int64)
+    rank = np.empty(len(rows), np.int64)  # begins as ranks in time: small numbers that can be shifted
+    rank[np.argsort(visits.begin, kind="stable")] = np.arange(len(rows))
+    latest = np.maximum.accumulate(rank + shift * len(rows)) - shift * len(rows)
+    by_time = np.argsort(visits.begin, kind="stable")
+    holder = by_time[latest]
+    keep = np.flatnonzero((visits.begin[holder] > visits.begin) & (visits.end >= visits.begin[holder]))
+    holder = holder[keep]
+    return Rows.make(begin=visits.begin[keep], end=visits.end[keep], location=visits.location[keep],
+                     holder=visits.location[holder], released=visits.begin[holder], cause=Cause.SCAN)  # fmt: skip
+
+
+def barrier_waits(trace: Trace, stacks: Stacks, barriers: Array) -> tuple[Rows, int]:
+    """Return the waits at calls of regions that are *barriers* (by region), and at how many regions they do not fit.
+
+    One barrier is the n-th call of each location of a group (of all, for MPI's) that calls the region at all.
+    """
+    rows = np.flatnonzero(stacks.enters & (stacks.region >= 0))
+    rows = rows[barriers[stacks.region[rows]]] if len(barriers) else rows[:0]
+    if not len(rows):
+        return Rows.none(), 0
+    location = np.searchsorted(stacks.first, rows, side="right") - 1
+    region = stacks.region[rows].astype(np.int64)
+    leave = stacks.leave(rows)
+    definitions = trace.definitions
+    group = np.array([place.group for place in definitions.locations], np.int64)[location]
+    wide = np.array([region.name.lower().startswith(("mpi_", "shmem")) for region in definitions.regions])
+    group[wide[region]] = -1
+    groups = int(group.max()) + 2
+    team = region * groups + group + 1
+    order = np.lexsort((rows, location, team))
+    team, location, begin, end = team[order], location[order], stacks.time[rows[order]], leave[order]
+    caller = np.cumsum(np.r_[True, (team[1:] != team[:-1]) | (location[1:] != location[:-1])]) - 1
+    turn = turns(caller)
+    visits = np.bincount(caller)
+    first = np.flatnonzero(np.r_[True, caller[1:] != caller[:-1]])
+    teams, where = np.unique(team[first], return_inverse=True)
+    most, least = np.zeros(len(teams), np.int64), np.full(len(teams), _LAST)
+    np.maximum.at(most, where, visits)
+    np.minimum.at(least, where, visits)
+    fits = most == least
+    # and nobody may leave before all have come
+    keep = np.isin(team, teams[fits])
+    if not keep.any():
+        return Rows.none(), int(np.count_nonzero(~fits))
+    team, turn, begin, end, location = (values[keep] for values in (team, turn, begin, end, location))
+    key = team * (int(turn.max()) + 1) + turn
+    by_key = ordered(key)
+    starts = np.flatnonzero(np.r_[True, key[by_key][1:] != key[by_key][:-1]])
+    late = np.maximum.reduceat(begin[by_key], starts) > np.minimum.reduceat(end[by_key], starts)
+    wrong = np.unique(team[by_key][starts[late]])
+    keep = ~np.isin(team, wrong)
+    if not keep.any():
+        return Rows.none(), int(np.count_nonzero(~fits)) + len(wrong)
+    nothing = np.zeros(int(np.count_nonzero(keep)), np.int64)
+    made = _grouped(Visits(begin[keep], end[keep], location[keep], nothing + Operation.BARRIER, nothing, key[keep]))
+    waits, _ = _waits(made, Cause.BARRIER)
+    return waits, int(np.count_nonzero(~fits)) + len(wrong)

@@ -1,0 +1,185 @@
+"""The critical path: what of a run could not be shorter without the run being shorter.
+
+It is followed backwards from where the run ends. On a location that does something it stays; where the location waited,
+it goes on at who made it wait, at the tick when that one let go. What lies between is the hand-over (a message under
+way, a lock given on, a barrier opened). So its pieces follow each other in time without gap or overlap from the begin
+of the run to its end, and never is a piece on a location that waits for another: it cannot be longer than the run, and
+is as long where the trace tells all dependencies. A wait whose cause is not known is a piece *unexplained*; such
+pieces are not part of the length.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace.candidates import Cause
+from scalegraph.analyze.trace.stacks import place
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.base.cancel import CancelToken
+from scalegraph.traces.kinds import NO_TIME, Array
+from scalegraph.traces.model import Meta, Trace
+
+_CHECKED: Final = 1 << 14  # pieces between two looks at whether to stop
+_BY_MESSAGE: Final = (Cause.LATE_SENDER, Cause.LATE_RECEIVER, Cause.TRANSIT)
+
+
+class Piece(IntEnum):
+    """What a piece of the path is."""
+
+    COMPUTE = 0
+    HAND_OVER = 1
+    MESSAGE = 2
+    UNEXPLAINED = 3
+
+
+PIECES: Final = {
+    Piece.COMPUTE: "compute",
+    Piece.HAND_OVER: "hand-over",
+    Piece.MESSAGE: "message",
+    Piece.UNEXPLAINED: "unexplained",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CriticalPath:
+    """Pieces in the order of time: each from *begin* to *end* (ticks) on *location*, *kind* a `Piece`.
+
+    *wait* is the row of the `Waits` that was followed (-1 for what is computed), *source* the location where the path
+    came from: for a hand-over or message who let go, else the location itself. *hops* counts the edges between
+    locations, also those that took no time. The run is *run_begin* to *run_end*.
+    """
+
+    begin: Array
+    end: Array
+    location: Array
+    kind: Array
+    wait: Array
+    source: Array
+    hops: int
+    run_begin: int
+    run_end: int
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def ticks(self, *kinds: Piece) -> int:
+        """Return how long all pieces of *kinds* are together, of all kinds if none is named."""
+        chosen = np.isin(self.kind, kinds) if kinds else np.ones(len(self), bool)
+        return int((self.end - self.begin)[chosen].sum())
+
+    @property
+    def length(self) -> int:
+        """Length of the path in ticks, without what is unexplained; at most that of the run."""
+        return self.ticks() - self.ticks(Piece.UNEXPLAINED)
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """What is next for every wait: its holder at the tick of the release, and the wait that came last before that."""
+
+    begin: memoryview
+    end: memoryview
+    location: memoryview
+    holder: memoryview
+    released: memoryview
+    jump: memoryview
+    before: memoryview  # row, on the holder
+    stay: memoryview  # row, on the location itself
+    message: memoryview
+
+
+def critical_path(trace: Trace, waits: Waits, cancel: CancelToken | None = None) -> CriticalPath:
+    """Return the critical path of *trace*, whose waits are *waits*."""
+    meta = trace.meta
+    pieces = tuple(array(code) for code in "qqiBqi")
+    hops = 0
+    if len(waits.since) and meta.end > meta.begin:
+        for number, piece in enumerate(_walk(meta, waits)):
+            if cancel is not None and not number % _CHECKED:
+                cancel.check()
+            hops += piece[2] != piece[5]
+            if piece[1] > piece[0]:
+                for column, value in zip(pieces, piece, strict=True):
+                    column.append(value)
+    begin, end, location, kind, wait, source = (np.array(column)[::-1].copy() for column in pieces)
+    return CriticalPath(begin, end, location, kind, wait, source, hops, meta.begin, meta.end)
+
+
+def _steps(waits: Waits) -> _Steps:
+    rows = waits.rows
+    jump = (rows.holder >= 0) & rows.jump & (rows.released != NO_TIME)
+    before = np.full(len(rows), -1, np.int64)
+    followed = np.flatnonzero(jump)
+    before[followed] = place(waits.first, rows.begin, rows.holder[followed], rows.released[followed], before=True)
+    stay = np.arange(-1, len(rows) - 1)
+    stay[waits.first[:-1][waits.first[:-1] < len(rows)]] = -1
+    # told, but let go before the wait began: the rest is the cost of going on
+    kind = np.where(
+        rows.holder < 0, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
+    )
+    return _Steps(*(memoryview(np.ascontiguousarray(column).data) for column in (
+        rows.begin, rows.end, rows.location, rows.holder, rows.released, jump, before, stay, kind.astype(np.int64)
+    )))  # fmt: skip
+
+
+def last_location(waits: Waits) -> int:
+    """Return the location that was there last; of several who did something last, and of those the first.
+
+    A wait at the end whose holder is known counts as being there.
+    """
+    rows, there = waits.rows, waits.until.copy()
+    active = there.copy()
+    for who in range(len(active)):
+        for row in range(int(waits.first[who + 1]) - 1, int(waits.first[who]) - 1, -1):
+            if rows.end[row] < active[who]:
+                break
+            if active[who] == there[who]:
+                there[who] = rows.end[row] if rows.holder[row] >= 0 else min(there[who], rows.begin[row])
+            active[who] = min(active[who], rows.begin[row])
+    return int(np.lexsort((-np.arange(len(active)), active, there))[-1])
+
+
+def _walk(meta: Meta, waits: Waits) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Yield the pieces backwards: begin, end, location, kind, wait, source."""
+    step = _steps(waits)
+    who, now = last_location(waits), meta.end
+    row = int(place(waits.first, waits.rows.begin, np.array([who]), np.array([now]), before=True)[0])
+    reached = max(int(waits.until[who]), step.end[row] if row >= 0 else meta.begin)
+    if reached < now:  # the run goes on after the last event
+        reached = max(reached, meta.begin)
+        yield reached, now, who, Piece.UNEXPLAINED, -1, who
+        now = reached
+    seen: set[int] = set()
+    while now > meta.begin:
+        if row < 0:
+            since = min(max(int(waits.since[who]), meta.begin), now)
+            yield since, now, who, Piece.COMPUTE, -1, who
+            yield meta.begin, since, who, Piece.UNEXPLAINED, -1, who
+            return
+        end = min(step.end[row], now)
+        if end < now:
+            yield end, now, who, Piece.COMPUTE, -1, who
+            now = end
+            seen.clear()
+        released = step.released[row]
+        if step.jump[row] and released <= now and row not in seen:
+            holder = step.holder[row]
+            released = max(released, meta.begin)
+            yield released, now, who, step.message[row], row, holder
+            if released < now:
+                seen.clear()
+            seen.add(row)
+            who, now, row = holder, released, step.before[row]
+            continue
+        # the holder had let go before, is not known, lets go only later, or waits in a ring
+        kind = Piece.UNEXPLAINED if step.jump[row] else step.message[row]
+        begin = max(step.begin[row], meta.begin)
+        yield begin, now, who, kind, row, who
+        now, row = begin, step.stay[row]
+        seen.clear()

@@ -1,0 +1,149 @@
+"""When locations did nothing, as states, shares or the lack of calls tell it, and when each began and ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace.candidates import Cause, Rows, in_order
+from scalegraph.analyze.trace.stacks import Stacks
+from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array
+from scalegraph.traces.model import Region, State, Trace
+
+_IDLE: Final = re.compile(r"\b(idle|idling|waiting|wait|blocked|blocking|not created|sleeping|suspended)\b", re.I)
+_COMMUNICATION: Final = re.compile(r"^(p?mpi_|i?send\b|i?recv\b|receive\b|shmem|nccl|gasnet|barrier\b)", re.I)
+_BARRIER: Final = re.compile(r"barrier", re.I)
+_LOCK: Final = re.compile(r"(lock|mutex|critical)", re.I)
+_UNLOCK: Final = re.compile(r"(unlock|release|unset|destroy|init)", re.I)
+_NEVER: Final = 2**63 - 1
+
+
+def idle_states(states: list[State]) -> Array:
+    """Return of each state whether a location that is in it does nothing."""
+    return np.array(
+        [LEAF_GROUPS[one.key] == "idle" if one.key in LEAF_GROUPS else bool(_IDLE.search(one.name)) for one in states],
+        bool,
+    )
+
+
+def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[str] | None = None) -> Array:
+    return np.array(
+        [
+            bool(pattern.search(one.name) or pattern.search(one.kind)) and not (but and but.search(one.name))
+            for one in regions
+        ],
+        bool,
+    )
+
+
+def communicating(regions: list[Region]) -> Array:
+    """Return of each region whether it is a call that sends, receives or synchronises."""
+    return _named(regions, _COMMUNICATION)
+
+
+def barriers(regions: list[Region]) -> Array:
+    """Return of each region whether it is a barrier, by kind or name."""
+    return _named(regions, _BARRIER, but=re.compile(r"(init|destroy|create|attr)", re.I))
+
+
+def locking(regions: list[Region]) -> Array:
+    """Return of each region whether a lock is acquired in it, by kind or name."""
+    return _named(regions, _LOCK, but=_UNLOCK)
+
+
+@dataclass(frozen=True, eq=False)
+class Presence:
+    """When each location was there at all: *first* and *last* known tick of an event in which it did something.
+
+    *idle* are the stretches in which it did nothing, by location and time.
+    """
+
+    first: Array
+    last: Array
+    idle: Rows
+
+
+def presence(trace: Trace, stacks: Stacks) -> Presence:
+    """Return when every location of *trace* was there, and idle.
+
+    States and shares tell it if there are any; else a location is idle where it is outside of every region.
+    """
+    count = len(trace.definitions.locations)
+    first, last = np.full(count, _NEVER), np.full(count, NO_TIME)
+    for kind in ("messages", "collectives", "tasks", "locks", "waits"):
+        _bounds(trace, kind, first, last)
+    some = np.flatnonzero(stacks.first[1:] > stacks.first[:-1])
+    if len(some):
+        first[some] = np.minimum(first[some], stacks.time[stacks.first[some]])
+        last[some] = np.maximum(last[some], stacks.time[stacks.first[some + 1] - 1])
+    rows = [_of_states(trace, first, last), _of_shares(trace, first, last)]
+    if not any(trace.count(kind) for kind in ("states", "shares")):
+        rows.append(_outside(stacks))
+    return Presence(first, last, in_order(Rows.joined(rows)))
+
+
+def _bounds(trace: Trace, kind: str, first: Array, last: Array) -> None:
+    """Widen *first* and *last* by the known times of a kind; a wait's begin only, as nothing is done in it."""
+    spec = KINDS[kind]
+    pairs = {
+        "messages": (("sent", "sender"), ("left", "sender"), ("posted", "receiver"), ("received", "receiver")),
+        "waits": (("begin", "location"),),
+    }.get(kind, tuple((time, "location") for time in spec.times))
+    for columns in trace.chunks(kind, tuple({name for pair in pairs for name in pair})):
+        for time, whose in pairs:
+            known = (columns[time] != NO_TIME) & (columns[whose] >= 0) & (columns[whose] < len(first))
+            np.minimum.at(first, columns[whose][known], columns[time][known])
+            np.maximum.at(last, columns[whose][known], columns[time][known])
+
+
+def _widen(first: Array, last: Array, location: Array, begin: Array, end: Array) -> None:
+    np.minimum.at(first, location, begin)
+    np.maximum.at(last, location, end)
+
+
+def _of_states(trace: Trace, first: Array, last: Array) -> Rows:
+    idle = np.r_[idle_states(trace.definitions.states), False]  # the last is for -1
+    found = trace.columns("states")
+    inside = (found["location"] >= 0) & (found["location"] < len(first)) & (found["state"] < len(idle) - 1)
+    none = inside & idle[np.where(inside, found["state"], -1)]
+    busy = inside & ~none
+    _widen(first, last, found["location"][busy], found["begin"][busy], found["end"][busy])
+    return _idle(found["begin"][none], found["end"][none], found["location"][none])
+
+
+def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
+    idle = np.r_[idle_states(trace.definitions.states), False]
+    found = trace.columns("shares")
+    inside = (found["location"] >= 0) & (found["location"] < len(first)) & (found["state"] < len(idle) - 1)
+    found = found if inside.all() else {name: values[inside] for name, values in found.items()}
+    if not len(found["begin"]):
+        return Rows.none()
+    stretch = stretches(found["location"], found["begin"])
+    doing = np.add.reduceat(np.where(idle[found["state"]], 0, found["ticks"]), stretch)
+    begin, end, location = (found[name][stretch] for name in ("begin", "end", "location"))
+    busy = doing > 0
+    _widen(first, last, location[busy], begin[busy], end[busy])
+    return _idle(begin[~busy], end[~busy], location[~busy])
+
+
+def stretches(location: Array, begin: Array) -> Array:
+    """Return the first row of every stretch of shares: rows of one stretch stand together."""
+    return np.flatnonzero(np.r_[True, (begin[1:] != begin[:-1]) | (location[1:] != location[:-1])])
+
+
+def _outside(stacks: Stacks) -> Rows:
+    """Return where locations are outside of every region, between their calls."""
+    rows = np.flatnonzero((stacks.inner[:-1] < 0) & stacks.enters[1:] & (stacks.time[1:] > stacks.time[:-1]))
+    location = np.searchsorted(stacks.first, rows, side="right") - 1
+    same = rows + 1 < stacks.first[location + 1]
+    rows, location = rows[same], location[same]
+    return _idle(stacks.time[rows], stacks.time[rows + 1], location)
+
+
+def _idle(begin: Array, end: Array, location: Array) -> Rows:
+    return Rows.make(begin=begin, end=end, location=location, holder=NOBODY, released=NO_TIME, cause=Cause.UNKNOWN,
+                     jump=False)  # fmt: skip

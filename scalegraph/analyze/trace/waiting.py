@@ -1,0 +1,176 @@
+"""Who waited for whom: told by the trace, or derived from its messages, collective operations, barriers, locks, tasks.
+
+What is told with its holder goes first. What is derived never overlaps it, nor each other; where nothing says why a
+location was idle, that is a wait of unknown cause: it is never left out.
+
+Rules of what is derived (wait states as Scalasca has them, https://scalasca.org):
+
+- a receive waits for its sender where the message was sent after the receiver asked for it (late sender), or cannot
+  have been there when it was asked for: no message of that size was ever faster (in transit);
+- a send that lasts until after the receiver asked for the message waits for the receiver (late receiver);
+- in a collective operation of all with all, everyone waits for the last to come; in a one-to-all operation for the
+  root; the root of an all-to-one operation for the last of the others; members of a scan for those of lower ranks;
+- calls of regions that are barriers by kind or name are one barrier by their turn where every location of the group
+  that calls it at all calls it equally often, and nobody leaves before all have come; else nothing is assumed;
+- who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
+- a task that starts where the location was idle was waited for until it was created;
+- a location that begins, or goes on after it was outside of every region, while the first location of its group is
+  inside of one, was started by that one: an assumption, which `Waits.assumed` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace import idle
+from scalegraph.analyze.trace.candidates import Cause, Rows, beside, in_order, remainder
+from scalegraph.analyze.trace.collective_waits import barrier_waits, collective_waits
+from scalegraph.analyze.trace.message_waits import message_waits
+from scalegraph.analyze.trace.stacks import Stacks, place
+from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
+from scalegraph.base.cancel import CancelToken
+from scalegraph.traces.kinds import NO_TIME, Array, Wait
+from scalegraph.traces.model import Trace
+
+_CAUSES: Final = {
+    Wait.OTHER: Cause.OTHER,
+    Wait.BARRIER: Cause.BARRIER,
+    Wait.LOCK: Cause.LOCK,
+    Wait.TASK: Cause.TASK,
+    Wait.JOIN: Cause.JOIN,
+    Wait.CONDITION: Cause.CONDITION,
+    Wait.ORDERED: Cause.ORDERED,
+    Wait.RECEIVE: Cause.LATE_SENDER,
+    Wait.SEND: Cause.LATE_RECEIVER,
+    Wait.COLLECTIVE: Cause.COLLECTIVE,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Waits:
+    """All waits of a trace by location and time, without overlaps, and what is needed to find more about them.
+
+    ``first[l]`` to ``first[l + 1]`` are the rows of location l. *since* and *until* (ticks, by location) say from
+    when to when a location did anything. *doubts* are sentences about what did not fit together.
+    """
+
+    rows: Rows
+    first: Array
+    since: Array
+    until: Array
+    stacks: Stacks
+    doubts: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, trace: Trace, cancel: CancelToken | None = None, progress: Callable[[float], None] = lambda _share: None
+    ) -> Waits:
+        """Find all waits of *trace*."""
+        count = len(trace.definitions.locations)
+        regions = trace.definitions.regions
+        stacks = Stacks.of(trace, cancel)
+        progress(0.4)
+        there = idle.presence(trace, stacks)
+        told = _told(trace)
+        progress(0.6)
+        calls = idle.communicating(regions)
+        barriers = idle.barriers(regions)
+        collective, odd = collective_waits(trace)
+        doubts: list[str] = []
+        if odd:
+            doubts.append(f"{odd:,} collective operations contradict themselves and are left out.")
+        layers: list[Callable[[], Rows]] = [
+            lambda: collective,
+            lambda: message_waits(trace, stacks, calls),
+            lambda: _barriers(trace, stacks, barriers, doubts),
+            lambda: lock_waits(trace, stacks, idle.locking(regions)),
+            lambda: task_waits(trace, there),
+            lambda: start_waits(trace, stacks, there),
+        ]
+        known = told.holder >= 0
+        accepted = in_order(_with_release(told.take(known), collective, count))
+        for number, layer in enumerate(layers):
+            if cancel is not None:
+                cancel.check()
+            more = in_order(beside(accepted, layer(), count))
+            accepted = _merged(accepted, more)
+            progress(0.6 + 0.05 * number)
+        for rest in (in_order(told.take(~known)), there.idle):
+            accepted = _merged(accepted, remainder(accepted, rest, count))
+        if len(accepted) and (accepted.region < 0).any():
+            accepted = _placed(accepted, stacks)
+        progress(1.0)
+        return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
+
+    @property
+    def assumed(self) -> int:
+        """How many waits are there only because the first location of a group is taken to start the others."""
+        return int(np.count_nonzero((self.rows.cause == Cause.START) & ~self.rows.told))
+
+    @property
+    def derived(self) -> int:
+        """How many waits with a holder the trace does not tell itself."""
+        return int(np.count_nonzero(~self.rows.told & (self.rows.holder >= 0)))
+
+
+def _merged(one: Rows, other: Rows) -> Rows:
+    """Return both, which do not overlap, in order."""
+    return in_order(Rows.joined((one, other))) if len(other) else one
+
+
+def _told(trace: Trace) -> Rows:
+    found = trace.columns("waits")
+    count = len(trace.definitions.locations)
+    inside = (found["location"] >= 0) & (found["location"] < count) & (found["end"] > found["begin"])
+    found = {name: values[inside] for name, values in found.items()}
+    holder = found["holder"]
+    holder = np.where((holder < count) & (holder != found["location"]), holder, -1)
+    causes = np.full(256, Cause.OTHER, np.uint8)
+    for why, cause in _CAUSES.items():
+        causes[why] = cause
+    region = np.where(found["region"] < len(trace.definitions.regions), found["region"], -1)
+    released = np.minimum(found["released"], found["end"])
+    return Rows.make(
+        begin=found["begin"], end=found["end"], location=found["location"], holder=holder, released=released,
+        cause=causes[found["why"]], region=region, object=found["object"], told=True,
+        jump=(released == NO_TIME) | (released > found["begin"]),
+    )  # fmt: skip
+
+
+def _with_release(told: Rows, derived: Rows, count: int) -> Rows:
+    """Return *told* with the release that collective operations tell, where only they do."""
+    lacking = np.flatnonzero(told.released == NO_TIME)
+    if not len(lacking):
+        return told
+    released = told.released.copy()
+    if len(derived):
+        derived = in_order(derived)
+        row = place(derived.starts(count), derived.begin, told.location[lacking], told.end[lacking], before=True)
+        when = derived.released[row]
+        good = (row >= 0) & (derived.holder[row] == told.holder[lacking])
+        good &= (when > told.begin[lacking]) & (when <= told.end[lacking])
+        released[lacking[good]] = when[good]
+    released = np.where(released == NO_TIME, told.end, released)
+    return replace(told, released=released)
+
+
+def _barriers(trace: Trace, stacks: Stacks, barriers: Array, doubts: list[str]) -> Rows:
+    found, odd = barrier_waits(trace, stacks, barriers)
+    if odd:
+        doubts.append(
+            f"{odd:,} regions are barriers by their names, but their calls do not fit together: who waited there for "
+            "whom is not assumed."
+        )
+    return found
+
+
+def _placed(rows: Rows, stacks: Stacks) -> Rows:
+    """Return *rows* with the region in which the location was just before the end of its wait."""
+    lacking = np.flatnonzero(rows.region < 0)
+    region = rows.region.copy()
+    region[lacking] = stacks.region_of(stacks.at(rows.location[lacking], rows.end[lacking], before=True))
+    return replace(rows, region=region)
