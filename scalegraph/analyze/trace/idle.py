@@ -10,11 +10,10 @@ import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows, in_order
 from scalegraph.analyze.trace.stacks import Stacks
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.traces import activities
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array
-from scalegraph.traces.model import Region, State, Trace
+from scalegraph.traces.model import Region, Trace
 
-_IDLE: Final = re.compile(r"\b(idle|idling|waiting|wait|blocked|blocking|not created|sleeping|suspended)\b", re.I)
 _COMMUNICATION: Final = re.compile(r"^(p?mpi_|i?send\b|i?recv\b|receive\b|shmem|nccl|gasnet|barrier\b)", re.I)
 _BARRIER: Final = re.compile(r"barrier", re.I)
 _LOCK: Final = re.compile(r"(lock|mutex|critical)", re.I)
@@ -22,12 +21,10 @@ _UNLOCK: Final = re.compile(r"(unlock|release|unset|destroy|init)", re.I)
 _NEVER: Final = 2**63 - 1
 
 
-def idle_states(states: list[State]) -> Array:
+def idle_states(trace: Trace) -> Array:
     """Return of each state whether a location that is in it does nothing."""
-    return np.array(
-        [LEAF_GROUPS[one.key] == "idle" if one.key in LEAF_GROUPS else bool(_IDLE.search(one.name)) for one in states],
-        bool,
-    )
+    idle: Array = activities.of_states(trace.definitions.states, trace.meta) == activities.IDLE
+    return idle
 
 
 def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[str] | None = None) -> Array:
@@ -42,7 +39,8 @@ def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[s
 
 def communicating(regions: list[Region]) -> Array:
     """Return of each region whether it is a call that sends, receives or synchronises."""
-    return _named(regions, _COMMUNICATION)
+    named: Array = activities.of_regions(regions) == activities.COMMUNICATION
+    return named | _named(regions, _COMMUNICATION)
 
 
 def barriers(regions: list[Region]) -> Array:
@@ -106,7 +104,7 @@ def _widen(first: Array, last: Array, location: Array, begin: Array, end: Array)
 
 
 def _of_states(trace: Trace, first: Array, last: Array) -> Rows:
-    idle = np.r_[idle_states(trace.definitions.states), False]  # the last is for -1
+    idle = np.r_[idle_states(trace), False]  # the last is for -1
     found = trace.columns("states")
     inside = (found["location"] >= 0) & (found["location"] < len(first)) & (found["state"] < len(idle) - 1)
     none = inside & idle[np.where(inside, found["state"], -1)]
@@ -116,7 +114,7 @@ def _of_states(trace: Trace, first: Array, last: Array) -> Rows:
 
 
 def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
-    idle = np.r_[idle_states(trace.definitions.states), False]
+    idle = np.r_[idle_states(trace), False]
     found = trace.columns("shares")
     inside = (found["location"] >= 0) & (found["location"] < len(first)) & (found["state"] < len(idle) - 1)
     found = found if inside.all() else {name: values[inside] for name, values in found.items()}
