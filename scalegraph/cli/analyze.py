@@ -13,6 +13,7 @@ from scalegraph.base.units import significant
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.study_input import mapping_option, open_input
+from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 @mapping_option
 @click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
 @click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
+@click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
+              help="An option of a quantity of a trace, as in begin=0.01; repeatable.")  # fmt: skip
+@click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.")  # fmt: skip
@@ -37,34 +41,76 @@ def analyze(
     source: Path | None,
     name: str | None,
     processors: int | None,
+    options: tuple[str, ...],
     output: Path | None,
     statements: tuple[str, ...],
     junit: Path | None,
     *,
+    partial: bool,
     as_json: bool,
     list_names: bool,
 ) -> None:
-    """Compute a quantity of the study or measurement set INPUT, or check statements about it."""
-    from scalegraph.request import quantities
+    """Compute a quantity of the study, measurement set or trace INPUT, or check statements about a study."""
     from scalegraph.views import render
 
     if list_names:
-        for quantity in quantities.QUANTITIES.values():
-            click.echo(f"{quantity.name:<14} {quantity.description}")
+        _list()
         return
     if source is None or (name is None and not statements):
-        wanted = "a study" if source is None else "--what NAME or --assert STATEMENT"
+        wanted = "a study or a trace" if source is None else "--what NAME or --assert STATEMENT"
         raise InputError(Fault(f"{wanted} was expected; --list names every quantity"))
     if output is not None and output.suffix.lower().removeprefix(".") not in render.DATA:
         known = " ".join(f".{ending}" for ending in render.DATA)
         raise InputError(Fault(f"'{output.name}': an ending of {known} was expected", key="-o"))
     check_given(statements, junit)
+    if are_traces([source]):
+        if name is None or statements or processors is not None:
+            raise InputError(Fault("of a trace, --what NAME was expected; --assert and -p are for studies",
+                                   file=str(source)))  # fmt: skip
+        _trace(source, name, options, output, partial=partial, as_json=as_json)
+        return
+    if options or partial:
+        given = "--option is for traces" if options else "--partial is for traces"
+        raise InputError(Fault(f"{given}; this is none", file=str(source)))
     with open_input(source) as study:
         held = outcome(Session(), study, statements, junit, source.name)
         if name is not None:
             _compute(study, source, name, processors, output, as_json=as_json)
     if not held:
         ctx.exit(1)
+
+
+def _list() -> None:
+    from scalegraph.request import quantities, trace_quantities
+
+    click.echo("Of a study:")
+    for quantity in quantities.QUANTITIES.values():
+        click.echo(f"{quantity.name:<14} {quantity.description}")
+    click.echo("Of a trace:")
+    for one in trace_quantities.TRACE_QUANTITIES.values():
+        click.echo(f"{one.name:<14} {one.description}")
+
+
+def _trace(
+    source: Path, name: str, options: tuple[str, ...], output: Path | None, *, partial: bool, as_json: bool
+) -> None:
+    """Compute a quantity of a trace."""
+    from scalegraph.cli.export import pairs
+    from scalegraph.request import trace_quantities
+    from scalegraph.views import render
+
+    trace_quantities.check(name)
+    chosen = pairs(options)
+    with open_traces(Session(), [source], partial=partial) as (data,):
+        table = trace_quantities.compute(data, name, chosen)
+    if output is not None:
+        render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
+    if as_json:
+        print_json({"trace": str(source), "what": name, "rows": _documents(table)})
+    elif output is None and table.empty:
+        click.echo("nothing: the trace has no such events in that time")
+    elif output is None:
+        show(table)
 
 
 def _compute(

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.cli.study_input import known_endings, mapping_option, open_input
+from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
+
+if TYPE_CHECKING:
+    from scalegraph.views import View
+    from scalegraph.views.view import Subject
+
+_SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("Views of a trace:", "trace"))
 
 
 @click.command("export")
-@click.argument("source", metavar="INPUT", required=False, type=click.Path(path_type=Path))
+@click.argument("sources", metavar="INPUT..", nargs=-1, type=click.Path(path_type=Path))
 @mapping_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Where to; the ending is the format: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
+@click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
+              help="An option of the view, as in begin=0.01; repeatable.")  # fmt: skip
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="print", show_default=True)
+@click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
 @click.option("--list", "list_views", is_flag=True, help="List the views with their options.")
 def export(
-    source: Path | None,
+    sources: tuple[Path, ...],
     name: str | None,
     output: Path | None,
     options: tuple[str, ...],
     size: str | None,
     theme: str,
     *,
+    partial: bool,
     list_views: bool,
 ) -> None:
-    """Write a view of the study INPUT to a file, as a picture or as the numbers behind it."""
+    """Write a view of INPUT, a study or a trace, to a file: as a picture or as the numbers behind it.
+
+    Views of several take more than one INPUT.
+    """
     session = Session()
     if list_views:
         show_views(session)
@@ -39,27 +55,57 @@ def export(
     faults = [
         Fault(f"{what} was expected{hint}")
         for what, given, hint in (
-            ("a study", source, ""),
+            ("a study or a trace", sources or None, ""),
             ("--view NAME", name, "; --list names all"),
             ("-o FILE", output, ""),
         )
         if given is None
     ]
-    if source is None or name is None or output is None:
+    if not sources or name is None or output is None:
         raise InputError(faults)
     check_ending(output)
     chosen, size_wanted = pairs(options), size_cm(size)
-    with open_input(source) as study:
-        session.export(study, name, output, size_cm=size_wanted, theme=theme, **chosen)
+    if are_traces(sources):
+        _check_view(name, "trace", sources)
+        with open_traces(session, sources, partial=partial) as traces:
+            figure = session.trace_view(traces[0], name, others=traces[1:], **chosen)
+            session.write(figure, output, size_cm=size_wanted, theme=theme)
+        return
+    _check_view(name, "study", sources)
+    with contextlib.ExitStack() as stack:
+        study, *others = (stack.enter_context(open_input(source)) for source in sources)
+        session.write(session.view(study, name, others=others, **chosen), output, size_cm=size_wanted, theme=theme)
+
+
+def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
+    """Refuse a view that does not exist or shows something else, before anything is read."""
+    from scalegraph import views
+
+    view = views.get(name)
+    if view.subject != subject:
+        many = {"study": "studies", "trace": "traces"}
+        there = ", ".join(views.registry(subject))
+        raise InputError(
+            Fault(f"'{name}' is a view of {many[view.subject]}, not of a {subject}; those of a {subject}: {there}",
+                  file=str(sources[0]), key="--view")
+        )  # fmt: skip
+    if len(sources) > 1 and not view.several:
+        raise InputError(Fault(f"'{name}' shows one {subject}; {len(sources)} were given", key="--view"))
 
 
 def show_views(session: Session) -> None:
-    """Print every view with its options."""
-    for view in session.views().values():
-        click.echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
-        for option in view.options:
-            among = f", one of {', '.join(option.choices)}" if option.choices else ""
-            click.echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
+    """Print every view with its options: those of studies, then those of traces."""
+    for heading, subject in _SUBJECTS:
+        click.echo(heading)
+        for view in session.views(subject).values():
+            _show_view(view)
+
+
+def _show_view(view: View) -> None:
+    click.echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
+    for option in view.options:
+        among = f", one of {', '.join(option.choices)}" if option.choices else ""
+        click.echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
 
 
 def pairs(words: tuple[str, ...]) -> dict[str, str]:

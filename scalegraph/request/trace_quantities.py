@@ -62,14 +62,19 @@ _ALL: tuple[TraceQuantity, ...] = (
 TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
 
 
+def check(name: str) -> None:
+    """Raise `InputError` unless there is a quantity called *name*; the nearest known one is told."""
+    if name not in TRACE_QUANTITIES:
+        hint = near(name, TRACE_QUANTITIES) or f"; known for traces: {', '.join(TRACE_QUANTITIES)}"
+        raise InputError(Fault(f"unknown quantity '{name}' of a trace{hint}", key="--what"))
+
+
 def compute(data: TraceData, name: str, options: Mapping[str, OptionValue] | None = None) -> Table:
     """Return quantity *name* of a trace.
 
     Raises `InputError` for an unknown name or option, with the nearest known one, and for values that do not fit.
     """
-    if name not in TRACE_QUANTITIES:
-        hint = near(name, TRACE_QUANTITIES) or f"; known for traces: {', '.join(TRACE_QUANTITIES)}"
-        raise InputError(Fault(f"unknown quantity '{name}' of a trace{hint}", key="--what"))
+    check(name)
     quantity = TRACE_QUANTITIES[name]
     values = _checked(quantity, options or {})
     common = {option.name: values.pop(option.name) for option in COMMON}

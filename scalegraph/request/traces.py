@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.traces import reading
 from scalegraph.traces.container import SUFFIX, VERSION, write_container
 from scalegraph.traces.formats import Progress
+from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_data import TraceData
 
 LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
+_HEAD = 1 << 20  # bytes of a JSON file in which events are looked for
 _MOST_FILES = 20_000  # beside a trace, that belong to it
 
 
@@ -38,10 +40,19 @@ def is_trace(path: Path) -> bool:
         return False
     if not found or found[0].name != "chrome":
         return bool(found)
-    # any JSON might be a trace; one that measurements' readers know is none
-    from scalegraph.measurements.reader import recognised
+    return _has_events(path)
 
-    return not recognised(path)
+
+def _has_events(path: Path) -> bool:
+    """Whether the beginning of a JSON file holds events, which tell a trace from other JSON."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEAD)
+        if start[:2] == b"\x1f\x8b":
+            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
+    except (OSError, zlib.error):
+        return False
+    return b'"traceEvents"' in start or b'"ph"' in start
 
 
 def open_trace(
@@ -70,9 +81,8 @@ def open_trace(
     return TraceData(trace, timeline, name_of(path), path, dict(sources(trace, path)), facts=facts(trace))
 
 
-def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Any:
-    lod = importlib.import_module("scalegraph.traces.lod")
-    return lod.Timeline.open(trace, cancel=cancel, progress=progress)
+def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Timeline:
+    return Timeline.open(trace, cancel=cancel, progress=progress)
 
 
 def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: bool) -> Trace:

@@ -18,7 +18,6 @@ _GROUPS: Final = {
     "idle": "#E69F00",
     "primitive": "#D55E00",
     "communication": "#CC79A7",
-    "other": "#999999",
 }
 _ROLES: Final = {
     **_GROUPS,
@@ -52,12 +51,12 @@ def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
     Roles are group names, ``<group>:<i>`` for the i-th leaf of a group, ``series:<i>`` for curves of equal rank,
-    ``name:<i>`` for the i-th colour of regions (`name_slots`), ``ideal`` and ``grid`` for what stands back, ``ink``
-    for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
+    ``name:<i>`` for the i-th colour of regions (`name_slots`), ``ideal``, ``grid`` and ``other`` for what stands back,
+    ``ink`` for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
     """
     if role.startswith("#"):
         return role
-    if role in ("ideal", "grid", "muted"):
+    if role in ("ideal", "grid", "muted", "other"):
         return _GREY[theme]
     if role == "ink":
         return _INK[theme]

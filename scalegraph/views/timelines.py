@@ -52,6 +52,15 @@ def mixed(track: LaneTrack, theme: Theme) -> Bytes:
     return colours
 
 
+def leftover(track: LaneTrack) -> Any:
+    """Return [L, B]: the share of every bin that is known but that none of its codes names."""
+    named = np.where(track.codes >= 0, track.shares, 0.0).sum(axis=2, dtype=np.float64)
+    if track.covered is None:
+        return np.zeros(named.shape)
+    left = np.clip(np.asarray(track.covered, np.float64) - named, 0.0, 1.0)
+    return np.where(left > 1e-4, left, 0.0)  # shares may be kept in 16 bits
+
+
 @dataclass(frozen=True)
 class TimeTicks:
     """Where an axis of time has ticks: *places* (s) with *texts*, below the *title*, and *step* (s) between them.
@@ -184,7 +193,9 @@ def axis_text(axis: Axis, value: float) -> str:
     """Return a value of *axis* for a legend: ``64 KiB`` of sizes, SI prefixes for the rest."""
     from scalegraph.base.units import si
 
-    if axis.unit == "B" and axis.scale == "log2" and value >= 1 and float(value).is_integer():
+    if float(value).is_integer() and 0 <= value < 1000:
+        return f"{int(value)} {axis.unit}".rstrip()
+    if axis.unit == "B" and axis.scale == "log2" and float(value).is_integer():
         for power, prefix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
             if value % 2**power == 0:
                 return f"{int(value) >> power} {prefix}B"

@@ -39,7 +39,8 @@ class Window:
     """The part of a trace that a view is asked for, made by `window`.
 
     *begin* and *end* are ticks. *locations* are the numbers of the locations, rising, at least one unless the trace
-    has none. *regions* are the numbers of the regions, None for all. *whole* means nothing was left out at all.
+    has none; without a choice those that have events (`TraceData.active`). *regions* are the numbers of the regions,
+    None for all. *whole* means nothing was left out at all.
     """
 
     data: TraceData
@@ -67,7 +68,12 @@ class Window:
     @property
     def all_locations(self) -> bool:
         """Whether no location is left out."""
-        return len(self.locations) == len(self.data.trace.definitions.locations)
+        return set(self.data.active) <= set(self.locations)
+
+    @property
+    def chosen(self) -> tuple[int, ...] | None:
+        """The locations as timelines take them: None for all."""
+        return None if self.all_locations else self.locations
 
     @property
     def whole_time(self) -> bool:
@@ -95,7 +101,7 @@ class Window:
         """Return what it is in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
         parts = ["the whole run" if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"]
         if not self.all_locations:
-            parts.append(f"{len(self.locations)} of {len(self.data.trace.definitions.locations)} locations")
+            parts.append(f"{len(self.locations)} of {len(self.data.active)} locations")
         if self.regions is not None:
             names = sorted(self.data.region_name(number) for number in self.regions)
             parts.append(f"region {names[0]}" if len(names) == 1 else f"{len(names)} regions")
@@ -147,7 +153,7 @@ def chosen_locations(data: TraceData, text: object = None) -> tuple[int, ...]:
     """
     locations = data.trace.definitions.locations
     if text is None or not str(text).strip():
-        return tuple(range(len(locations)))
+        return data.active
     found: set[int] = set()
     for part in (piece.strip() for piece in str(text).split(",")):
         numbers = re.fullmatch(r"(\d+)(?:\s*-\s*(\d+))?", part)
@@ -191,30 +197,41 @@ def fnmatch_escape(text: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", text)
 
 
-def region_keys(names: Sequence[str]) -> tuple[Key, ...]:
-    """Return a key for each region, with a colour that depends on its name: the same in every view and trace.
+def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, ...]:
+    """Return a key for each code of the layer of regions (`traces.lod`).
 
-    Two names of one trace that want one colour get two shades.
+    Regions of work have a colour that depends on their name: the same in every view and trace. Regions that wait,
+    communicate or manage have a shade of that activity. *names* are all names that share the picture, so that no two of
+    them get one colour while there are more: those of *codes* if there are no others.
     """
-    slots = name_slots(names)
-    return tuple(Key(name, f"name:{slots[name]}", number=number) for number, name in enumerate(names))
+    slots = name_slots(names or [code.name for code in codes if _works(code)])
+    return tuple(
+        Key(code.name, f"name:{slots[code.name]}" if _works(code) else code.role, number=code.number) for code in codes
+    )
 
 
-def activity_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
-    """Return a key for each code of the layer of activities (`traces.lod`): a shade of its activity's colour.
+def _works(code: Any) -> bool:
+    return bool(code.role.partition(":")[0] in ("series", "busy"))
 
-    The leaves of a simulated run have the shades that they have in all views; states of other traces get the shades of
-    their activity in turn, the first of them the colour itself.
+
+def working(codes: Iterable[Any]) -> set[str]:
+    """Return the names of the regions of work among *codes*, for `region_keys` of several traces."""
+    return {code.name for code in codes if _works(code)}
+
+
+def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
+    """Return a key for each code of a layer of activities or states (`traces.lod`).
+
+    The leaves of a simulated run have the names and shades that they have in all views, other states the shades of
+    their activity. A state that is none of the activities has the colour that the trace gives it.
     """
-    count: dict[str, int] = {}
     made: list[Key] = []
     for code in codes:
         if code.key in LEAF_GROUPS:
             made.append(Key(LEAF_WORDS.get(code.key, code.name), leaf_role(code.key), number=code.number))
-            continue
-        turn = count.get(code.role, 0)
-        count[code.role] = turn + 1
-        made.append(Key(code.name, f"{code.role}:{turn}" if turn else code.role, number=code.number))
+        else:
+            colour = code.colour if code.role in ("muted", "other") else ""
+            made.append(Key(code.name, code.role, colour, number=code.number))
     return tuple(made)
 
 
@@ -232,12 +249,16 @@ def empty(view: str, heading: str, data: TraceData, need: str) -> Figure:
     return Figure(view, title(data, heading), empty=need)
 
 
-def damage_notes(data: TraceData) -> tuple[str, ...]:
+def usual_notes(data: TraceData) -> tuple[str, ...]:
     """Return what must be said below every picture of a trace: where the source was damaged or not understood."""
     meta = data.trace.meta
     notes = [f"Only a part could be read: {sentence.rstrip('.')}." for sentence in meta.damage[:2]]
     if len(meta.damage) > 2:
         notes.append(f"And {len(meta.damage) - 2} more places that could not be read.")
+    silent = len(data.trace.definitions.locations) - len(data.active)
+    if silent:
+        notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without events "
+                     f"{'are' if silent > 1 else 'is'} not shown unless named.")  # fmt: skip
     return tuple(notes)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import Trace
-
-# scalegraph.traces.lod.Timeline
-Timeline: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +52,41 @@ class TraceData:
         return meta.begin + round(seconds * meta.ticks_per_second)
 
     def location_name(self, number: int) -> str:
-        """Return the name of a location for people; one without a name is called by its kind and number."""
-        locations = self.trace.definitions.locations
-        if not 0 <= number < len(locations):
-            return "unknown"
-        return locations[number].name or f"{locations[number].kind} {number}"
+        """Return the name of a location for people; one without a name is called by its kind and number.
+
+        Where names repeat, as threads of several processes do, that of the group stands before them.
+        """
+        names = self._location_names
+        return names[number] if 0 <= number < len(names) else "unknown"
+
+    @cached_property
+    def _location_names(self) -> tuple[str, ...]:
+        locations, groups = self.trace.definitions.locations, self.trace.definitions.groups
+        names = [location.name or f"{location.kind} {number}" for number, location in enumerate(locations)]
+        if len(set(names)) == len(names):
+            return tuple(names)
+        within = [groups[one.group].name if 0 <= one.group < len(groups) else "" for one in locations]
+        longer = [" ".join(part for part in pair if part) for pair in zip(within, names, strict=True)]
+        if len(set(names)) == 1 and len(set(within)) == len(within):
+            return tuple(within)  # the only thread of each process
+        if len(set(longer)) == len(longer):
+            return tuple(longer)
+        return tuple(f"{name} ({number})" for number, name in enumerate(longer))
+
+    @cached_property
+    def active(self) -> tuple[int, ...]:
+        """The locations that have regions, states or messages, rising; all if none has."""
+        count = len(self.trace.definitions.locations)
+        seen = np.zeros(count, bool)
+        meta = self.trace.meta
+        for layer in ("region", "activity"):
+            covered = self.timeline.lanes(layer, meta.begin, meta.end, 1, None).covered
+            seen |= covered.max(axis=1, initial=0.0) > 0
+        for name in ("sender", "receiver") if not seen.all() else ():
+            for columns in self.trace.chunks("messages", (name,)):
+                values = columns[name]
+                seen[np.unique(values[(values >= 0) & (values < count)])] = True
+        return tuple(np.flatnonzero(seen).tolist()) if seen.any() else tuple(range(count))
 
     def region_name(self, number: int) -> str:
         """Return the name of a region for people."""

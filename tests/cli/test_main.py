@@ -51,7 +51,7 @@ def test_version(call: Any) -> None:
         (["matrix", "none.sgstudy", "--bound", "all"], "-o FILE was expected"),
         (["run", "none.toml"], "none.toml: no such file"),
         (["run"], "missing argument"),
-        (["export"], "a study was expected"),
+        (["export"], "a study or a trace was expected"),
         (["export", "x.sgstudy", "--view", "time", "-o", "a.png", "--size", "4"], "as in 16x10"),
         (["analyze", "x.sgstudy"], "--what NAME or --assert STATEMENT was expected"),
         (["machines", "show", "ksr"], "did you mean 'ksr1'?"),

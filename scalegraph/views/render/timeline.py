@@ -50,8 +50,9 @@ def _track_cm(track: Track) -> float:
     if isinstance(track, AreaTrack):
         return 2.4 * track.weight
     arrows = timelines.bar_span(track)[0] > 0.2
-    each = (0.85 if arrows else 0.55) if track.height <= 24 else 0.32
-    return min(16.0, max(1.2, each * track.height)) + (0.5 if track.title else 0.0)
+    most, least = (0.85, 0.42) if arrows else (0.6, 0.32)
+    each = min(most, max(least, 8.0 / max(track.height, 1)))
+    return min(15.0, max(1.2, each * track.height)) + (0.5 if track.title else 0.0)
 
 
 def draw(brush: Brush, part: SubFigure, panel: Timeline) -> None:

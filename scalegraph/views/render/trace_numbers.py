@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scalegraph.views.figure import AreaTrack, Arrows, LaneTrack, Overlay, PathLine, Radar, Ticks, Timeline
+from scalegraph.views.timelines import leftover
 
 Rows = list[list[Any]]
 HEADER = ["kind", "lane", "from (s)", "to (s)", "what", "value", "unit", "to lane"]
@@ -46,15 +47,6 @@ def _lanes(track: LaneTrack) -> Iterator[list[Any]]:
                 yield ["activity", name, edges[b], edges[b + 1], "other", round(other[b], 7), "share", None]
     for overlay in track.overlays:
         yield from _overlay(overlay, names)
-
-
-def leftover(track: LaneTrack) -> Any:
-    """Return [L, B]: the share of every bin that is known but that none of its codes names."""
-    named = np.where(track.codes >= 0, track.shares, 0.0).sum(axis=2, dtype=np.float64)
-    if track.covered is None:
-        return np.zeros(named.shape)
-    left = np.clip(np.asarray(track.covered, np.float64) - named, 0.0, 1.0)
-    return np.where(left > 1e-4, left, 0.0)  # shares may be kept in 16 bits
 
 
 def _lane(names: Sequence[str], lane: int) -> str | None:

@@ -1,0 +1,41 @@
+"""INPUT of a command that is a trace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.progress import share_bar
+from scalegraph.request import Session
+
+if TYPE_CHECKING:
+    from scalegraph.views import TraceData
+
+
+def are_traces(paths: Sequence[Path]) -> bool:
+    """Whether all of *paths* are traces; raises `InputError` when only some of them are."""
+    from scalegraph.request.traces import is_trace
+
+    found = [is_trace(path) for path in paths]
+    if any(found) and not all(found):
+        other = paths[found.index(False)]
+        why = "no such file" if not other.exists() else "is no trace, and traces are only compared with traces"
+        raise InputError(Fault(why, file=str(other)))
+    return any(found)
+
+
+@contextlib.contextmanager
+def open_traces(session: Session, paths: Sequence[Path], *, partial: bool = False) -> Iterator[list[TraceData]]:
+    """Give the traces at *paths*, with progress on a terminal; raises as `Session.open_trace`."""
+    with contextlib.ExitStack() as stack:
+        made = []
+        for path in paths:
+            with interruptible() as token, share_bar(f"reading {path.name}") as progress:
+                data = session.open_trace(path, token, progress, partial=partial)
+            stack.enter_context(data.trace)
+            made.append(data)
+        yield made

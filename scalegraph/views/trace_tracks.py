@@ -1,0 +1,179 @@
+"""Tracks that several views of traces draw: activity bars, messages, lock hand-overs, barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from scalegraph.base.units import si
+from scalegraph.traces.kinds import NO_TIME, Array, Wait
+from scalegraph.views import timelines, trace_common
+from scalegraph.views.figure import Area, Arrows, Axis, Key, LaneTrack, Ticks
+from scalegraph.views.trace_common import Window
+
+Rows: TypeAlias = Mapping[str, Array]  # columns of events
+OTHER = Key("other", "muted")
+TIME = Axis("time", "s")
+
+
+def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ...]:
+    """Return the keys of *layer* (``activity``, ``state`` or ``region``); *names* as in `trace_common.region_keys`."""
+    codes = window.data.timeline.layers[layer].codes
+    return trace_common.region_keys(codes, names) if layer == "region" else trace_common.code_keys(codes)
+
+
+def bars(window: Window, layer: str = "activity", *, title: str = "", names: Iterable[str] = ()) -> LaneTrack:
+    """Return the activity bars of *window*: a lane for each of its locations, coloured by *layer*.
+
+    Where the window has regions, only their time is shown, which takes the layer ``region``.
+    """
+    data = window.data
+    if window.regions is not None:
+        layer = "region"
+    found = data.timeline.lanes(layer, window.begin, window.end, window.width, window.locations)
+    codes, shares, covered = np.asarray(found.codes), np.asarray(found.shares), np.asarray(found.covered)
+    key = keys(window, layer, names)
+    if window.regions is not None:
+        wanted = np.array([one.number in window.regions for one in key] + [False])  # the last is for code -1
+        codes = np.where(wanted[codes], codes, -1)
+        shares = np.where(codes >= 0, shares, 0.0)
+        covered = shares.sum(axis=2)
+    edges = np.clip(data.seconds(np.asarray(found.edges)), window.begin_s, window.end_s)
+    lanes = tuple(data.location_name(number) for number in window.locations)
+    return LaneTrack(lanes, window.locations, edges, codes, shares, key, covered, title)
+
+
+def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
+    """Return the keys of *track* that have time in it, the largest first, and the seconds of all of its lanes."""
+    widths = np.diff(track.edges)
+    weights = (np.where(track.codes >= 0, track.shares, 0.0) * widths[None, :, None]).ravel()
+    sums = np.bincount(np.clip(track.codes, 0, None).ravel(), weights, minlength=len(track.key))
+    found = [
+        replace(key, seconds=float(value)) for key, value in zip(track.key, sums.tolist(), strict=False) if value > 0
+    ]
+    if (other := float((timelines.leftover(track) * widths[None, :]).sum())) > 0:
+        found.append(replace(OTHER, seconds=other))
+    found = list(merged([tuple(found)]))
+    found.sort(key=lambda key: -key.seconds)
+    return tuple(found), float(widths.sum() * track.height)
+
+
+def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
+    """Return one legend of several tracks' keys, with their seconds added up, the largest first."""
+    found: dict[tuple[str, str, str], Key] = {}
+    for key in (key for track in several for key in track):
+        look = (key.name, key.role, key.colour)
+        known = found.get(look)
+        found[look] = key if known is None else replace(known, seconds=known.seconds + key.seconds)
+    return tuple(sorted(found.values(), key=lambda key: -key.seconds))
+
+
+def _lanes(window: Window, locations: Array) -> Array:
+    """Return the lanes of *locations*; one that is not shown is above or below by its number."""
+    lanes: Array = window.lane_of(locations)
+    if window.locations:
+        below = (lanes < 0) & (locations > window.locations[-1])
+        lanes = np.where(below, len(window.locations), lanes)
+    return lanes
+
+
+def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]]:
+    """Return the messages of *window*, slanted from sent to received and coloured by size, and what must be said.
+
+    Of more than *limit* the timeline chooses; messages that lack an end are not drawn.
+    """
+    data = window.data
+    chosen = window.chosen
+    sample = data.timeline.messages(window.begin, window.end, chosen, limit)
+    rows = sample.columns
+    known = (rows["sent"] != NO_TIME) & (rows["received"] != NO_TIME) & (rows["sender"] >= 0) & (rows["receiver"] >= 0)
+    sent, received, sender, receiver, size = (
+        rows[n][known] for n in ("sent", "received", "sender", "receiver", "size")
+    )
+    tag = rows["tag"][known] if "tag" in rows else np.full(len(sent), -1)
+    x0, x1 = data.seconds(sent), data.seconds(received)
+    tips = tuple(
+        f"{data.location_name(a)} to {data.location_name(b)}\n{s:,} bytes" + (f", tag {t}" if t >= 0 else "")
+        + f"\nsent {si(float(u), 's', 6)}, received {si(float(v), 's', 6)} ({si(float(v - u), 's')})"
+        for a, b, s, t, u, v in zip(
+            sender.tolist(), receiver.tolist(), size.tolist(), tag.tolist(), x0.tolist(), x1.tolist(), strict=True
+        )
+    )  # fmt: skip
+    sizes = size.astype(np.float64) if len(size) and (size > 0).any() else None
+    arrows = Arrows("message", "message size" if sizes is not None else "messages", x0, _lanes(window, sender), x1,
+                    _lanes(window, receiver), sizes, role="ink", tips=tips, total=int(sample.total))  # fmt: skip
+    return arrows, _told("messages", len(x0), int(sample.total), "the largest and longest of every stretch")
+
+
+def _told(what: str, drawn: int, total: int, which: str) -> tuple[str, ...]:
+    if drawn >= total:
+        return ()
+    return (f"{drawn:,} of {total:,} {what} are drawn: {which}.",)
+
+
+def waits(window: Window, limit: int = 2000) -> tuple[Rows, int]:
+    """Return the columns of the longest waits of *window* and how many there are, those of chosen regions only."""
+    chosen = window.chosen
+    sample = window.data.timeline.waits(window.begin, window.end, chosen, limit)
+    rows: dict[str, Array] = dict(sample.columns)
+    total = int(sample.total)
+    if window.regions is not None:
+        keep = np.isin(rows["region"], sorted(window.regions))
+        rows = {name: values[keep] for name, values in rows.items()}
+        total = int(keep.sum())
+    return rows, total
+
+
+def handovers(window: Window, rows: Rows) -> Arrows:
+    """Return the locks that went from a holder to who waited, of the waits *rows*."""
+    data = window.data
+    mine = (rows["why"] == Wait.LOCK) & (rows["holder"] >= 0)
+    released = np.where(rows["released"] == NO_TIME, rows["end"], rows["released"])[mine]
+    end, holder, location = rows["end"][mine], rows["holder"][mine], rows["location"][mine]
+    x0, x1 = data.seconds(released), data.seconds(end)
+    waited = (end - rows["begin"][mine]) / data.trace.meta.ticks_per_second
+    tips = tuple(
+        f"lock from {data.location_name(a)} to {data.location_name(b)}\nwaited {si(w, 's')}"
+        for a, b, w in zip(holder.tolist(), location.tolist(), waited.tolist(), strict=True)
+    )
+    return Arrows("lock", "lock hand-overs", x0, _lanes(window, holder), x1, _lanes(window, location), role="ink",
+                  tips=tips, total=len(x0))  # fmt: skip
+
+
+def barriers(window: Window, rows: Rows) -> Ticks:
+    """Return the ends of waiting at barriers, of the waits *rows*, and of barriers among the collective operations."""
+    data = window.data
+    mine = rows["why"] == Wait.BARRIER
+    x, lane = data.seconds(rows["end"][mine]), _lanes(window, rows["location"][mine])
+    waited = (rows["end"][mine] - rows["begin"][mine]) / data.trace.meta.ticks_per_second
+    shown = (lane >= 0) & (lane < len(window.locations))
+    tips = tuple(f"barrier, waited {si(w, 's')}" for w in waited[shown].tolist())
+    return Ticks("barrier", "barriers", x[shown], lane[shown], "ink", tips, int(shown.sum()))
+
+
+def coloured(track: LaneTrack, values: Any, axis: Axis, steps: int = 32) -> LaneTrack:
+    """Return *track* with bins coloured by *values* [lanes, bins] along a ramp from the limits of *axis*."""
+    low, high = axis.limits or (0.0, 1.0)
+    values = np.asarray(values, np.float64)
+    known = np.isfinite(values)
+    share = np.clip((np.where(known, values, low) - low) / ((high - low) or 1.0), 0.0, 1.0)
+    codes = np.where(known, np.rint(share * (steps - 1)).astype(np.int32), -1)[..., None]
+    shades = timelines.ramp(np.linspace(0.0, 1.0, steps), 0.0, 1.0)
+    key = tuple(
+        Key(si(low + (high - low) * i / (steps - 1), axis.unit), "muted", "#" + bytes(shade).hex().upper())
+        for i, shade in enumerate(shades)
+    )
+    shares = known.astype(np.float64)[..., None]
+    return replace(track, codes=codes, shares=shares, key=key, covered=None, scale=axis)
+
+
+def areas(keys_of: Sequence[Key], codes: Sequence[int], values: Any) -> tuple[Area, ...]:
+    """Return a stacked series for each of *codes*, whose values are the rows of *values*."""
+    return tuple(
+        Area(keys_of[code].name, keys_of[code].role, np.asarray(row), colour=keys_of[code].colour,
+             number=keys_of[code].number)
+        for code, row in zip(codes, values, strict=True)
+    )  # fmt: skip
