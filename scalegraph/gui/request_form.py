@@ -14,7 +14,7 @@ from typing import Any, Final
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.gui import request_text as text
-from scalegraph.request.model import SEARCHED, Bound, Request, Speedups, WhatIf
+from scalegraph.request.model import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
 from scalegraph.request.programs import Program
 
 Pairs = tuple[tuple[str, str], ...]
@@ -76,6 +76,14 @@ class RequestForm:
     memory_bytes: str = "8 GiB"
     output_bytes: str = "16 MiB"
     schedule: str = ""
+    trace: bool = False
+    trace_what: tuple[str, ...] = USUAL_TRACE
+    trace_processors: str = ""
+    trace_begin: str = ""
+    trace_end: str = ""
+    trace_region: str = ""
+    trace_interval: str = ""
+    trace_limit: str = "1 GiB"
     what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
     speedups: Speedups = field(default_factory=Speedups)
 
@@ -146,6 +154,8 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     data["repetitions"] = reader.take("repetitions", text.whole, form.repetitions, "a whole number of runs")
     data["processors"] = reader.take("processors", text.processors, form.processors)
     data |= _what_if(form, data["processors"] or ())
+    if form.trace:
+        data["trace"] = _trace(form, reader)
     data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
     return {key: value for key, value in data.items() if value is not None}
 
@@ -157,6 +167,20 @@ def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
         return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})
 
     return {"what_if": tuple(map(kept, form.what_if)), "speedups": kept(form.speedups)}
+
+
+def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    counts = form.trace_processors.strip()
+    made = {
+        "what": form.trace_what,
+        "processors": reader.take("trace.processors", text.processors, counts) if counts else (),
+        "begin": form.trace_begin,
+        "end": form.trace_end,
+        "region": form.trace_region.strip(),
+        "interval": form.trace_interval,
+        "limit": form.trace_limit,
+    }
+    return {key: value for key, value in made.items() if value is not None}
 
 
 def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
@@ -264,7 +288,23 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         schedule=request.schedule,
         what_if=request.what_if,
         speedups=request.speedups,
+        **_trace_form(request.trace),
     )
+
+
+def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
+    if trace is None:
+        return {}
+    return {
+        "trace": True,
+        "trace_what": trace.what,
+        "trace_processors": text.processors_text(trace.processors),
+        "trace_begin": trace.begin,
+        "trace_end": trace.end,
+        "trace_region": trace.region,
+        "trace_interval": trace.interval,
+        "trace_limit": text.size_text(trace.limit),
+    }
 
 
 def _bound_form(bound: Bound) -> BoundForm:

@@ -22,6 +22,7 @@ from scalegraph.gui.request_scaling import BoundSection, GrowthSection
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_side import RequestSide
 from scalegraph.gui.request_target import MachineSection, RunSection
+from scalegraph.gui.request_trace import TraceSection
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
@@ -60,6 +61,7 @@ class RequestPanel(QWidget):
         self.bounds = BoundSection(self.model)
         self.machine = MachineSection(self.model)
         self.runs = RunSection(self.model)
+        self.trace = TraceSection(self.model)
         self.sections: tuple[Section, ...] = (
             self.program,
             self.parameters,
@@ -67,6 +69,7 @@ class RequestPanel(QWidget):
             self.growth,
             self.bounds,
             self.runs,
+            self.trace,
         )
         self.side = RequestSide(theme)
         self._lay()
