@@ -6,7 +6,7 @@ In a notebook: ``import scalegraph as sg; sg.load("times.csv").matrix(efficiency
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scalegraph.api import Data, Picture, frame, load, machines, pictures, quantities, run, simulate
+    from scalegraph.api import Data, Picture, Trace, frame, load, machines, pictures, quantities, run, simulate, trace
     from scalegraph.base.errors import ScaleGraphError
 
 __version__ = "0.1.0"
@@ -15,6 +15,7 @@ __all__ = [
     "Data",
     "Picture",
     "ScaleGraphError",
+    "Trace",
     "frame",
     "load",
     "machines",
@@ -22,6 +23,7 @@ __all__ = [
     "quantities",
     "run",
     "simulate",
+    "trace",
 ]
 
 

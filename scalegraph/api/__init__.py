@@ -18,6 +18,7 @@ from scalegraph import views as views_
 from scalegraph.api import words
 from scalegraph.api.data import Data
 from scalegraph.api.picture import PathLike, Picture
+from scalegraph.api.traces import Trace, trace
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.table import TableChoices
 from scalegraph.request import imports
@@ -25,7 +26,19 @@ from scalegraph.request import quantities as quantities_
 from scalegraph.request.session import Session
 from scalegraph.store import Study
 
-__all__ = ["Data", "Picture", "frame", "load", "machines", "pictures", "quantities", "run", "simulate"]
+__all__ = [
+    "Data",
+    "Picture",
+    "Trace",
+    "frame",
+    "load",
+    "machines",
+    "pictures",
+    "quantities",
+    "run",
+    "simulate",
+    "trace",
+]
 
 
 def load(
@@ -128,13 +141,17 @@ def simulate(
     build: str = "",
     study: PathLike | None = None,
     workers: int | None = None,
+    traced: bool | Mapping[str, Any] = False,
+    traces: PathLike | None = None,
 ) -> Data:
     """Run *sources* (or a shipped program by its name) with *args* on a simulated *machine* for each of *processors*.
 
     *machine* is one of `machines` or a file; *overrides* change its values. The one-processor run is always made.
     *executable* and *build* take the place of sources. Runs are kept in the file *study*, in memory without it;
-    *workers* run side by side, one for each core if None. Runs that fail are told by `Data.notes`. Raises
-    `InputError`, `BuildError`, `StoreError`, `MissingTool`.
+    *workers* run side by side, one for each core if None. With *traced* each run of *processors* writes a trace
+    (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says what the table ``[trace]`` of a
+    request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..). Runs that fail are told by `Data.notes`.
+    Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
 
     Example:
         >>> data = sg.simulate("prog.c", "ksr1", processors=(1, 2, 4), args=[100])
@@ -148,14 +165,22 @@ def simulate(
             args=[str(word) for word in args], cflags=cflags, ldflags=ldflags,
             include=[os.fspath(one) for one in include], schedule=schedule, env=env, stdin=os.fspath(stdin),
             cwd=os.fspath(cwd), executable=os.fspath(executable), build=build, study_path=path,
+            trace=words.trace(traced, processors), traces=None if traces is None else os.fspath(traces),
         )  # fmt: skip
     return _kept(made, path, made.manifest.program)
 
 
-def run(request: PathLike, study: PathLike | None = None, *, workers: int | None = None) -> Data:
+def run(
+    request: PathLike,
+    study: PathLike | None = None,
+    *,
+    workers: int | None = None,
+    traces: PathLike | None = None,
+) -> Data:
     """Carry a request file out and return its study, which is kept in the file *study* (in memory without it).
 
-    Runs that the file has are not made again. Raises as `simulate`.
+    Runs that the file has are not made again. Traces that the request asks for go into the directory *traces*, or
+    beside *study*. Raises as `simulate`.
 
     Example:
         >>> data = sg.run("request.toml", study="request.sgstudy")
@@ -163,7 +188,8 @@ def run(request: PathLike, study: PathLike | None = None, *, workers: int | None
     """
     session = Session(workers=workers)
     path = None if study is None else Path(study)
-    return _kept(session.submit(session.load(Path(request)), path), path, Path(request).stem)
+    place = None if traces is None else Path(traces)
+    return _kept(session.submit(session.load(Path(request)), path, traces=place), path, Path(request).stem)
 
 
 def machines() -> pd.DataFrame:

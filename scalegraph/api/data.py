@@ -21,7 +21,7 @@ from scalegraph.api import words
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.request import advising, assertions, imports, report
+from scalegraph.request import advising, assertions, imports, report, tracing
 from scalegraph.request import data as data_
 from scalegraph.request import quantities as quantities_
 from scalegraph.request.assertions import Outcome
@@ -91,7 +91,18 @@ class Data:
         measured = self._study.measurements()
         said = [words.plain(note) for note in imports.notes(self._study)]
         skipped = [] if measured is None else [f"skipped: {one}" for one in measured.skipped]
-        return [*said, *skipped, *common.failure_notes(self._data)]
+        return [*said, *skipped, *common.failure_notes(self._data), *tracing.lost(self._study)]
+
+    @property
+    def traces(self) -> pd.DataFrame:
+        """The runs whose traces are there: processors and path (for `trace`), by the key of the run's point.
+
+        Example:
+            >>> paths = list(data.traces["path"])
+
+        """
+        rows = [(run.key, run.processors, str(run.path)) for run in tracing.traces(self._study)]
+        return pd.DataFrame(rows, columns=["key", "processors", "path"]).set_index("key")
 
     def matrix(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.table import TableChoices
-from scalegraph.request.model import Request
+from scalegraph.request.model import Request, TraceChoice
 from scalegraph.views import matrices
 from scalegraph.views.view import OptionValue
 
@@ -90,3 +90,10 @@ def target_of(held: str, given: Mapping[str, OptionValue]) -> float | None:
         raise InputError(faults)
     value = next(option for option in _TARGETS if option.name == held).parse(given[held])
     return None if value is None else float(value)
+
+
+def trace(asked: bool | Mapping[str, Any], processors: Sequence[int]) -> TraceChoice | None:
+    """Return what `simulate` shall trace, the runs on *processors* unless *asked* says which; None for nothing."""
+    if isinstance(asked, Mapping):
+        return toml.validate(TraceChoice, {"processors": tuple(processors), **asked}, "traced")
+    return TraceChoice(processors=tuple(processors)) if asked else None

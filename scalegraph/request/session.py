@@ -14,7 +14,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request import checking, programs
-from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, WhatIf
+from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
 from scalegraph.request.planning import Plan, plan
 from scalegraph.request.resolve import resolved
 from scalegraph.request.tracing import TracedRun, Tracing, lost, traces
@@ -113,6 +113,8 @@ class Session:
         build: str = "",
         limits: RunLimits | None = None,
         what_if: Sequence[WhatIf] = (),
+        trace: TraceChoice | None = None,
+        traces: Path | str | None = None,
         study_path: Path | str | None = None,
         emit: EventSink = ignore,
         cancel: CancelToken | None = None,
@@ -122,7 +124,7 @@ class Session:
         *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
         *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file,
         empty input if there is none; *cwd*: the working directory. The study is in memory unless *study_path* names a
-        file. Raises as `submit`.
+        file. *trace* says what the runs write down, *traces* where to; see `submit`. Raises as `submit`.
         """
         is_path = machine.endswith(".toml") or "/" in machine
         choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
@@ -146,8 +148,9 @@ class Session:
             schedule=schedule,
             limits=limits or RunLimits(),
             what_if=tuple(what_if),
+            trace=trace,
         )
-        return self.submit(request, study_path, emit, cancel)
+        return self.submit(request, study_path, emit, cancel, traces=traces)
 
     def open(self, path: Path | str) -> Study:
         """Open a study for viewing; runs nothing. The session keeps it open: do not close it, `forget` it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,11 @@ def times() -> str:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the directory, which is the current one."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "times.csv").write_text(times())
     (tmp_path / "prog.c").write_text(PROGRAM)
     (tmp_path / "request.toml").write_text(REQUEST)
+    shutil.copy(root / "traces" / "pipeline.sgtrace", tmp_path / "run.sgtrace")
     return tmp_path

@@ -33,11 +33,14 @@ def test_the_blocks_of_the_page_run(root: Path, place: Path, capsys: pytest.Capt
     assert list(names["requested"].runs["processors"].sort_values()) == [1, 2]
 
 
+WITHOUT = ("Data", "Data.name", "Data.close", "Picture.sentence", "Trace", "Trace.view")
+
+
 def _documented() -> list[tuple[str, Any]]:
     functions = [(name, getattr(api, name)) for name in api.__all__]
     parts = [
         (f"{kind.__name__}.{name}", member)
-        for kind in (sg.Data, sg.Picture)
+        for kind in (sg.Data, sg.Picture, sg.Trace)
         for name, member in vars(kind).items()
         if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, property))
     ]
@@ -48,11 +51,11 @@ def _documented() -> list[tuple[str, Any]]:
 @pytest.mark.parametrize(("name", "thing"), _documented(), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_examples_of_docstrings_run(name: str, thing: Any, place: Path) -> None:
     data, other = sg.load("times.csv", unit="s"), sg.load("times.csv", unit="s")
-    names = {"sg": sg, "pd": pd, "data": data, "other": other}
+    names = {"sg": sg, "pd": pd, "data": data, "other": other, "trace": sg.trace("run.sgtrace")}
     text = inspect.getdoc(thing) or ""
     assert text, name
     example = doctest.DocTestParser().get_doctest(text, names, name, None, None)
-    assert example.examples or name in ("Data", "Data.name", "Data.close", "Picture.sentence"), "has no example"
+    assert example.examples or name in WITHOUT, "has no example"
     told: list[str] = []
     doctest.DocTestRunner().run(example, out=told.append)
     assert not told, "".join(told)
