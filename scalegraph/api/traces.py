@@ -167,7 +167,12 @@ class Trace:
             return trace_quantities.compute(self._data, name, options)
 
     def view(self, name: str, **options: Any) -> Picture:
-        """Return the view *name* of traces with its options. Raises `InputError` for a name or option it has not."""
+        """Return the view *name* of traces with its options. Raises `InputError` for a name or option it has not.
+
+        Example:
+            >>> picture = trace.view("spacetime", end=0.001)
+
+        """
         with words.keywords():
             return Picture(Session().trace_view(self._data, name, **options))
 

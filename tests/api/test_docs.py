@@ -33,7 +33,7 @@ def test_the_blocks_of_the_page_run(root: Path, place: Path, capsys: pytest.Capt
     assert list(names["requested"].runs["processors"].sort_values()) == [1, 2]
 
 
-WITHOUT = ("Data", "Data.name", "Data.close", "Picture.sentence", "Trace", "Trace.view")
+WITHOUT = ("Data", "Data.name", "Data.close", "Picture.sentence", "Trace")
 
 
 def _documented() -> list[tuple[str, Any]]:
