@@ -32,6 +32,7 @@ class Cause(IntEnum):
     SCAN = 13
     START = 14
     OTHER = 15
+    ENDED = 16
 
 
 WORDS: Final = {
@@ -51,6 +52,7 @@ WORDS: Final = {
     Cause.SCAN: "scan",
     Cause.START: "serial section",
     Cause.OTHER: "other",
+    Cause.ENDED: "nothing left to do",
 }
 
 _TYPES: Final[dict[str, Any]] = {

@@ -5,7 +5,8 @@ it goes on at who made it wait, at the tick when that one let go. What lies betw
 way, a lock given on, a barrier opened). So its pieces follow each other in time without gap or overlap from the begin
 of the run to its end, and never is a piece on a location that waits for another: it cannot be longer than the run, and
 is as long where the trace tells all dependencies. A wait whose cause is not known is a piece *unexplained*; such
-pieces are not part of the length.
+pieces are not part of the length. A wait whose release is told, but no holder, is one that the location ended by itself
+(it slept): a hand-over from itself.
 """
 
 from __future__ import annotations
@@ -119,9 +120,10 @@ def _steps(waits: Waits) -> _Steps:
     before[followed] = place(waits.first, rows.begin, rows.holder[followed], rows.released[followed], before=True)
     stay = np.arange(-1, len(rows) - 1)
     stay[waits.first[:-1][waits.first[:-1] < len(rows)]] = -1
-    # told, but let go before the wait began: the rest is the cost of going on
+    # told, but let go before the wait began: the rest is the cost of going on; so is what a location ended by itself
+    alone = (rows.holder < 0) & ~(rows.told & (rows.released != NO_TIME))
     kind = np.where(
-        rows.holder < 0, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
+        alone, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
     )
     return _Steps(*(memoryview(np.ascontiguousarray(column).data) for column in (
         rows.begin, rows.end, rows.location, rows.holder, rows.released, jump, before, stay, kind.astype(np.int64)

@@ -18,6 +18,17 @@ _COMMUNICATION: Final = re.compile(r"^(p?mpi_|i?send\b|i?recv\b|receive\b|shmem|
 _BARRIER: Final = re.compile(r"barrier", re.I)
 _LOCK: Final = re.compile(r"(lock|mutex|critical)", re.I)
 _UNLOCK: Final = re.compile(r"(unlock|release|unset|destroy|init)", re.I)
+_LEAF_CAUSES: Final = {
+    "idle_not_started": Cause.START,
+    "idle_serial": Cause.START,
+    "idle_finished": Cause.ENDED,
+    "idle_barrier": Cause.BARRIER,
+    "idle_lock": Cause.LOCK,
+    "idle_order": Cause.ORDERED,
+    "idle_task": Cause.TASK,
+    "idle_message": Cause.LATE_SENDER,
+    "idle_wait": Cause.CONDITION,
+}
 _NEVER: Final = 2**63 - 1
 
 
@@ -25,6 +36,12 @@ def idle_states(trace: Trace) -> Array:
     """Return of each state whether a location that is in it does nothing."""
     idle: Array = activities.of_states(trace.definitions.states, trace.meta) == activities.IDLE
     return idle
+
+
+def idle_causes(trace: Trace) -> Array:
+    """Return of each state what a location that is in it waits for, as far as leaves of simulated runs tell it."""
+    causes = [_LEAF_CAUSES.get(state.key, Cause.UNKNOWN) for state in trace.definitions.states]
+    return np.array([*causes, Cause.UNKNOWN], np.uint8)  # the last is for -1
 
 
 def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[str] | None = None) -> Array:
@@ -110,7 +127,8 @@ def _of_states(trace: Trace, first: Array, last: Array) -> Rows:
     none = inside & idle[np.where(inside, found["state"], -1)]
     busy = inside & ~none
     _widen(first, last, found["location"][busy], found["begin"][busy], found["end"][busy])
-    return _idle(found["begin"][none], found["end"][none], found["location"][none])
+    causes = idle_causes(trace)[found["state"][none]]
+    return _idle(found["begin"][none], found["end"][none], found["location"][none], causes)
 
 
 def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
@@ -122,10 +140,10 @@ def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
         return Rows.none()
     stretch = stretches(found["location"], found["begin"])
     doing = np.add.reduceat(np.where(idle[found["state"]], 0, found["ticks"]), stretch)
-    begin, end, location = (found[name][stretch] for name in ("begin", "end", "location"))
+    begin, end, location, state = (found[name][stretch] for name in ("begin", "end", "location", "state"))
     busy = doing > 0
     _widen(first, last, location[busy], begin[busy], end[busy])
-    return _idle(begin[~busy], end[~busy], location[~busy])
+    return _idle(begin[~busy], end[~busy], location[~busy], idle_causes(trace)[state[~busy]])
 
 
 def stretches(location: Array, begin: Array) -> Array:
@@ -142,6 +160,6 @@ def _outside(stacks: Stacks) -> Rows:
     return _idle(stacks.time[rows], stacks.time[rows + 1], location)
 
 
-def _idle(begin: Array, end: Array, location: Array) -> Rows:
-    return Rows.make(begin=begin, end=end, location=location, holder=NOBODY, released=NO_TIME, cause=Cause.UNKNOWN,
+def _idle(begin: Array, end: Array, location: Array, cause: Array | Cause = Cause.UNKNOWN) -> Rows:
+    return Rows.make(begin=begin, end=end, location=location, holder=NOBODY, released=NO_TIME, cause=cause,
                      jump=False)  # fmt: skip

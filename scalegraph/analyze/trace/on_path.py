@@ -79,10 +79,7 @@ def _by_calls(trace: Trace, stacks: Stacks, location: Array, begin: Array, end: 
     if not len(stacks.time):
         path[0] = float((end - begin).sum())
         return path, inclusive, path.copy()
-    # a row lasts until the next of its location, the last one until the end of the run
-    until = np.r_[stacks.time[1:], trace.meta.end]
-    closing = stacks.first[1:][stacks.first[1:] > stacks.first[:-1]] - 1
-    until[closing] = np.maximum(trace.meta.end, stacks.time[closing])
+    until = stacks.until(trace.meta.end)
     region = stacks.region_of(stacks.inner) + 1
     total = np.bincount(region, (until - stacks.time).astype(float), minlength=regions)
     opening = stacks.first[:-1][stacks.first[1:] > stacks.first[:-1]]

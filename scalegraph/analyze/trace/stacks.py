@@ -87,6 +87,13 @@ class Stacks:
         plain = (row >= 0) & ~self.enters[after] & ~np.isin(after, self.first)
         return np.where(plain, self.time[after], self.time[row])
 
+    def until(self, end: int) -> Array:
+        """Return when each row is over: at the next of its location, the last one at *end*, that of the run."""
+        found: Array = np.r_[self.time[1:], np.int64(end)][: len(self.time)]
+        closing = self.first[1:][self.first[1:] > self.first[:-1]] - 1
+        found[closing] = np.maximum(end, self.time[closing])
+        return found
+
     def path(self, row: int, most: int = 64) -> tuple[int, ...]:
         """Return the regions from the outermost to that of the enter *row*."""
         found: list[int] = []

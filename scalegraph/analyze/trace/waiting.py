@@ -75,7 +75,7 @@ class Waits:
         stacks = Stacks.of(trace, cancel)
         progress(0.4)
         there = idle.presence(trace, stacks)
-        told = _told(trace)
+        told = _named(_told(trace), there.idle, count)
         progress(0.6)
         calls = idle.communicating(regions)
         barriers = idle.barriers(regions)
@@ -139,6 +139,18 @@ def _told(trace: Trace) -> Rows:
         cause=causes[found["why"]], region=region, object=found["object"], told=True,
         jump=(released == NO_TIME) | (released > found["begin"]),
     )  # fmt: skip
+
+
+def _named(told: Rows, idle_rows: Rows, count: int) -> Rows:
+    """Return *told* with what the states say of waits for which the trace names no other cause."""
+    other = np.flatnonzero(told.cause == Cause.OTHER)
+    if not len(other) or not len(idle_rows):
+        return told
+    row = place(idle_rows.starts(count), idle_rows.begin, told.location[other], told.end[other], before=True)
+    says = (row >= 0) & (idle_rows.end[row] >= told.end[other]) & (idle_rows.cause[row] != Cause.UNKNOWN)
+    cause = told.cause.copy()
+    cause[other[says]] = idle_rows.cause[row[says]]
+    return replace(told, cause=cause)
 
 
 def _with_release(told: Rows, derived: Rows, count: int) -> Rows:

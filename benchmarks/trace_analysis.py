@@ -1,0 +1,103 @@
+"""How fast the critical path and the wait states of a large trace are found.
+
+    python benchmarks/trace_analysis.py [--events 10000000] [--locations 64] [--derived]
+
+The trace is a loop of steps: every location calls functions for a random time, sends round the ring and waits at a
+barrier. With --derived the trace tells no waits: they come from the calls of the barrier and the messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from scalegraph.analyze.trace.critical_path import critical_path
+from scalegraph.analyze.trace.on_path import on_path
+from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.traces.builder import Builder
+from scalegraph.traces.kinds import Operation, Wait, What
+from scalegraph.traces.model import Communicator, Group, Location, Meta, Region, Trace
+
+_Made = TypeVar("_Made")
+_ROWS = 11  # of a location in a step
+_BARRIER = 40
+
+
+def made(events: int, locations: int, *, derived: bool) -> Trace:
+    """Return a trace of about *events* rows."""
+    builder = Builder(limit=1 << 40)
+    builder.meta = Meta(program="made")
+    found = builder.definitions
+    found.groups = [Group("machine")]
+    found.locations = [Location(f"processor {n}", "processor", 0) for n in range(locations)]
+    found.regions = [Region(f"function {n}", "made.c", n) for n in range(_BARRIER)] + [
+        Region("omp barrier", "made.c", 90)
+    ]
+    found.communicators = [Communicator("world", tuple(range(locations)))]
+    steps = events // locations // (_ROWS - derived)
+    random = np.random.default_rng(7)
+    work = random.integers(20, 400, (steps, locations))
+    opens = np.cumsum(np.r_[0, work.max(axis=1) + 20])
+    begin = opens[:-1, None] + np.zeros((1, locations), np.int64)
+    came, last = begin + work, work.argmax(axis=1)
+    gone = opens[1:, None] + np.zeros((1, locations), np.int64)
+    for who in range(locations):
+        region = random.integers(0, _BARRIER, (steps, 3))
+        names = np.stack([region[:, 0], region[:, 1], region[:, 1], region[:, 2], region[:, 2], region[:, 0]], axis=1)
+        w, b = work[:, who], begin[:, who]
+        times = np.stack(
+            [b, b + w // 8, b + w // 4, b + w // 2, b + w * 3 // 4, came[:, who], came[:, who], gone[:, who]], 1
+        )
+        what = np.tile(np.array([1, 1, 2, 1, 2, 2, 1, 2], np.uint8), steps)
+        names = np.concatenate([names, np.full((steps, 2), _BARRIER)], axis=1)
+        builder.add("calls", time=times.reshape(-1), location=who, what=what, region=names.reshape(-1))
+        if not derived:
+            late = last != who
+            builder.add("waits", begin=came[late, who], end=gone[late, who], location=who, holder=last[late],
+                        why=Wait.BARRIER, object=1, region=_BARRIER, released=came[late, last[late]])  # fmt: skip
+        sent = b + w // 4
+        builder.add("messages", sent=sent, left=sent + 1, posted=gone[:, who] - 1, received=gone[:, who], sender=who,
+                    receiver=(who + 1) % locations, size=1024, tag=0, communicator=0)  # fmt: skip
+        builder.add("collectives", begin=gone[:, who], end=gone[:, who] + 2, location=who,
+                    operation=Operation.ALL_REDUCE, communicator=0, root=-1, sent=8, received=8)  # fmt: skip
+    return builder.finish(begin=0, end=int(opens[-1]))
+
+
+def timed(name: str, work: Callable[[], _Made]) -> _Made:
+    """Run *work*, say how long it took, and return what it made."""
+    start = time.perf_counter()
+    result = work()
+    print(f"{name:34} {time.perf_counter() - start:7.2f} s")
+    return result
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--locations", type=int, default=64)
+    parser.add_argument("--derived", action="store_true")
+    options = parser.parse_args()
+    trace = made(options.events, options.locations, derived=options.derived)
+    print(f"{sum(trace.counts().values()):,} events: {trace.counts()}")
+    start = time.perf_counter()
+    waits = timed("waits: read, derived, in order", lambda: Waits.of(trace))
+    path = timed("critical path", lambda: critical_path(trace, waits))
+    timed("what lies on it", lambda: on_path(trace, path, waits.stacks))
+    print(
+        f"{'critical path, all':34} {time.perf_counter() - start:7.2f} s, {path.hops:,} hops, {len(waits.rows):,} waits"
+    )
+    states = timed("wait states", lambda: wait_states(trace, waits))
+    timed("worst waits and places", lambda: (worst(trace, states), by_place(trace, states)))
+    print(f"length {path.length / (trace.meta.end - trace.meta.begin):.6f} of the run")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""Wait states: who lost how much time where, waiting for whom, and what that one did meanwhile.
+
+Times are in seconds from the start of the run. The time of a wait is lost between its begin and its end; *hand-over* is
+the part after its holder let go. *Indirect* is the part in which the holder itself waited: the cause is further on.
+The holder's region is the one that took most of its time, waits apart, from the begin of the wait until it let go: what
+it did while the other could do nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.trace.candidates import WORDS, Cause, Rows
+from scalegraph.analyze.trace.stacks import overlaps, place
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.traces.kinds import NO_TIME, Array
+from scalegraph.traces.model import Trace
+
+_PAIRS: Final = 3_000_000  # stretches of holders that are looked at, those of the longest waits first
+
+
+@dataclass(frozen=True, eq=False)
+class WaitStates:
+    """The waits of a part of a run, the longest first: *numbers* are their rows in *waits*.
+
+    *lost*, *handed* and *indirect* are ticks within the part, *region* the region of the holder in which it spent most
+    (-1: not known). The part is *begin* to *end* (ticks) of *locations*.
+    """
+
+    waits: Waits
+    numbers: Array
+    lost: Array
+    handed: Array
+    indirect: Array
+    region: Array
+    begin: int
+    end: int
+    locations: int
+
+    @property
+    def total(self) -> int:
+        """Ticks lost in all waits."""
+        return int(self.lost.sum())
+
+    @property
+    def share(self) -> float:
+        """Share of the time of all locations, 0 to 1, that is lost."""
+        whole = (self.end - self.begin) * self.locations
+        return self.total / whole if whole else 0.0
+
+
+def wait_states(
+    trace: Trace,
+    waits: Waits,
+    begin: int | None = None,
+    end: int | None = None,
+    locations: Sequence[int] | None = None,
+    regions: Collection[int] | None = None,
+) -> WaitStates:
+    """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all."""
+    since = trace.meta.begin if begin is None else begin
+    until = trace.meta.end if end is None else end
+    rows = waits.rows
+    chosen = (rows.end > since) & (rows.begin < until)
+    if locations is not None:
+        chosen &= np.isin(rows.location, list(locations))
+    if regions is not None:
+        chosen &= np.isin(rows.region, list(regions))
+    numbers = np.flatnonzero(chosen)
+    lost = np.minimum(rows.end[numbers], until) - np.maximum(rows.begin[numbers], since)
+    order = np.argsort(-lost, kind="stable")
+    numbers, lost = numbers[order], lost[order]
+    mine = rows.take(numbers)
+    start, stop = np.maximum(mine.begin, since), np.minimum(mine.end, until)
+    released = np.where(mine.released == NO_TIME, mine.end, np.clip(mine.released, mine.begin, mine.end))
+    handed = np.where(mine.holder >= 0, np.maximum(stop - np.maximum(released, start), 0), 0)
+    known = np.flatnonzero(mine.holder >= 0)
+    indirect = np.zeros(len(numbers), np.int64)
+    indirect[known] = _waited(waits, mine.holder[known], released[known]) - _waited(
+        waits, mine.holder[known], np.minimum(mine.begin[known], released[known])
+    )
+    count = len(trace.definitions.locations) if locations is None else len(locations)
+    return WaitStates(
+        waits, numbers, lost, handed, indirect, _delays(trace, waits, mine, released), since, until, count
+    )
+
+
+def _waited(waits: Waits, location: Array, time: Array) -> Array:
+    """Return how many ticks each *location* has waited until *time*."""
+    rows = waits.rows
+    lengths = np.r_[np.int64(0), np.cumsum(rows.end - rows.begin)]
+    last = place(waits.first, rows.begin, location, time)
+    inside = np.minimum(rows.end[last], time) - rows.begin[last] if len(rows) else np.zeros(len(last), np.int64)
+    return np.where(last >= 0, lengths[last] - lengths[waits.first[location]] + inside, 0)
+
+
+def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
+    """Return the region that took most of each holder's time from the begin of the wait until it let go; -1: none."""
+    found = np.full(len(mine), -1, np.int64)
+    stacks = waits.stacks
+    known = np.flatnonzero((mine.holder >= 0) & (released > mine.begin))
+    if not len(stacks.time) or not len(known):
+        return found
+    first = place(stacks.first, stacks.time, mine.holder[known], mine.begin[known])
+    last = place(stacks.first, stacks.time, mine.holder[known], released[known], before=True)
+    known = known[np.cumsum(last - first + 1) <= max(_PAIRS, int((last - first)[0]) + 1)]
+    holder, begin, end = mine.holder[known], mine.begin[known], released[known]
+    which, row, ticks = overlaps(stacks.first, stacks.time, stacks.until(trace.meta.end), holder, begin, end)
+    other, wait, waited = overlaps(waits.first, waits.rows.begin, waits.rows.end, holder, begin, end)
+    regions = len(trace.definitions.regions) + 1
+    key = np.r_[
+        which * regions + stacks.region_of(stacks.inner[row]) + 1, other * regions + waits.rows.region[wait] + 1
+    ]
+    keys, place_of = np.unique(key, return_inverse=True)
+    sums = np.bincount(place_of, np.r_[ticks, -waited].astype(float), minlength=len(keys))
+    # of each wait the largest is the last one
+    order = np.lexsort((sums, keys // regions))
+    owner = keys[order] // regions
+    best = order[np.r_[owner[1:] != owner[:-1], True][: len(owner)]]
+    best = best[sums[best] > 0]
+    found[known[keys[best] // regions]] = keys[best] % regions - 1
+    return found
+
+
+def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
+    """Return a row for each of the *most* longest waits, the longest first.
+
+    Columns: ``wait`` (row in the `Waits`), ``kind``, ``location``, ``region``, ``file``, ``line``, ``path`` (names of
+    regions from the outermost), ``begin_s``, ``end_s``, ``lost_s``, ``handover_s``, ``indirect_s``, ``holder`` (-1: not
+    known), ``holder_region``, ``object``, ``told`` (by the trace itself, else derived). Locations and regions are
+    numbered as in the trace.
+    """
+    numbers = states.numbers[:most]
+    rows, second, meta = states.waits.rows.take(numbers), trace.meta.ticks_per_second, trace.meta
+    regions, stacks = trace.definitions.regions, states.waits.stacks
+    inner = stacks.at(rows.location, rows.end, before=True)
+    # the wait's own region may be told, or the caller's: show the way to where the location was
+    paths = [" > ".join(regions[r].name for r in stacks.path(int(row)) if 0 <= r < len(regions)) for row in inner]
+    places = [regions[r] if 0 <= r < len(regions) else None for r in rows.region.tolist()]
+    return pd.DataFrame(
+        {
+            "wait": numbers,
+            "kind": [WORDS[Cause(cause)] for cause in rows.cause.tolist()],
+            "location": rows.location,
+            "region": rows.region,
+            "file": [one.file if one else "" for one in places],
+            "line": [one.line if one else 0 for one in places],
+            "path": paths,
+            "begin_s": (rows.begin - meta.begin) / second,
+            "end_s": (rows.end - meta.begin) / second,
+            "lost_s": states.lost[:most] / second,
+            "handover_s": states.handed[:most] / second,
+            "indirect_s": states.indirect[:most] / second,
+            "holder": rows.holder,
+            "holder_region": states.region[:most],
+            "object": rows.object,
+            "told": rows.told,
+        }
+    )
+
+
+def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
+    """Return a row for each kind of wait in each region, what loses most first.
+
+    Columns: ``kind``, ``region``, ``file``, ``line``, ``count``, ``lost_s``, ``share`` of the time of all locations and
+    ``of_waits`` of all that is lost (0 to 1), ``longest_s``, ``handover_s``, ``indirect_s``; ``location`` that loses
+    most there and ``location_share`` of the loss; ``holder`` for whom most is waited (-1: not known) and
+    ``holder_share``; ``holder_region`` that takes most of the holders' time, of the longest waits.
+    """
+    rows = states.waits.rows.take(states.numbers)
+    frame = pd.DataFrame(
+        {"cause": rows.cause, "region": rows.region, "location": rows.location, "holder": rows.holder,
+         "holder_region": states.region, "lost": states.lost, "handed": states.handed, "indirect": states.indirect}
+    )  # fmt: skip
+    place_of = ["cause", "region"]
+    table = frame.groupby(place_of, sort=False).agg(
+        count=("lost", "size"), lost=("lost", "sum"), longest=("lost", "max"), handed=("handed", "sum"),
+        indirect=("indirect", "sum"),
+    )  # fmt: skip
+    for name in ("location", "holder", "holder_region"):
+        known = frame if name != "holder_region" else frame[frame["holder_region"] >= 0]
+        sums = known.groupby([*place_of, name], sort=False)["lost"].sum().sort_values(ascending=False, kind="stable")
+        most = sums.reset_index(name).groupby(place_of, sort=False).first()
+        table[name] = most[name].reindex(table.index).fillna(-1).astype(np.int64)
+        table[f"{name}_share"] = (most["lost"].reindex(table.index) / table["lost"]).fillna(0.0)
+    table = table.sort_values("lost", ascending=False, kind="stable").reset_index()
+    second, whole = trace.meta.ticks_per_second, max((states.end - states.begin) * states.locations, 1)
+    regions = trace.definitions.regions
+    places = [regions[r] if 0 <= r < len(regions) else None for r in table["region"].tolist()]
+    return pd.DataFrame(
+        {
+            "kind": [WORDS[Cause(cause)] for cause in table["cause"].tolist()],
+            "region": table["region"],
+            "file": [one.file if one else "" for one in places],
+            "line": [one.line if one else 0 for one in places],
+            "count": table["count"],
+            "lost_s": table["lost"] / second,
+            "share": table["lost"] / whole,
+            "of_waits": table["lost"] / max(states.total, 1),
+            "longest_s": table["longest"] / second,
+            "handover_s": table["handed"] / second,
+            "indirect_s": table["indirect"] / second,
+            "location": table["location"],
+            "location_share": table["location_share"],
+            "holder": table["holder"],
+            "holder_share": table["holder_share"],
+            "holder_region": table["holder_region"],
+        }
+    )
