@@ -4,11 +4,12 @@ Names in this file are the only source: ``csrc/sg_format.h`` is generated from i
 (``python -m scalegraph.runtime.format > csrc/sg_format.h``) and a test fails when the
 committed header differs from what this module would write.
 
-Three files cross the border:
+Four files cross the border:
 
 * the *configuration* (Python writes, C reads): text, one ``key value`` pair a line;
 * the *block table* (Python writes, C reads): what every basic block of the program costs;
-* the *result* (C writes, Python reads): header, section directory, sections of fixed records.
+* the *result* (C writes, Python reads): header, section directory, sections of fixed records;
+* the *records of a trace* (C writes, Python reads), if one was asked for: header, records of one size.
 
 All binary values are little-endian. A reader refuses a wrong magic, a newer version or a
 foreign byte order with a sentence, it never guesses.
@@ -293,6 +294,87 @@ WAIT: Final = np.dtype(
 BLOCK: Final = np.dtype([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 
+# ---- the records of a trace ----
+
+TRACE_MAGIC: Final = b"SGEVENTS"
+TRACE_VERSION: Final = 1
+# What a trace may tell, in the order of the bits of TRACE_HEADER's `what`.
+TRACED: Final = ("regions", "waits", "locks", "tasks", "chunks", "shares", "counters")
+TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
+    ("running", "the run was killed, or still goes on"),
+    ("whole", "the program ended by itself"),
+    ("stopped", "the run was stopped: a crash, a deadlock, its time limit"),
+    ("full", "the trace reached its limit and ends there; the run went on"),
+    ("failed", "the file could not be written any more; the run went on"),
+)
+# What a record tells, and the meaning of its fields: time, processor and, where not said otherwise, region are what
+# they are called.
+TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
+    ("call", "what: 1 enters, 2 leaves the region"),
+    ("share", "from first to time, second cycles went to leaf what; rows of one stretch follow each other"),
+    ("wait", "why what, from first to time, for the object second; a record waker follows"),
+    ("waker", "of the wait before: processor region - 1 (0: nobody) let it go on at time"),
+    ("lock", "what: 1 acquired, 2 released; lock first, for the second-th time"),
+    ("task", "what: 1 created, 2 switched to, 3 ended; task first, 0: none"),
+    ("mark", "mark what with the value first"),
+    ("counts", "since the record before: ops (first) and flops (second) if what is 0, references and misses if 1"),
+)
+# Why a processor waits; the numbers are those of traces.kinds.Wait.
+TRACE_WAITS: Final[tuple[tuple[str, str], ...]] = (
+    ("other", "for a parallel region, to be started, asleep"),
+    ("barrier", "at a barrier"),
+    ("lock", "for a lock"),
+    ("task", "for tasks"),
+    ("join", "for the end of a thread"),
+    ("condition", "for a signal: condition variable, semaphore, futex"),
+    ("ordered", "for its turn"),
+)
+TRACE_MARKS: Final[tuple[tuple[str, str], ...]] = (
+    ("chunk", "a chunk of a loop begins; value: its iterations"),
+    ("barrier", "the processor comes to a barrier; value: its address"),
+    ("fork", "a parallel region begins; value: its threads"),
+)
+LOCK_STEPS: Final[tuple[tuple[str, str], ...]] = (("none", "unused"), ("acquired", "taken"), ("released", "given back"))
+TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (
+    ("none", "unused"),
+    ("created", "made"),
+    ("switched", "runs from here on"),
+    ("ended", "its body is done"),
+)
+TRACE_HEADER: Final = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("endian", "<u4"),
+        ("state", "<u4"),
+        ("processors", "<u4"),
+        ("record_size", "<u4"),
+        ("what", "<u4"),  # bits of TRACED
+        ("records", "<u8"),  # 0 while the run goes on: then the file's size says how many
+        ("begin", "<u8"),  # cycles: of the first and the last thing that is told
+        ("end", "<u8"),
+        ("clock_hz", "<u8"),
+        ("interval", "<u8"),  # as asked for
+        ("limit", "<u8"),
+        ("inexact", "<u8"),  # stretches whose busy cycles could not be split exactly
+        ("asked_begin", "<u8"),  # the window that was asked for; 0 and 0: all of the run
+        ("asked_end", "<u8"),
+        ("asked_regions", "<u8"),  # number of regions that the trace is limited to
+        ("pad", "<u8", (2,)),
+    ]
+)
+TRACE_RECORD: Final = np.dtype(
+    [
+        ("event", "u1"),
+        ("what", "u1"),
+        ("processor", "<u2"),
+        ("region", "<u4"),
+        ("time", "<u8"),
+        ("first", "<u8"),
+        ("second", "<u8"),
+    ]
+)
+
 
 def _enum(out: TextIO, name: str, prefix: str, rows: list[tuple[str, str]]) -> None:
     out.write(f"enum {name} {{\n")
@@ -302,7 +384,15 @@ def _enum(out: TextIO, name: str, prefix: str, rows: list[tuple[str, str]]) -> N
 
 
 def _struct(out: TextIO, name: str, dtype: np.dtype[np.void]) -> None:
-    kinds = {"u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t", "i4": "int32_t", "S8": "char", "S24": "char"}
+    kinds = {
+        "u1": "uint8_t",
+        "u2": "uint16_t",
+        "u4": "uint32_t",
+        "u8": "uint64_t",
+        "i4": "int32_t",
+        "S8": "char",
+        "S24": "char",
+    }
     out.write(f"typedef struct {name} {{\n")
     assert dtype.names is not None
     assert dtype.fields is not None
@@ -323,7 +413,8 @@ def write_header(out: TextIO) -> None:
     out.write("#ifndef SG_FORMAT_H\n#define SG_FORMAT_H\n#include <stdint.h>\n\n")
     out.write(f"#define SG_FORMAT_VERSION {VERSION}u\n#define SG_ENDIAN_MARK 0x{ENDIAN_MARK:08x}u\n")
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
-    out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n\n')
+    out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
+    out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
     _enum(out, "sg_leaf", "LEAF", [(n, w) for n, _, w in LEAVES])
     _enum(out, "sg_counter", "COUNTER", list(COUNTERS))
     _enum(out, "sg_op", "OP", list(OP_CLASSES))
@@ -333,6 +424,12 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_miss_class", "CLASS", list(MISS_CLASSES))
     _enum(out, "sg_variable_kind", "KIND", list(VARIABLE_KINDS))
     _enum(out, "sg_own", "OWN", list(OWN_VARIABLES))
+    _enum(out, "sg_trace_state", "TRACE_STATE", list(TRACE_STATES))
+    _enum(out, "sg_trace_event", "EVENT", list(TRACE_EVENTS))
+    _enum(out, "sg_trace_why", "WHY", list(TRACE_WAITS))
+    _enum(out, "sg_trace_mark", "MARK", list(TRACE_MARKS))
+    _enum(out, "sg_lock_step", "LOCK_STEP", list(LOCK_STEPS))
+    _enum(out, "sg_task_step", "TASK_STEP", list(TASK_STEPS))
     groups = ", ".join(f"SG_GROUP_{g.upper()}" for _, g, _ in LEAVES)
     out.write(f"#define SG_LEAF_GROUPS {{{groups}}}\n")
     causes = ", ".join(f"SG_CAUSE_{LEAF_CAUSES.get(leaf, 'other').upper()}" for leaf in LEAF_NAMES)
@@ -359,6 +456,8 @@ def write_header(out: TextIO) -> None:
         ("sg_line_part", LINE_PART),
         ("sg_resource", RESOURCE),
         ("sg_block", BLOCK),
+        ("sg_trace_header", TRACE_HEADER),
+        ("sg_trace_record", TRACE_RECORD),
     ):
         _struct(out, name, dtype)
     out.write("#endif\n")

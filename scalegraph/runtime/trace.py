@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import reason
 from scalegraph.base.run import Region
-from scalegraph.runtime.results import Result
-from scalegraph.traces.model import Note
+from scalegraph.runtime import shares
+from scalegraph.runtime.format import (
+    ENDIAN_MARK,
+    LEAF_NAMES,
+    LEAVES,
+    TRACE_EVENTS,
+    TRACE_HEADER,
+    TRACE_MAGIC,
+    TRACE_MARKS,
+    TRACE_RECORD,
+    TRACE_STATES,
+    TRACE_VERSION,
+    TRACED,
+)
+from scalegraph.runtime.results import Records, Result
+from scalegraph.traces import model
+from scalegraph.traces.container import ContainerWriter
+from scalegraph.traces.kinds import KINDS, Array, Columns, What
+from scalegraph.traces.model import Definitions, Group, Location, Meta, Metric, Note, State
+from scalegraph.traces.nesting import match
+
+ROWS = 1 << 19  # records that are converted at a time
+METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records tell them
+_EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
+_STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
 
 
 @dataclass(frozen=True)
@@ -44,4 +73,303 @@ def write_trace(
     Raises `WorkError` when *raw* is no such file, is cut short before its first record or of another version, or when
     *out* cannot be written; `Cancelled` as *cancel* says, *out* is not made then.
     """
-    raise NotImplementedError
+    source = _Raw(raw)
+    converter = _Converter(source, regions, machine, result)
+    meta = converter.meta(program, properties or {})
+    writer = ContainerWriter(out)
+    rows = dict.fromkeys(KINDS, 0)
+    try:
+        for done, records in source.chunks():
+            if cancel is not None:
+                cancel.check()
+            progress(done)
+            for kind, columns in converter.columns(records):
+                writer.append(kind, columns)
+                rows[kind] += len(columns[KINDS[kind].begin])
+        for kind, columns in converter.rest():
+            writer.append(kind, columns)
+            rows[kind] += len(columns[KINDS[kind].begin])
+        writer.define(converter.definitions, meta)
+        writer.finish()
+    except BaseException:
+        writer.abandon()
+        raise
+    return Written({kind: count for kind, count in rows.items() if count}, meta.begin, meta.end, tuple(meta.notes))
+
+
+class _Raw:
+    """The file that the runtime wrote. *whole*: it ends where the runtime ended it, and not by chance."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            size = path.stat().st_size
+            header = np.fromfile(path, TRACE_HEADER, 1)
+            if len(header) < 1:
+                raise WorkError(f"{path}: is cut short: {size} bytes, the header alone has {TRACE_HEADER.itemsize}")
+            self.header = header[0]
+            self._check()
+            count = (size - TRACE_HEADER.itemsize) // TRACE_RECORD.itemsize
+            self.state = TRACE_STATES[int(self.header["state"])][0]
+            self.whole = self.state not in ("running", "failed")
+            if self.whole and count < int(self.header["records"]):
+                raise WorkError(f"{path}: is cut short: {count} records, {self.header['records']} were written")
+            self._records: Records = (
+                np.memmap(path, TRACE_RECORD, "r", TRACE_HEADER.itemsize, (count,))
+                if count
+                else np.zeros(0, TRACE_RECORD)
+            )
+        except OSError as error:
+            raise WorkError(f"{path}: cannot be read: {reason(error)}") from error
+        self.count = int(self.header["records"]) if self.whole else self._complete(count)
+
+    def _check(self) -> None:
+        header, path = self.header, self.path
+        if header["magic"] != TRACE_MAGIC:
+            raise WorkError(f"{path}: holds no records of a trace: it should begin with {TRACE_MAGIC.decode()}")
+        if header["endian"] != ENDIAN_MARK:
+            raise WorkError(f"{path}: was written on a machine of another byte order")
+        if header["version"] != TRACE_VERSION or header["record_size"] != TRACE_RECORD.itemsize:
+            raise WorkError(f"{path}: has records of version {header['version']}, expected {TRACE_VERSION}")
+        if header["state"] >= len(TRACE_STATES):
+            raise WorkError(f"{path}: is damaged: state {header['state']}")
+
+    def _complete(self, count: int) -> int:
+        """Return how many of *count* records there are without an event that is cut off."""
+        if not count:
+            return 0
+        last = self._records[count - 1]
+        if last["event"] == _EVENT["wait"]:
+            return count - 1
+        first = count - 1
+        while first > 0 and last["event"] == self._records[first]["event"] == _EVENT["share"]:
+            if (self._records[first][["processor", "time"]] != last[["processor", "time"]]).any():
+                return first + 1
+            first -= 1
+        return count
+
+    def chunks(self) -> Iterator[tuple[float, Records]]:
+        """Yield the records part by part, each with the share that came before; what belongs together stays so."""
+        begin = 0
+        while begin < self.count:
+            end = min(begin + ROWS, self.count)
+            if end < self.count and self._records[end]["event"] == _EVENT["waker"]:
+                end += 1
+            yield begin / self.count, np.asarray(self._records[begin:end])
+            begin = end
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the first and last time that is told, in cycles."""
+        if self.whole:
+            return int(self.header["begin"]), int(self.header["end"])
+        times = [(int(part["time"].min()), int(part["time"].max())) for _, part in self.chunks()]
+        return min((low for low, _ in times), default=0), max((high for _, high in times), default=0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole run is told, from its beginning to its end."""
+        asked = int(self.header["asked_begin"]) | int(self.header["asked_end"]) | int(self.header["asked_regions"])
+        return self.state == "whole" and not asked
+
+
+class _Converter:
+    """Makes columns of records. *definitions* are complete from the beginning, however many regions are told."""
+
+    def __init__(self, source: _Raw, regions: Sequence[Region], machine: str, result: Result | None) -> None:
+        self._source, self._machine, self._result = source, machine, result
+        self._processors = int(source.header["processors"])
+        self._open: dict[str, Array] = {}
+        self.definitions = _definitions(self._processors, regions, machine, _most_regions(source, result))
+        self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
+        self._moves = shares.Moves()
+        if source.complete and result is not None:
+            told = shares.busy(source.chunks(), self._processors, self._marks)
+            self._moves = shares.Moves.to_match(told, result.costs)
+
+    def meta(self, program: str, properties: Mapping[str, str]) -> Meta:
+        """Return what is known of the whole trace."""
+        source, result = self._source, self._result
+        begin, end = source.bounds()
+        known = {"machine": self._machine, "processors": str(self._processors), **properties}
+        if source.complete:
+            begin = 0
+            if result is not None:
+                known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
+        if result is not None and "time_cycles" in result.meta:
+            known["time_cycles"] = result.meta["time_cycles"]
+        return Meta(
+            ticks_per_second=max(1, int(source.header["clock_hz"])),
+            begin=begin,
+            end=end,
+            program=program,
+            source="simulated",
+            format="simulated run",
+            creator="ScaleGraph",
+            notes=list(_notes(source, result)),
+            properties=known,
+        )
+
+    def columns(self, records: Records) -> Iterator[tuple[str, Columns]]:
+        """Yield the columns of all kinds that *records* have rows of."""
+        event = records["event"]
+        for name, make in (
+            ("call", self._calls),
+            ("share", self._shares),
+            ("lock", _locks),
+            ("task", _tasks),
+            ("mark", self._mark_rows),
+            ("counts", _counters),
+        ):
+            rows = records[event == _EVENT[name]]
+            if len(rows):
+                yield make(rows)
+        waits = np.flatnonzero(event == _EVENT["wait"])
+        if len(waits):
+            yield _waits(records[waits], records[waits + 1])
+
+    def _calls(self, rows: Records) -> tuple[str, Columns]:
+        columns = {**_when(rows), "what": rows["what"], "region": rows["region"].astype("<i4")}
+        if not self._source.whole:
+            self._keep_open(columns)
+        return "calls", columns
+
+    def _keep_open(self, columns: Columns) -> None:
+        """Remember which regions are entered and not left."""
+        rows = {name: columns[name] for name in ("location", "what", "region")}
+        if self._open:
+            rows = {name: np.concatenate([self._open[name], values]) for name, values in rows.items()}
+        enters = rows["what"] == What.ENTER
+        still = enters & (match(rows["location"], enters)[0] < 0)
+        self._open = {name: values[still] for name, values in rows.items()}
+
+    def rest(self) -> Iterator[tuple[str, Columns]]:
+        """Yield what the file of a run that was killed lacks: the regions that were entered are left at its end."""
+        if self._open and len(self._open["region"]):
+            open_calls = {name: values[::-1] for name, values in self._open.items()}
+            count = len(open_calls["region"])
+            yield (
+                "calls",
+                {
+                    "time": np.full(count, self._source.bounds()[1], "<i8"),
+                    "location": open_calls["location"],
+                    "what": np.full(count, What.LEAVE, "u1"),
+                    "region": open_calls["region"],
+                },
+            )
+
+    def _shares(self, rows: Records) -> tuple[str, Columns]:
+        columns = {
+            "begin": rows["first"].astype("<i8"),
+            "end": rows["time"].astype("<i8"),
+            "location": rows["processor"].astype("<i4"),
+            "state": rows["what"].astype("<i4"),
+            "region": rows["region"].astype("<i4"),
+            "ticks": rows["second"].astype("<i8"),
+        }
+        return "shares", self._moves.apply(columns)
+
+    def _mark_rows(self, rows: Records) -> tuple[str, Columns]:
+        region = rows["what"].astype("<i4") + np.int32(self._marks)
+        return "marks", {**_when(rows), "region": region, "value": rows["first"].astype("<i8")}
+
+
+def _when(rows: Records) -> Columns:
+    return {"time": rows["time"].astype("<i8"), "location": rows["processor"].astype("<i4")}
+
+
+def _waits(rows: Records, wakers: Records) -> tuple[str, Columns]:
+    return "waits", {
+        "begin": rows["first"].astype("<i8"),
+        "end": rows["time"].astype("<i8"),
+        "location": rows["processor"].astype("<i4"),
+        "holder": (wakers["region"].astype("<i8") - 1).astype("<i4"),
+        "why": rows["what"],
+        "object": rows["second"].astype("<i8"),
+        "region": rows["region"].astype("<i4"),
+        "released": wakers["time"].astype("<i8"),
+    }
+
+
+def _locks(rows: Records) -> tuple[str, Columns]:
+    lock, order = rows["first"].astype("<i8"), rows["second"].astype("<i8")
+    return "locks", {**_when(rows), "lock": lock, "order": order, "what": rows["what"]}
+
+
+def _tasks(rows: Records) -> tuple[str, Columns]:
+    task, region = rows["first"].astype("<i8"), rows["region"].astype("<i4")
+    return "tasks", {**_when(rows), "task": task, "what": rows["what"], "region": region}
+
+
+def _counters(rows: Records) -> tuple[str, Columns]:
+    """Two rows of counters for each record."""
+    values = np.stack([rows["first"], rows["second"]], axis=1).reshape(-1).astype("<i8")
+    metric = rows["what"].astype("<i4")[:, None] * np.int32(2) + np.arange(2, dtype="<i4")
+    both = {name: np.repeat(column, 2) for name, column in _when(rows).items()}
+    return "counters", {**both, "metric": metric.reshape(-1), "value": values.astype("<f8"), "exact": values}
+
+
+def _most_regions(source: _Raw, result: Result | None) -> int:
+    """Return how many regions there must be at least, so that every number has one."""
+    most = 1 + max((int(region) for region in result.costs["region"]), default=0) if result is not None else 1
+    for _, records in source.chunks():
+        told = records[
+            np.isin(records["event"], [_EVENT[name] for name in ("call", "share", "wait", "task", "counts")])
+        ]
+        most = max(most, 1 + int(told["region"].max())) if len(told) else most
+    return most
+
+
+def _definitions(processors: int, regions: Sequence[Region], machine: str, least: int) -> Definitions:
+    known = {region.id: region for region in regions}
+    count = max(least, 1 + max(known, default=0))
+    places = []
+    for number in range(count):
+        region = known.get(number) or Region(id=number, kind="function", name=f"region {number}")
+        places.append(model.Region(region.name, region.file, region.line, region.kind))
+    places += [model.Region(name, kind="mark") for name, _ in TRACE_MARKS]
+    return Definitions(
+        groups=[Group(machine or "machine", "machine")],
+        locations=[Location(f"processor {i}", "processor", 0, str(i)) for i in range(processors)],
+        regions=places,
+        metrics=[Metric(name, mode="next", integer=True, key=name) for name in METRICS],
+        states=[State(text, key=name) for name, _, text in LEAVES],
+    )
+
+
+def _accounting(costs: Records, processors: int) -> dict[str, Any]:
+    """Return the accounts of a result as docs/TRACES.md has them: by leaf and processor, by region and leaf."""
+    by_processor = np.zeros((processors, len(LEAF_NAMES)), np.int64)
+    np.add.at(by_processor, costs["processor"], costs["leaves"].astype(np.int64))
+    by_region = np.zeros((1 + int(costs["region"].max(initial=0)), len(LEAF_NAMES)), np.int64)
+    np.add.at(by_region, costs["region"], costs["leaves"].astype(np.int64))
+    leaves = {name: by_processor[:, i].tolist() for i, name in enumerate(LEAF_NAMES) if by_processor[:, i].any()}
+    regions = {
+        str(number): {name: int(row[i]) for i, name in enumerate(LEAF_NAMES) if row[i]}
+        for number, row in enumerate(by_region)
+        if row.any()
+    }
+    return {"leaves": leaves, "regions": regions}
+
+
+def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
+    """Yield what differs from a trace that tells everything of a run."""
+    header, end = source.header, source.bounds()[1]
+    rest = f" of {result.meta['time_cycles']}" if result is not None and "time_cycles" in result.meta else ""
+    sentences = {
+        "running": f"the run was killed; the trace ends at cycle {end}",
+        "stopped": f"the run was stopped; the trace ends at cycle {end}",
+        "full": f"the limit of {header['limit']} bytes was reached; the trace ends at cycle {end}{rest}",
+        "failed": f"the disk took no more; the trace ends at cycle {end}{rest}",
+    }
+    if source.state in sentences:
+        yield Note(sentences[source.state], 1)
+    if header["asked_begin"] or header["asked_end"]:
+        until = f"to {header['asked_end']}" if header["asked_end"] else "to the end"
+        yield Note(f"only cycles from {header['asked_begin']} {until} were asked for", 1)
+    if header["asked_regions"]:
+        yield Note("only the time from entering to leaving a region was asked for", 1)
+    lacking = [name for bit, name in enumerate(TRACED) if not int(header["what"]) >> bit & 1]
+    if lacking:
+        yield Note(f"not asked for: {', '.join(lacking)}", 1)
+    if header["inexact"]:
+        yield Note("stretches whose busy time is split by guess, because the run was stopped", int(header["inexact"]))

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "sg_probe.h"
+#include "sg_trace.h"
 #include "sg_whatif.h"
 
 const uint8_t sg_leaf_group[SG_LEAF_COUNT] = SG_LEAF_GROUPS;
@@ -297,14 +298,23 @@ void sg_account_total(const sg_account *account, sg_cost *total)
     total->counters[SG_COUNTER_WRITES] += account->writes;
 }
 
+/* The regions of the thread of `p` have changed, at the end or `all` of them. */
+static __attribute__((noinline)) void tell_watchers(sg_processor *p, bool all)
+{
+    if (sg->whatif != NULL)
+        sg_whatif_changed(p);
+    if (sg->trace != NULL)
+        sg_trace_regions(p, all);
+}
+
 void sg_regions_reset(sg_thread *t, uint32_t region)
 {
     t->stack_of_regions[0] = region;
     t->depth = 1;
     if (t->state == SG_RUNNING) {
         t->processor->account = sg_account_of(t->processor, region);
-        if (SG_UNLIKELY(sg->whatif != NULL))
-            sg_whatif_changed(t->processor);
+        if (SG_UNLIKELY(sg->regions_watched))
+            tell_watchers(t->processor, true);
     }
 }
 
@@ -320,6 +330,8 @@ void sg_regions_push(sg_thread *t, uint32_t region)
         t->processor->account = sg_account_of(t->processor, region);
     }
     t->depth++;
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_regions(t->processor, false);
 }
 
 void sg_regions_pop(sg_thread *t, uint32_t depth)
@@ -328,6 +340,8 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
         return;
     t->depth = depth;
     t->processor->account = sg_account_of(t->processor, sg_region(t));
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_regions(t->processor, false);
 }
 
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */
@@ -343,8 +357,8 @@ SG_API void __scalegraph_enter(unsigned id)
                                                                                  : sg_account_of(p, id);
     }
     t->depth++;
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        sg_whatif_changed(p);
+    if (SG_UNLIKELY(sg->regions_watched))
+        tell_watchers(p, false);
     sg_count(p, SG_COUNTER_VISITS, 1);
 }
 
@@ -366,6 +380,6 @@ SG_API void __scalegraph_leave(unsigned id)
     }
     /* The thread may have entered the region on another processor. */
     p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
-    if (SG_UNLIKELY(sg->whatif != NULL))
-        sg_whatif_changed(p);
+    if (SG_UNLIKELY(sg->regions_watched))
+        tell_watchers(p, false);
 }

@@ -7,6 +7,8 @@
 #define SG_ENDIAN_MARK 0x01020304u
 #define SG_RESULT_MAGIC "SGRESULT"
 #define SG_BLOCKS_MAGIC "SGBLOCKS"
+#define SG_TRACE_MAGIC "SGEVENTS"
+#define SG_TRACE_VERSION 1u
 
 enum sg_leaf {
     SG_LEAF_BUSY_INT, /* integer, address and logical operations */
@@ -137,6 +139,60 @@ enum sg_own {
     SG_OWN_LOOP, /* loop counters and other worksharing */
     SG_OWN_TASK, /* queues and counters of tasks */
     SG_OWN_COUNT
+};
+
+enum sg_trace_state {
+    SG_TRACE_STATE_RUNNING, /* the run was killed, or still goes on */
+    SG_TRACE_STATE_WHOLE, /* the program ended by itself */
+    SG_TRACE_STATE_STOPPED, /* the run was stopped: a crash, a deadlock, its time limit */
+    SG_TRACE_STATE_FULL, /* the trace reached its limit and ends there; the run went on */
+    SG_TRACE_STATE_FAILED, /* the file could not be written any more; the run went on */
+    SG_TRACE_STATE_COUNT
+};
+
+enum sg_trace_event {
+    SG_EVENT_CALL, /* what: 1 enters, 2 leaves the region */
+    SG_EVENT_SHARE, /* from first to time, second cycles went to leaf what; rows of one stretch follow each other */
+    SG_EVENT_WAIT, /* why what, from first to time, for the object second; a record waker follows */
+    SG_EVENT_WAKER, /* of the wait before: processor region - 1 (0: nobody) let it go on at time */
+    SG_EVENT_LOCK, /* what: 1 acquired, 2 released; lock first, for the second-th time */
+    SG_EVENT_TASK, /* what: 1 created, 2 switched to, 3 ended; task first, 0: none */
+    SG_EVENT_MARK, /* mark what with the value first */
+    SG_EVENT_COUNTS, /* since the record before: ops (first) and flops (second) if what is 0, references and misses if 1 */
+    SG_EVENT_COUNT
+};
+
+enum sg_trace_why {
+    SG_WHY_OTHER, /* for a parallel region, to be started, asleep */
+    SG_WHY_BARRIER, /* at a barrier */
+    SG_WHY_LOCK, /* for a lock */
+    SG_WHY_TASK, /* for tasks */
+    SG_WHY_JOIN, /* for the end of a thread */
+    SG_WHY_CONDITION, /* for a signal: condition variable, semaphore, futex */
+    SG_WHY_ORDERED, /* for its turn */
+    SG_WHY_COUNT
+};
+
+enum sg_trace_mark {
+    SG_MARK_CHUNK, /* a chunk of a loop begins; value: its iterations */
+    SG_MARK_BARRIER, /* the processor comes to a barrier; value: its address */
+    SG_MARK_FORK, /* a parallel region begins; value: its threads */
+    SG_MARK_COUNT
+};
+
+enum sg_lock_step {
+    SG_LOCK_STEP_NONE, /* unused */
+    SG_LOCK_STEP_ACQUIRED, /* taken */
+    SG_LOCK_STEP_RELEASED, /* given back */
+    SG_LOCK_STEP_COUNT
+};
+
+enum sg_task_step {
+    SG_TASK_STEP_NONE, /* unused */
+    SG_TASK_STEP_CREATED, /* made */
+    SG_TASK_STEP_SWITCHED, /* runs from here on */
+    SG_TASK_STEP_ENDED, /* its body is done */
+    SG_TASK_STEP_COUNT
 };
 
 #define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE}
@@ -287,5 +343,38 @@ typedef struct sg_block {
     uint32_t flops;
 } sg_block;
 _Static_assert(sizeof(sg_block) == 40, "sg_block differs from format.py");
+
+typedef struct sg_trace_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t endian;
+    uint32_t state;
+    uint32_t processors;
+    uint32_t record_size;
+    uint32_t what;
+    uint64_t records;
+    uint64_t begin;
+    uint64_t end;
+    uint64_t clock_hz;
+    uint64_t interval;
+    uint64_t limit;
+    uint64_t inexact;
+    uint64_t asked_begin;
+    uint64_t asked_end;
+    uint64_t asked_regions;
+    uint64_t pad[2];
+} sg_trace_header;
+_Static_assert(sizeof(sg_trace_header) == 128, "sg_trace_header differs from format.py");
+
+typedef struct sg_trace_record {
+    uint8_t event;
+    uint8_t what;
+    uint16_t processor;
+    uint32_t region;
+    uint64_t time;
+    uint64_t first;
+    uint64_t second;
+} sg_trace_record;
+_Static_assert(sizeof(sg_trace_record) == 32, "sg_trace_record differs from format.py");
 
 #endif

@@ -1,5 +1,6 @@
 /* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
 #include "sg_omp.h"
+#include "sg_trace.h"
 #include "sg_variable.h"
 #include "sg_whatif.h"
 
@@ -11,7 +12,8 @@ struct sg_lock {
     int32_t promised; /* test and set: the thread that must get it next, -1: any */
     uint32_t since;   /* ticket of that one */
     uint32_t next_ticket, now_serving;
-    uint32_t last; /* queue lock: thread at the end of the queue */
+    uint32_t last;   /* queue lock: thread at the end of the queue */
+    uint64_t traced; /* times that a trace has told that somebody got it */
     sg_queue waiting;
     sg_queue timed; /* those that will not wait for ever; they try again after every release */
 };
@@ -73,11 +75,19 @@ sg_lock *sg_lock_at(const void *object)
     return locks->lock[at];
 }
 
+static void trace_step(sg_lock *lock, enum sg_lock_step step)
+{
+    lock->traced += step == SG_LOCK_STEP_ACQUIRED;
+    sg_trace_lock(lock->object ? lock->object : lock->address, lock->traced, step);
+}
+
 /* The variable at `object` was destroyed or is about to be initialised: whatever held it is gone. */
 void sg_lock_forget(const void *object)
 {
     sg_lock *lock = sg_lock_at(object);
     if (lock->waiting.head == NULL) {
+        if (SG_UNLIKELY(sg->trace != NULL))
+            trace_step(lock, SG_LOCK_STEP_RELEASED);
         lock->holder = -1;
         lock->promised = -1;
         lock->now_serving = lock->next_ticket;
@@ -195,8 +205,10 @@ static void begin_operation(const sg_lock *lock)
 }
 
 /* `change`: 1 when the lock was acquired, 0 when not. */
-static void end_operation(const sg_lock *lock, int change)
+static void end_operation(sg_lock *lock, int change)
 {
+    if (SG_UNLIKELY(sg->trace != NULL) && change > 0)
+        trace_step(lock, SG_LOCK_STEP_ACQUIRED);
     if (SG_LIKELY(sg->whatif == NULL))
         return;
     sg_whatif_operation(whatif_name(lock), false);
@@ -290,6 +302,8 @@ void sg_lock_release(sg_lock *lock)
         sg_whatif_holds(whatif_name(lock), false);
     begin_operation(lock);
     sg_charge_site(p, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        trace_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
         sg_touch(p, lock->serving, SG_WRITE, SG_LEAF_PRIM_LOCK);

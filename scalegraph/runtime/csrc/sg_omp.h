@@ -111,6 +111,7 @@ struct sg_task {
     bool detached;    /* the completion event is outstanding */
     int priority;
     uint32_t number; /* 0: not yet asked for */
+    uint64_t traced; /* its number in a trace; 0: none has told that it was created */
     void (*function)(void *);
     void *argument; /* within block */
     void *block;

@@ -4,6 +4,7 @@
  * nested teams are taken from the workers that wait for any team. Where the threads run is the business of
  * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
 #include "sg_omp.h"
+#include "sg_trace.h"
 
 /* ---- team descriptors ---- */
 
@@ -342,6 +343,8 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     open_team(team, t, group);
     if (size > 1) {
         const sg_config *config = &sg->config;
+        if (SG_UNLIKELY(sg->trace != NULL))
+            sg_trace_mark(SG_MARK_FORK, size);
         root->busy += size - 1;
         prepare_workers(team);
         sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);

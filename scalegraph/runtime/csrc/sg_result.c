@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sg_arch.h"
+#include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
 #include "sg_variable.h"
@@ -278,6 +279,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
     static writer w;
     static char temporary[SG_MAX_PATH + 16];
     const char *path = sg->config.result_path;
+    sg_trace_stop();
     if (path[0] == 0 || sg->processor == NULL)
         return;
     snprintf(temporary, sizeof temporary, "%s.part", path);
@@ -306,6 +308,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
 static void close_accounts(char *fault, size_t size)
 {
     uint64_t end = last_clock();
+    sg_trace_finish(end);
     sg_accounts_settle();
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];

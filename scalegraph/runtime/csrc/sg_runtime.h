@@ -214,8 +214,14 @@ typedef struct sg_context {
     bool alone; /* runs by itself, without the simulator */
     bool check;
     bool finished;
-    volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */
-    void *host_stack;         /* of the real main thread */
+    union {
+        volatile uint64_t attention; /* not 0: one of these */
+        struct {
+            volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */
+            int tracing;              /* there is a trace */
+        };
+    };
+    void *host_stack; /* of the real main thread */
     void *host_thread;
     uint64_t line_bytes;
     uint64_t next_variable;
@@ -259,6 +265,9 @@ typedef struct sg_context {
     } causes_by_region;
     struct sg_variables_state *variables; /* what lies at an address */
     struct sg_classes *classes;           /* NULL unless misses are classified */
+    struct sg_trace *trace;               /* sg_trace.h; NULL: nothing is traced (any more) */
+    struct sg_trace_file *trace_file;
+    bool regions_watched; /* by virtual speedups or a trace */
 } sg_context;
 
 /* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every

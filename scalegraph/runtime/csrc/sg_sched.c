@@ -3,6 +3,7 @@
 #include "sg_arch.h"
 
 #include "sg_order.h"
+#include "sg_trace.h"
 #include "sg_whatif.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
@@ -58,14 +59,14 @@ static void fire_timer(uint64_t now)
 void sg_refresh_limit(sg_processor *p)
 {
     uint64_t limit = SG_NEVER;
-    if (SG_UNLIKELY(sg->stop_signal))
-        limit = 0;
-    else if (sg_first_key() != UINT64_MAX)
+    if (sg_first_key() != UINT64_MAX)
         limit = (sg_first_key() >> SG_KEY_BITS) + sg->config.quantum_cycles;
     if (SG_UNLIKELY(p->ready.head != NULL)) {
         uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
         limit = next < limit ? next : limit;
     }
+    if (SG_UNLIKELY(sg->attention != 0))
+        limit = sg->stop_signal ? 0 : sg_trace_limit(p, limit);
     p->limit = limit;
 }
 
@@ -81,11 +82,15 @@ static void charge_idle(sg_processor *p, const sg_thread *t)
     sg_charge(p, leaf, cycles);
     if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_idle(p, t, leaf);
 }
 
 /* Makes `t` the thread of `p`, which has none. */
 static void install(sg_processor *p, sg_thread *t)
 {
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_install(p, t);
     p->thread = t;
     p->site = t->site;
     p->thread_pointer = t->thread_pointer;
@@ -98,6 +103,8 @@ static void install(sg_processor *p, sg_thread *t)
         sg_whatif_changed(p);
     if (t->ready_at > p->clock)
         charge_idle(p, t);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_runs(p, t);
     if (SG_UNLIKELY(p->last != t)) {
         if (p->last != NULL)
             sg_charge(p, SG_LEAF_PRIM_THREAD, sg->config.switch_cycles);
@@ -263,6 +270,8 @@ static sg_thread *leave(sg_processor *p)
 static void rotate(sg_processor *p)
 {
     sg_thread *t = leave(p);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_ready(t, p);
     enqueue(p, t);
     install(p, choose(p));
     depart(t);
@@ -287,10 +296,12 @@ static inline bool has_other(const sg_processor *p)
 
 void sg_yield(sg_processor *p, const void *site)
 {
+    if (SG_UNLIKELY(sg->attention != 0) && sg_trace_yield(p))
+        return;
     p->site = site;
     if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
         sg_whatif_block(p, site);
-        if (p->clock <= p->limit)
+        if (sg->attention != 0 ? sg_trace_yield(p) : p->clock <= p->limit)
             return;
     }
     if (SG_UNLIKELY(sg->stop_signal))
@@ -360,6 +371,8 @@ void sg_thread_end(void)
 {
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_thread_end(t);
     t->state = SG_ENDED;
     run_another(p, t);
     __builtin_unreachable();
@@ -368,6 +381,8 @@ void sg_thread_end(void)
 void sg_wake(sg_thread *t, uint64_t when)
 {
     sg_processor *p = place_for(t);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_wake(t, when);
     if (t->timed)
         stop_timing(t);
     t->ready_at = when;

@@ -7,6 +7,7 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
+#include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
 #include "sg_variable.h"
@@ -111,6 +112,7 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
     sg_class_open();
     sg_fault_open();
     sg_omp_open();
+    sg_trace_open();
     on_exit(note_exit, NULL);
     sg_alloc_own(false);
     if (sg->config.arena_bytes > 0)

@@ -4,6 +4,7 @@
  * memory, so that hot spots, invalidations and network traffic cost what the machine makes them cost. Between
  * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
 #include "sg_omp.h"
+#include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_variable.h"
 
@@ -41,6 +42,7 @@ struct sg_barrier {
     bool broken;
     const sg_barrier_duty *duty;
     uint64_t hardware_last; /* latest arrival */
+    uint32_t hardware_by;   /* of this processor */
     node *nodes;            /* the leaves of the tree first; a central barrier is one node */
     uint64_t come;          /* arrivals so far, of members without numbers */
     uint32_t here;          /* members that have come to this round */
@@ -128,6 +130,14 @@ void sg_barrier_mend(sg_barrier *barrier)
         barrier->nodes[i].arrived = 0;
 }
 
+static void note_arrival(sg_barrier *barrier)
+{
+    if (barrier->hardware_last < sg_now->clock) {
+        barrier->hardware_last = sg_now->clock;
+        barrier->hardware_by = sg_now->id;
+    }
+}
+
 /* Waits at `n` until it is released; helps meanwhile when asked to. */
 static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
 {
@@ -138,8 +148,8 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
         sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
         if (duty != NULL && n->generation <= generation && !barrier->broken) {
             duty->help();
-            if (barrier->hardware_last < sg_now->clock && n->generation <= generation)
-                barrier->hardware_last = sg_now->clock;
+            if (n->generation <= generation)
+                note_arrival(barrier);
         }
     }
 }
@@ -215,8 +225,7 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     sg_turn(sg_now);
     if (SG_UNLIKELY(barrier->broken))
         return;
-    if (barrier->hardware_last < sg_now->clock)
-        barrier->hardware_last = sg_now->clock;
+    note_arrival(barrier);
     if (++n->arrived < n->expected) {
         wait_at(barrier, n, round == NEXT ? n->generation : round);
         return;
@@ -227,8 +236,13 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     sg_processor *p = sg_now;
     uint64_t last = barrier->hardware_last;
     barrier->hardware_last = 0;
-    if (last > p->clock)
+    if (last > p->clock) {
+        if (SG_UNLIKELY(sg->trace != NULL))
+            sg_trace_waits();
         sg_charge_site(p, SG_LEAF_IDLE_BARRIER, last - p->clock);
+        if (SG_UNLIKELY(sg->trace != NULL))
+            sg_trace_waited(n->object, barrier->hardware_by, last);
+    }
     sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
     n->generation++;
     release(barrier, n);
@@ -250,6 +264,8 @@ static void meet(sg_barrier *barrier, enum sg_leaf leaf)
 
 static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg_leaf leaf)
 {
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_mark(SG_MARK_BARRIER, barrier->nodes[0].object);
     sg_charge_site(sg_now, leaf, sg->config.barrier_cycles);
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)

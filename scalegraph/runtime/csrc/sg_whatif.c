@@ -193,6 +193,7 @@ void sg_whatif_open(void)
             sg->block_parts[i] = SG_TRAP_PARTS;
     sg->primitives_differ |= w->of_kind[LOCK] != 0;
     sg->whatif = w;
+    sg->regions_watched = true;
 }
 
 /* ---- scaling ---- */

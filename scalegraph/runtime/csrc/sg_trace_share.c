@@ -1,0 +1,176 @@
+/* The difference of an account to what it was.
+ *
+ * Busy cycles are only known in the end, from the executions of blocks; the block hook stays as it is. Of all
+ * blocks a region executes few: those that it has executed so far are looked at, and since each execution
+ * takes time, their cost differs from the time that has passed if another one was among them. Then, and only
+ * then, all blocks are looked at. */
+#include <string.h>
+
+#include "sg_trace_file.h"
+#include "sg_trace_share.h"
+
+typedef struct seen {
+    uint32_t block;
+    uint64_t executions;
+} seen;
+
+struct sg_told {
+    uint64_t leaves[SG_LEAF_COUNT]; /* what was charged directly */
+    uint64_t parts;                 /* of a cycle, that the clock had not taken */
+    uint64_t scaled[4];             /* what the account says of virtual speedups, in parts */
+    uint64_t busy[4];               /* by leaf, in parts */
+    uint64_t given[4];              /* by leaf: cycles that have been told of them */
+    uint64_t ops, flops, references, misses;
+    seen *blocks;
+    uint32_t count, room;
+    uint64_t *known; /* bit set of the blocks among those */
+};
+
+sg_told *sg_told_new(void)
+{
+    sg_told *told = sg_trace_new(sizeof *told);
+    told->known = sg_trace_new((sg->blocks_count + 63) / 64 * sizeof(uint64_t));
+    return told;
+}
+
+static void look_at(sg_told *told, uint32_t block)
+{
+    if (told->count == told->room) {
+        uint32_t room = told->room ? 2 * told->room : 16;
+        told->blocks = sg_trace_larger(told->blocks, told->count * sizeof(seen), room * sizeof(seen));
+        told->room = room;
+    }
+    told->blocks[told->count++] = (seen){.block = block};
+    told->known[block / 64] |= 1ull << block % 64;
+}
+
+/* Adds the executions of the blocks from number `first` of those looked at on; returns their parts. */
+static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t first, sg_share *share)
+{
+    uint64_t parts = 0;
+    for (uint32_t i = first; i < told->count; i++) {
+        seen *s = &told->blocks[i];
+        uint64_t executions = account->executions[s->block] - s->executions;
+        if (executions == 0)
+            continue;
+        const sg_block_cost *cost = &sg->blocks[s->block];
+        s->executions += executions;
+        for (int leaf = 0; leaf < 4; leaf++)
+            told->busy[leaf] += executions * cost->busy[leaf];
+        share->ops += executions * cost->ops;
+        share->flops += executions * cost->flops;
+        parts += executions * cost->parts;
+    }
+    return parts;
+}
+
+static uint64_t add_new_blocks(sg_told *told, const sg_account *account, sg_share *share)
+{
+    uint32_t first = told->count;
+    for (uint32_t block = 0; block < sg->blocks_count; block++)
+        if (account->executions[block] != 0 && (told->known[block / 64] >> block % 64 & 1) == 0)
+            look_at(told, block);
+    return add_blocks(told, account, first, share);
+}
+
+/* Blocks that a virtual speedup scales are charged at once, in parts. */
+static uint64_t add_scaled(sg_told *told, const sg_account *account)
+{
+    uint64_t parts = 0;
+    for (int leaf = 0; leaf < 4; leaf++) {
+        uint64_t more = account->busy[leaf] - told->scaled[leaf];
+        told->scaled[leaf] += more;
+        told->busy[leaf] += more;
+        parts += more;
+    }
+    return parts;
+}
+
+static int largest(const int64_t value[4])
+{
+    int best = 0;
+    for (int i = 1; i < 4; i++)
+        if (value[i] > value[best])
+            best = i;
+    return best;
+}
+
+/* Shares `cycles` out among the busy leaves: each has then been told its whole cycles so far, and the leaves
+ * with the most parts the others, as in the result (sg_cost.c). One that got such a cycle earlier and should
+ * not have it any more keeps it, and another one waits for its own. */
+static void give(sg_told *told, uint64_t cycles, uint64_t leaves[4])
+{
+    int64_t more[4], rest[4], left = (int64_t)cycles;
+    for (int i = 0; i < 4; i++) {
+        more[i] = (int64_t)(told->busy[i] / SG_PARTS) - (int64_t)told->given[i];
+        rest[i] = (int64_t)(told->busy[i] % SG_PARTS);
+        left -= more[i];
+    }
+    for (; left > 0; left--) {
+        int best = largest(rest);
+        more[best]++;
+        rest[best] = 0;
+    }
+    for (int i = 0; i < 4; i++)
+        for (; more[i] < 0; more[i]++)
+            more[largest(more)]--;
+    for (int i = 0; i < 4; i++) {
+        told->given[i] += (uint64_t)more[i];
+        leaves[i] += (uint64_t)more[i];
+    }
+}
+
+/* What leaves the account besides blocks; returns the cycles. */
+static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *share)
+{
+    uint64_t cycles = 0;
+    for (int leaf = 0; leaf < SG_LEAF_COUNT; leaf++) {
+        uint64_t now = account->rest.leaves[leaf];
+        if (leaf >= SG_LEAF_STALL_LOCAL && leaf <= SG_LEAF_STALL_CONTENTION)
+            now += account->stall[leaf - SG_LEAF_STALL_LOCAL];
+        share->leaves[leaf] = now - told->leaves[leaf];
+        cycles += share->leaves[leaf];
+        told->leaves[leaf] = now;
+    }
+    return cycles;
+}
+
+static void add_counts(sg_told *told, const sg_account *account, sg_share *share)
+{
+    const uint64_t *counters = account->rest.counters;
+    uint64_t ops = account->ops + counters[SG_COUNTER_OPS];
+    uint64_t flops = account->flops + counters[SG_COUNTER_FLOPS];
+    uint64_t references = account->reads + account->writes;
+    uint64_t misses = account->events[SG_COUNTER_MISSES - SG_COUNTER_L1_MISSES];
+    share->ops += ops - told->ops;
+    share->flops += flops - told->flops;
+    share->references = references - told->references;
+    share->misses = misses - told->misses;
+    told->ops = ops;
+    told->flops = flops;
+    told->references = references;
+    told->misses = misses;
+}
+
+void sg_told_since(sg_told *told, const sg_account *account, uint64_t cycles, sg_share *share)
+{
+    share->ops = share->flops = 0;
+    share->inexact = false;
+    uint64_t busy = cycles - add_charged(told, account, share);
+    uint64_t passed = busy * SG_PARTS + account->parts - told->parts;
+    uint64_t parts = add_blocks(told, account, 0, share) + add_scaled(told, account);
+    if (SG_UNLIKELY(parts != passed))
+        parts += add_new_blocks(told, account, share);
+    if (SG_UNLIKELY(parts != passed)) {
+        share->inexact = true;
+        int best = 0;
+        for (int i = 1; i < 4; i++)
+            if (told->busy[i] > told->busy[best])
+                best = i;
+        told->busy[best] += passed - parts;
+    }
+    told->parts = account->parts;
+    if (busy != 0)
+        give(told, busy, share->leaves);
+    add_counts(told, account, share);
+}

@@ -1,0 +1,83 @@
+"""The busy leaves of a trace's shares to the cycle, on machines whose blocks take parts of cycles.
+
+A stretch is told in whole cycles when it ends; which leaf the last cycle of a region belongs to is only known when the
+run ends. So at most three cycles of a processor in a region stand in another busy leaf than in the result. They are
+moved, within a stretch that has enough of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES, TRACE_EVENTS
+from scalegraph.runtime.results import Records
+from scalegraph.traces.kinds import Array, Columns
+
+_BUSY = sum(LEAF_GROUPS[name] == "busy" for name in LEAF_NAMES)  # they come first
+_SHARE = [name for name, _ in TRACE_EVENTS].index("share")
+_MOST = 3  # cycles that are moved from one leaf of a processor and region
+
+
+def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int) -> Array:
+    """Return the cycles that are told in the busy leaves, shape (processors, regions, leaves)."""
+    told = np.zeros((processors, regions, _BUSY), np.int64)
+    for _, records in chunks:
+        rows = records[(records["event"] == _SHARE) & (records["what"] < _BUSY)]
+        np.add.at(told, (rows["processor"], rows["region"], rows["what"]), rows["second"].astype(np.int64))
+    return told
+
+
+@dataclass
+class Moves:
+    """Cycles that belong to another busy leaf, by processor, region and leaf."""
+
+    todo: dict[tuple[int, int, int], list[tuple[int, int]]] = field(default_factory=dict)  # -> (leaf, cycles)
+
+    @classmethod
+    def to_match(cls, told: Array, costs: Records) -> Moves:
+        """Return what has to move so that *told*, as of `busy`, is as in the result's *costs*; no more than that."""
+        known = np.zeros_like(told)
+        known[costs["processor"], costs["region"]] = costs["leaves"][:, :_BUSY].astype(np.int64)
+        more = told - known
+        moves = cls()
+        few = (np.abs(more).max(axis=2) <= _MOST) & (more.sum(axis=2) == 0) & more.any(axis=2)
+        for processor, region in np.argwhere(few):
+            left = more[processor, region].tolist()
+            for leaf in range(_BUSY):
+                for other in range(_BUSY):
+                    count = min(left[leaf], -left[other])
+                    if count > 0:
+                        moves.todo.setdefault((int(processor), int(region), leaf), []).append((other, count))
+                        left[leaf] -= count
+                        left[other] += count
+        return moves
+
+    def apply(self, columns: Columns) -> Columns:
+        """Return the rows of shares *columns* with what can be moved in them moved."""
+        if not self.todo:
+            return columns
+        rows = np.flatnonzero((columns["state"] < _BUSY) & (columns["ticks"] > _MOST))
+        keys = np.stack([columns[name][rows] for name in ("location", "region", "state")], axis=1)
+        unique, first = np.unique(keys, axis=0, return_index=True)
+        at: list[int] = []
+        made: list[tuple[int, int]] = []
+        ticks = columns["ticks"].copy()
+        for key, row in zip(map(tuple, unique.tolist()), rows[first].tolist(), strict=True):
+            for leaf, count in self.todo.pop(key, ()):
+                ticks[row] -= count
+                at.append(row + 1)
+                made.append((leaf, count))
+        columns = {**columns, "ticks": ticks}
+        if not at:
+            return columns
+        more: dict[str, Any] = {name: values[np.array(at) - 1] for name, values in columns.items()}
+        more["state"], more["ticks"] = np.array(made, np.int64).T
+        order = np.argsort(at, kind="stable")
+        return {
+            name: np.insert(values, np.array(at)[order], more[name][order]).astype(values.dtype, copy=False)
+            for name, values in columns.items()
+        }
