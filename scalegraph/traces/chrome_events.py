@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from scalegraph.traces.chrome_links import Flows, Spans
 from scalegraph.traces.formats import Reading
 from scalegraph.traces.kinds import KINDS, NOBODY, Array, What
 from scalegraph.traces.model import Group, Location, Metric, Region, State, Trace
@@ -17,13 +20,21 @@ NANOSECONDS = 1000  # in a microsecond
 OWN = "scalegraph."  # what the categories of events begin with that hold whole rows of ours
 _ENTER, _LEAVE, _WHOLE = 1, 2, 3
 _PHASES = {"B": _ENTER, "E": _LEAVE, "X": _WHOLE}
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _LATEST = 9e15  # microseconds: what is later is no time, and its nanoseconds would not fit
 
 
-def nanoseconds(microseconds: Array) -> Array:
-    """Return times in whole nanoseconds; whole microseconds stay exact however large."""
-    whole = np.floor(microseconds)
-    made: Array = whole.astype(np.int64) * NANOSECONDS + np.rint((microseconds - whole) * NANOSECONDS).astype(np.int64)
+def nanoseconds(microseconds: Any) -> int:
+    """Return a time in whole nanoseconds; whole microseconds stay exact however large, and so do decimal numbers.
+
+    Raises `TypeError` or `ValueError` for what is no time.
+    """
+    if isinstance(microseconds, str):
+        microseconds = Decimal(microseconds) if _NUMBER.fullmatch(microseconds) else float("nan")
+    if not abs(microseconds) < _LATEST:
+        raise ValueError("time")
+    whole = int(microseconds)
+    made: int = whole * NANOSECONDS + round((microseconds - whole) * NANOSECONDS)
     return made
 
 
@@ -54,7 +65,7 @@ class OwnEvents:
 
     def _time(self, event: dict[str, Any]) -> int:
         exact = event.get("tick")
-        return int(exact) if exact is not None else round(event["ts"] * self._tick)
+        return int(exact) if exact is not None else round(float(event["ts"]) * self._tick)
 
     def _row(self, kind: str, row: dict[str, Any]) -> None:
         spec = KINDS[kind]
@@ -74,20 +85,17 @@ class ForeignEvents:
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
         self._broken = reading.broken
-        self._time, self._length = array("d"), array("d")
+        self._time, self._length = array("q"), array("q")
         self._where, self._region, self._phase = array("i"), array("i"), array("b")
-        self._marks: tuple[array[Any], ...] = array("d"), array("i"), array("i")
-        self._counters: dict[str, Any] = {"time": array("d"), "location": array("i"), "metric": array("i"),
+        self._marks: tuple[array[Any], ...] = array("q"), array("i"), array("i")
+        self._counters: dict[str, Any] = {"time": array("q"), "location": array("i"), "metric": array("i"),
                                           "value": array("d"), "exact": array("q")}  # fmt: skip
         self._places: dict[tuple[Any, Any], int] = {}
         self._regions: dict[tuple[Any, str], int] = {}
         self._fractions: set[int] = set()  # metrics with values that are not whole
-        self._flows: dict[Any, tuple[float, int]] = {}
-        self._messages: list[tuple[float, float, int, int, int]] = []
-        self._spans: dict[Any, list[tuple[float, int, int]]] = {}
-        self._states: list[tuple[float, float, int, int]] = []
+        self._flows, self._spans = Flows(), Spans()
         self._names: dict[tuple[str, Any], str] = {}
-        self._handle: dict[str, Callable[[dict[str, Any], float, int], None]] = {
+        self._handle: dict[str, Callable[[dict[str, Any], int, int], None]] = {
             "B": self._call, "E": self._call, "X": self._call, "C": self._counter, "i": self._mark, "I": self._mark,
             "R": self._mark, "n": self._mark, "s": self._flow, "t": self._flow, "f": self._flow, "b": self._span,
             "e": self._span, "S": self._span, "F": self._span, "T": self._mark, "p": self._mark,
@@ -107,7 +115,7 @@ class ForeignEvents:
             if handle is None:
                 self._builder.note(f"events of phase '{phase}'")
                 return
-            handle(event, float(event["ts"]), self._location(event))
+            handle(event, nanoseconds(event["ts"]), self._location(event))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             self._builder.note(f"events of phase '{phase}' that lack a time or a name, or have a wrong one")
 
@@ -130,34 +138,27 @@ class ForeignEvents:
             self._regions[name, kind] = known
         return known
 
-    def _call(self, event: dict[str, Any], time: float, where: int) -> None:
+    def _call(self, event: dict[str, Any], time: int, where: int) -> None:
         phase = event["ph"]
-        length = float(event.get("dur", 0)) if phase == "X" else 0.0
-        if not abs(time) + abs(length) < _LATEST:
-            raise ValueError("time")
-        name = event.get("name") if phase == "E" else event.get("name", "")
+        length = nanoseconds(event.get("dur", 0)) if phase == "X" else 0
+        name = (event.get("name") or None) if phase == "E" else event.get("name", "")
         region = NOBODY if name is None else self._number(name, "function")
         self._time.append(time)
-        self._length.append(max(length, 0.0))
+        self._length.append(max(length, 0))
         self._where.append(where)
         self._region.append(region)
         self._phase.append(_PHASES[phase])
+        if "bind_id" in event:
+            self._flows.bind(event, time, where)
 
-    def _mark(self, event: dict[str, Any], time: float, where: int) -> None:
+    def _mark(self, event: dict[str, Any], time: int, where: int) -> None:
         region = self._number(event.get("name", ""), "mark")
-        self._check(time)
         for column, value in zip(self._marks, (time, where, region), strict=True):
             column.append(value)
 
-    @staticmethod
-    def _check(time: float) -> None:
-        if not abs(time) < _LATEST:
-            raise ValueError("time")
-
-    def _counter(self, event: dict[str, Any], time: float, where: int) -> None:
-        self._check(time)
+    def _counter(self, event: dict[str, Any], time: int, where: int) -> None:
         for series, value in event["args"].items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
                 self._builder.note("values of counters that are no numbers")
                 continue
             key = (event["name"], event.get("id"), series)
@@ -170,35 +171,13 @@ class ForeignEvents:
                                     strict=True):  # fmt: skip
                 column.append(item)
 
-    def _flow(self, event: dict[str, Any], time: float, where: int) -> None:
-        """Keep an arrow as a message: from s to f, or from s to t and on from there."""
-        self._check(time)
-        key = (event.get("cat"), event.get("name"), str(event.get("id")))
-        before = self._flows.pop(key, None)
-        if event["ph"] == "s":
-            if before is not None:
-                self._builder.note("flows that begin twice")
-        elif before is None:
-            self._builder.note("flows that do not begin")
-        else:
-            number = event.get("id")
-            self._messages.append((before[0], time, before[1], where, int(number or 0) if _small(number) else 0))
-        if event["ph"] != "f":
-            self._flows[key] = (time, where)
+    def _flow(self, event: dict[str, Any], time: int, where: int) -> None:
+        self._flows.add(event, time, where)
 
-    def _span(self, event: dict[str, Any], time: float, where: int) -> None:
-        """Keep an asynchronous span as a state of where it began; those of one id nest."""
-        self._check(time)
-        key = (event.get("cat"), str(event.get("id", event.get("id2"))), event.get("pid"))
-        stack = self._spans.setdefault(key, [])
-        if event["ph"] in "bS":
-            name = event["name"]
-            stack.append((time, where, self._builder.state(name, lambda: State(str(name)))))
-        elif stack:
-            begin, there, state = stack.pop()
-            self._states.append((begin, time, there, state))
-        else:
-            self._builder.note("asynchronous spans that end without a beginning")
+    def _span(self, event: dict[str, Any], time: int, where: int) -> None:
+        name = event["name"] if event["ph"] in "bS" else ""
+        state = self._builder.state(name, lambda: State(str(name))) if event["ph"] in "bS" else NOBODY
+        self._spans.add(event, time, where, state)
 
     def _metadata(self, event: dict[str, Any]) -> None:
         kind, pid = event["name"], event.get("pid", 0)
@@ -215,9 +194,8 @@ class ForeignEvents:
         builder = self._builder
         self._finish_calls()
         self._finish_others()
-        open_spans = sum(map(len, self._spans.values()))
-        builder.note("asynchronous spans that do not end", open_spans)
-        builder.note("flows that do not end", len(self._flows))
+        self._spans.finish(builder)
+        self._flows.finish(builder)
         definitions = builder.definitions
         definitions.metrics = [Metric(m.name, m.unit, m.mode, i not in self._fractions)
                                for i, m in enumerate(definitions.metrics)]  # fmt: skip
@@ -238,7 +216,7 @@ class ForeignEvents:
         phase = np.array(self._phase, np.int8)
         if not len(time):
             return
-        columns = calls_in_order(nanoseconds(time), nanoseconds(time + length), where, region, phase)
+        columns = calls_in_order(time, time + length, where, region, phase)
         partner, _ = match(columns["location"], columns["what"] == What.ENTER)
         entered = columns["what"] == What.ENTER
         nameless = ~entered & (columns["region"] == NOBODY) & (partner >= 0)
@@ -252,28 +230,11 @@ class ForeignEvents:
         time, where, region = (np.array(column) for column in self._marks)
         if len(time):
             order = np.lexsort((time, where))
-            builder.add("marks", time=nanoseconds(time)[order], location=where[order], region=region[order], value=0)
+            builder.add("marks", time=time[order], location=where[order], region=region[order], value=0)
         counters = {name: np.array(column) for name, column in self._counters.items()}
         if len(counters["time"]):
             order = np.lexsort((counters["time"], counters["location"]))
-            counters["time"] = nanoseconds(counters["time"])
             builder.add("counters", **{name: column[order] for name, column in counters.items()})
-        if self._states:
-            begin, end, who, state = (np.array(column) for column in zip(*self._states, strict=True))
-            order = np.lexsort((begin, who))
-            builder.add("states", begin=nanoseconds(begin)[order], end=nanoseconds(end)[order], location=who[order],
-                        state=state[order])  # fmt: skip
-        if self._messages:
-            sent, received, sender, receiver, tag = (np.array(column) for column in zip(*self._messages, strict=True))
-            order = np.lexsort((sent, sender))
-            left, came = nanoseconds(sent)[order], nanoseconds(received)[order]
-            builder.add("messages", sent=left, left=left, posted=came, received=came, sender=sender[order],
-                        receiver=receiver[order], size=0, tag=tag[order], communicator=NOBODY)  # fmt: skip
-
-
-def _small(number: Any) -> bool:
-    """Return whether *number* fits a tag."""
-    return isinstance(number, int) and abs(number) < 2**63
 
 
 def calls_in_order(begin: Array, end: Array, where: Array, region: Array, phase: Array) -> dict[str, Array]:

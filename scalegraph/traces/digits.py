@@ -9,20 +9,22 @@ import numpy as np
 from scalegraph.traces.kinds import Array
 
 _NEWLINE, _COLON, _MINUS, _ZERO = 10, 58, 45, 48
-_MOST = 20  # digits of a 64-bit number and a sign
+_MOST = 20  # digits of a 64-bit number
 
 
 @dataclass(frozen=True)
 class Numbers:
     """Numbers of some lines: *values* of all, the place of each line's first, and how many each line has.
 
-    *bad* is the first line (from 0) that holds anything but numbers, or -1; what follows it is left out.
+    *bad* is the first line (from 0) that holds anything but numbers, or -1; what follows it is left out. Numbers from
+    2^63 to 2^64 stand as what the same 64 bits are with a sign; *wrapped* of the values do.
     """
 
     values: Array
     starts: Array
     counts: Array
     bad: int = -1
+    wrapped: int = 0
 
 
 def parse(block: bytes) -> Numbers:
@@ -36,22 +38,24 @@ def parse(block: bytes) -> Numbers:
     line = np.cumsum(np.r_[False, line_end[:-1]])
     negative = (text[np.minimum(begins, len(text) - 1)] == _MINUS) & (ends > begins)
     lengths = ends - begins - negative
-    values = np.zeros(len(ends), np.int64)
+    unsigned = np.zeros(len(ends), np.uint64)
     wrong = (lengths < 1) | (lengths > _MOST)
-    scale = np.int64(1)
-    for place in range(min(int(lengths.max(initial=0)), _MOST - 1)):
+    for place in range(min(int(lengths.max(initial=0)), _MOST)):
         rows = np.flatnonzero(lengths > place)
-        digit = text[ends[rows] - 1 - place].astype(np.int64) - _ZERO
-        wrong[rows] |= (digit < 0) | (digit > 9)
-        values[rows] += digit * scale
-        if place < 18:
-            scale *= np.int64(10)
-    wrong |= lengths > 19
+        digit = text[ends[rows] - 1 - place] - np.uint8(_ZERO)  # below 0 is far above 9
+        wrong[rows] |= digit > 9
+        unsigned[rows] += digit * np.uint64(10**place)
+    # one digit more than there can be: it is 1, and the sum has not gone past 2^64
+    longest = np.flatnonzero(lengths == _MOST)
+    wrong[longest] |= (text[begins[longest] + negative[longest]] != _ZERO + 1) | (unsigned[longest] < 10**19)
+    wrong |= negative & (unsigned > 2**63)
+    values = unsigned.view(np.int64)
     np.negative(values, out=values, where=negative)
+    wrapped = int(np.count_nonzero(~negative & (values < 0)))
     bad = int(line[np.argmax(wrong)]) if wrong.any() else -1
     counts = np.bincount(line)
     if bad >= 0:
         counts = counts[:bad]
         values = values[: int(counts.sum())]
     starts = np.cumsum(np.r_[0, counts[:-1]]) if len(counts) else counts
-    return Numbers(values, starts.astype(np.int64), counts, bad)
+    return Numbers(values, starts.astype(np.int64), counts, bad, wrapped)

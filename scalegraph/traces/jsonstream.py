@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from scalegraph.traces.formats import Reading
 from scalegraph.traces.text import blocks
 
 _SPACE = " \t\r\n"
+# times of which a double would lose nanoseconds: then such numbers are decoded as `Decimal`
+_LONG_TIME = re.compile(r'"ts"\s*:\s*-?\d{13,}\.\d')
 _LARGEST = 32 << 20  # characters of one value; definitions of ScaleGraph are the largest there are
 
 
@@ -22,7 +26,7 @@ class JsonStream:
         self._blocks = blocks(reading)
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._text, self._at, self._ended = "", 0, False
-        self._decode = json.JSONDecoder().raw_decode
+        self._decode, self._exact = json.JSONDecoder().raw_decode, False
         self.line = 1
         self.broken = False
 
@@ -38,6 +42,8 @@ class JsonStream:
             self._ended = True
             self.fail("text in UTF-8 was expected")
             return False
+        if not self._exact and _LONG_TIME.search(more):
+            self._decode, self._exact = json.JSONDecoder(parse_float=_exactly).raw_decode, True
         self._text, self._at = self._text[self._at :] + more, 0
         self._ended = data is None
         return data is not None
@@ -114,3 +120,8 @@ class JsonStream:
             value = self.value()
             if not self.broken:
                 yield value
+
+
+def _exactly(text: str) -> float | Decimal:
+    """Return the number that *text* says, as a `Decimal` if it has more digits than a double holds."""
+    return Decimal(text) if len(text) > 16 else float(text)

@@ -75,7 +75,8 @@ class Records:
     def communicator(self, line: str, number: int) -> None:
         """Take a line that defines a communicator: c:application:number:size:member:.."""
         parts = line.strip().split(":")[1:]
-        if len(parts) < 3 or not all(part.isdigit() for part in parts) or len(parts) != 3 + int(parts[2]):
+        whole = all(part.removeprefix("-").isdigit() for part in parts)  # the member -1 is nobody
+        if len(parts) < 3 or not whole or len(parts) != 3 + int(parts[2]):
             self._reading.broken("a communicator was expected: c:application:number:size:member:..", line=number)
             return
         application, name = int(parts[0]), f"{parts[0]}.{parts[1]}"
@@ -101,6 +102,7 @@ class Records:
         kind = values[starts]
         for number, name in ((1, "states"), (2, "events"), (3, "communications")):
             self._read[name] += int((kind == number).sum())
+        self._builder.note("records of type 4, of global operations", int((kind == 4).sum()))
         self._states(values, starts[kind == 1])
         self._events(values, starts[kind == 2], counts[kind == 2])
         self._messages(values, starts[kind == 3])

@@ -122,3 +122,69 @@ def test_events_that_lack_something_are_counted(tmp_path: Path, event: Any) -> N
     trace = load(tmp_path, [event])
     assert sum(note.count for note in trace.meta.notes) == 1
     assert sum(trace.counts().values()) == 0
+
+
+def arrow(phase: str, ts: float, tid: int, **more: Any) -> dict[str, Any]:
+    return {"ph": phase, "name": "n", "cat": "k", "id": "0x7", "ts": ts, "pid": 1, "tid": tid, **more}
+
+
+def messages(trace: Trace) -> list[tuple[int, int, int, int, int]]:
+    columns = trace.columns("messages")
+    names = ("sent", "received", "sender", "receiver", "tag")
+    return list(zip(*(columns[name].tolist() for name in names), strict=True))
+
+
+def test_ends_of_arrows_may_stand_in_any_order_of_the_file(tmp_path: Path) -> None:
+    events = [arrow("f", 9, 2), arrow("s", 3, 1), arrow("f", 4, 2, id=8), arrow("t", 5, 3)]
+    trace = load(tmp_path, events)
+    locations = {location.name: number for number, location in enumerate(trace.definitions.locations)}
+    one, two, three = (locations[f"1:{tid}"] for tid in (1, 2, 3))
+    assert sorted(messages(trace)) == [(3000, 5000, one, three, 7), (5000, 9000, three, two, 7)]
+    assert [(note.what, note.count) for note in trace.meta.notes] == [("flows that do not begin", 1)]
+
+
+def test_arrows_of_one_name_and_id_end_in_the_order_in_which_they_begin(tmp_path: Path) -> None:
+    trace = load(tmp_path, [arrow(phase, ts, 1) for ts, phase in enumerate("fsssffs")])
+    assert [row[:2] for row in messages(trace)] == [(1000, 4000), (2000, 5000)]
+    notes = {note.what: note.count for note in trace.meta.notes}
+    assert notes == {"flows that do not begin": 1, "flows that do not end": 2}
+
+
+def test_whole_events_are_tied_by_their_flags(tmp_path: Path) -> None:
+    tied = {"bind_id": "0x9", "name": "n", "pid": 1, "ph": "X", "dur": 1}
+    trace = load(tmp_path, [{**tied, "ts": 5, "tid": 2, "flow_in": True}, {**tied, "ts": 1, "tid": 1, "flow_out": True},
+                            {**tied, "ts": 7, "tid": 2}])  # fmt: skip
+    assert messages(trace) == [(1000, 5000, 1, 0, 9)]
+    assert trace.count("calls") == 6
+
+
+def test_ends_of_spans_may_stand_in_any_order_and_ids_hold_where_they_say(tmp_path: Path) -> None:
+    def end(phase: str, ts: float, pid: int, **of: Any) -> dict[str, Any]:
+        return {"ph": phase, "name": "load", "cat": "c", "ts": ts, "pid": pid, "tid": 1, **of}
+
+    trace = load(
+        tmp_path,
+        [
+            end("e", 9, 2, id="0x1"), end("b", 1, 1, id="0x1"),  # everywhere
+            end("b", 2, 1, id2={"local": 1}), end("e", 8, 2, id2={"local": 1}), end("e", 5, 1, id2={"local": 1}),
+            end("S", 3, 1, id=1, name="x"), end("F", 4, 1, id=1, name="y"),
+        ],
+    )  # fmt: skip
+    columns = trace.columns("states")
+    assert list(zip(columns["begin"].tolist(), columns["end"].tolist(), strict=True)) == [(1000, 9000), (2000, 5000)]
+    notes = {note.what: note.count for note in trace.meta.notes}
+    assert notes == {"asynchronous spans that do not end": 1, "asynchronous spans that end without a beginning": 2}
+
+
+def test_nanoseconds_since_the_epoch_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    inner = '{"ph":"X","name":"in","pid":1,"tid":1,"ts":1712195495406752.751,"dur":0.125}'
+    outer = '{"ph":"X","name":"out","pid":1,"tid":1,"ts":1712195495406752.750,"dur":0.126}'
+    counter = '{"ph":"C","name":"c","pid":1,"ts":1712195495406752.751,"args":{"v":1712195495406752.5}}'
+    path.write_text(f"[{inner},{outer},{counter}]")
+    trace = read(path)
+    start = 1712195495406752750
+    assert calls(trace) == [(start, "+", "out"), (start + 1, "+", "in"), (start + 126, "-", "in"),
+                            (start + 126, "-", "out")]  # fmt: skip
+    assert trace.columns("counters")["value"].tolist() == [1712195495406752.5]
+    assert checking.check(trace).holds

@@ -106,8 +106,27 @@ def test_a_header_that_is_none_is_refused(tmp_path: Path, header: str) -> None:
 def test_numbers_are_read_to_the_last_bit() -> None:
     text = b"9223372036854775807:-9223372036854775808:0\n-1\n12:x\n5\n"
     found = parse(text)
+    assert found.wrapped == 0
     assert found.values.tolist() == [2**63 - 1, -(2**63), 0, -1]
     assert (found.counts.tolist(), found.starts.tolist(), found.bad) == ([3, 1], [0, 3], 2)
+
+
+def test_numbers_without_a_sign_keep_their_bits() -> None:
+    found = parse(b"9223372036854775808:18446744073709551615:9999999999999999999\n")
+    assert found.values.view("u8").tolist() == [2**63, 2**64 - 1, 9999999999999999999]
+    assert (found.bad, found.wrapped) == (-1, 3)
+    for text in (b"18446744073709551616", b"99999999999999999999", b"-9223372036854775809", b"100000000000000000000"):
+        assert parse(text).bad == 0
+
+
+def test_old_traces_have_communicators_of_nobody_and_counters_without_sign(tmp_path: Path) -> None:
+    header = "#Paraver (26/01/04 at 16:35):1000:4:1:2(1:1,1:2),2\n"
+    records = "c:1:91:2:1:2\nc:1:92:1:-1\n2:1:1:1:1:10:42000050:11307243107305783794\n4:2:1:2:1:10:91:32:0:10:0\n"
+    trace = read(put(tmp_path, records, header))
+    assert [communicator.members for communicator in trace.definitions.communicators] == [(0, 1), (-1,)]
+    assert trace.columns("counters")["exact"].view("u8").tolist() == [11307243107305783794]
+    assert [note.count for note in trace.meta.notes if "2^63" in note.what or "type 4" in note.what] == [1, 1]
+    assert trace.meta.ticks_per_second == 10**6
 
 
 def test_totals_are_those_of_a_direct_count(data: Path) -> None:
