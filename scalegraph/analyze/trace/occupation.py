@@ -34,15 +34,18 @@ class StateSums:
 
 
 def state_sums(
-    trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None, cancel: CancelToken | None = None
-) -> StateSums | None:
-    """Return the ticks of the shares of *trace*, or of its states if it has none; None without either.
+    trace: Trace,
+    begin: int,
+    end: int,
+    locations: Sequence[int] | None = None,
+    cancel: CancelToken | None = None,
+    *,
+    kind: str = "shares",
+) -> StateSums:
+    """Return the ticks of the shares of *trace*, or of its states (*kind*).
 
     States tell no region: their ticks are in that for none. Of states that overlap in a location each counts in full.
     """
-    kind = "shares" if trace.count("shares") else "states"
-    if not trace.count(kind):
-        return None
     count, regions = len(trace.definitions.locations), len(trace.definitions.regions)
     chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
     place = np.full(count, -1, np.int64)

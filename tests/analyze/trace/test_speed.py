@@ -129,20 +129,17 @@ def test_tasks_run_from_where_they_are_switched_to() -> None:
 
 def test_states_and_shares_are_summed_over_any_interval() -> None:
     trace = build({"states": [(0, 10, 0, 0), (10, 90, 0, 1), (5, 80, 1, 0)]}, end=100)
-    sums = state_sums(trace, 8, 50)
-    assert sums is not None
+    sums = state_sums(trace, 8, 50, kind="states")
     assert sums.by_location.tolist() == [[2, 42], [40, 0]]
     assert sums.by_region[:, -1].tolist() == [44, 40]
     shared = build({"shares": [(0, 100, 0, 0, 1, 75), (0, 100, 0, 1, 2, 25), (100, 104, 0, 1, 2, 4)]})
     sums = state_sums(shared, 0, 104)
-    assert sums is not None
     assert sums.by_location[:, 0].tolist() == [75, 29]
     assert sums.by_region.tolist() == [[0, 75, 0, 0], [0, 0, 29, 0]]
     half = state_sums(shared, 50, 102, [0])
-    assert half is not None
     assert half.by_location[:, 0].tolist() == [37.5, 14.5]
     assert half.covered.tolist() == [52]
-    assert state_sums(build({"marks": [(1, 0, 0, 0)]}), 0, 1) is None
+    assert state_sums(build({"marks": [(1, 0, 0, 0)]}), 0, 1).covered.tolist() == [0, 0]
 
 
 def test_durations_are_of_whole_calls_and_the_histogram_holds_each_once() -> None:
@@ -173,6 +170,5 @@ def test_phases_never_overlap_and_stay_inside(trace: Trace, data: st.DataObject)
 
 def test_state_without_a_name_is_left_out() -> None:
     trace = build({"states": [(0, 10, 0, 5)]}, Definitions(locations=[Location("a")], states=[State("busy")]))
-    sums = state_sums(trace, 0, 10)
-    assert sums is not None
+    sums = state_sums(trace, 0, 10, kind="states")
     assert sums.covered.tolist() == [0]

@@ -1,0 +1,171 @@
+"""How much of each location's time was busy, stalled, communicating .. in an interval, exact where it is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.occupation import state_sums
+from scalegraph.analyze.trace.profile import by_region, call_sums
+from scalegraph.base.cancel import CancelToken
+from scalegraph.traces import activities
+from scalegraph.traces.activities import ACTIVITIES, BUSY, COMMUNICATION, IDLE, MEMORY_STALL, OTHER, PRIMITIVE
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.layers import sources
+from scalegraph.traces.model import Trace
+
+OVERHEAD = (MEMORY_STALL, PRIMITIVE, COMMUNICATION)
+
+
+@dataclass(frozen=True)
+class ActivitySums:
+    """Ticks in [*begin*, *end*) by activity (`activities.ACTIVITIES`) and location, shape (6, locations).
+
+    *by_region* has shape (6, regions + 1), the last for no region. *source* is what they were taken from: ``shares``,
+    ``states`` or ``calls``.
+    """
+
+    begin: int
+    end: int
+    locations: Array
+    ticks: Array
+    by_region: Array
+    source: str
+
+    @property
+    def length(self) -> int:
+        """Ticks of the interval."""
+        return self.end - self.begin
+
+    @property
+    def available(self) -> int:
+        """Ticks of all locations together."""
+        return self.length * len(self.locations)
+
+    @property
+    def totals(self) -> Array:
+        """Ticks of each activity over all locations."""
+        totals: Array = self.ticks.sum(axis=1)
+        return totals
+
+
+def activity_sums(
+    trace: Trace,
+    calls: Callable[[], CallTable],
+    begin: int,
+    end: int,
+    locations: Sequence[int] | None = None,
+    cancel: CancelToken | None = None,
+) -> ActivitySums | None:
+    """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace tells nothing of it.
+
+    It comes from shares or states of the trace; without either from the innermost region, where what is outside every
+    region is idle, and only then *calls* is asked for. As in the level of detail (`traces.lod`).
+    """
+    source = next(iter(sources(trace)), None)
+    if source is None:
+        return None
+    size, regions = len(ACTIVITIES), trace.definitions.regions
+    if source == "calls":
+        sums = call_sums(calls(), trace, begin, end, locations, cancel)
+        exclusive = by_region(sums, len(regions))[0].astype(np.float64)
+        of = activities.of_regions(regions)
+        outside = (end - begin) - exclusive.sum(axis=0)
+        where = np.zeros((size, len(regions) + 1))
+        where[of, np.arange(len(regions))] = exclusive.sum(axis=1)
+        where[IDLE, -1] = outside.sum()
+        ticks = _gathered(exclusive, of, size)
+        ticks[IDLE] += outside
+        return ActivitySums(begin, end, sums.locations, ticks, where, source)
+    found = state_sums(trace, begin, end, locations, cancel, kind=source)
+    of = activities.of_states(trace.definitions.states, trace.meta)
+    return ActivitySums(begin, end, found.locations, _gathered(found.by_location, of, size),
+                        _gathered(found.by_region, of, size), source)  # fmt: skip
+
+
+def _gathered(rows: Array, of: Array, size: int) -> Array:
+    """Return the sums of the *rows* (n, ..) that have the same number in *of* (n), shape (size, ..)."""
+    made = np.zeros((size, *rows.shape[1:]))
+    np.add.at(made, of, rows)
+    return made
+
+
+def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
+    """Return a row for each activity that was met.
+
+    Columns: ``activity``, ``mean``: locations in it at a time, ``share`` of their time, ``time_s``. What is not
+    told (a gap between states) is ``not known``; so the shares add up to 1. *second* is ticks per second.
+    """
+    rows = [(title, float(ticks)) for title, ticks in zip(activities.TITLES, sums.totals, strict=True) if ticks > 0]
+    unknown = sums.available - float(sums.totals.sum())
+    if unknown > 1e-9 * sums.available:
+        rows.append(("not known", unknown))
+    table = pd.DataFrame(rows, columns=pd.Index(("activity", "ticks")))
+    table["mean"] = table["ticks"] / sums.length if sums.length else np.nan
+    table["share"] = table["ticks"] / sums.available if sums.available else np.nan
+    table["time_s"] = table.pop("ticks") / second
+    return table
+
+
+def by_location(sums: ActivitySums, trace: Trace) -> pd.DataFrame:
+    """Return a row for each location: ``location``, ``name``, seconds of each activity, and shares of the interval.
+
+    ``busy_share``, ``overhead_share`` (memory stall, primitives, communication), ``idle_share``; what is left is other
+    or not known.
+    """
+    second = trace.meta.ticks_per_second
+    table = pd.DataFrame({"location": sums.locations})
+    table["name"] = [trace.definitions.locations[n].name or f"location {n}" for n in sums.locations.tolist()]
+    for name, ticks in zip(ACTIVITIES, sums.ticks, strict=True):
+        table[f"{name}_s"] = ticks / second
+    length = sums.length or np.nan
+    table["busy_share"] = sums.ticks[BUSY] / length
+    table["overhead_share"] = sums.ticks[list(OVERHEAD)].sum(axis=0) / length
+    table["idle_share"] = sums.ticks[IDLE] / length
+    return table
+
+
+@dataclass(frozen=True)
+class Efficiencies:
+    """Shares from 0 to 1, 1 is best; NaN where not known. *parallel* is *balance* times *transfer*.
+
+    *parallel*: busy time over available time. *balance*: mean over greatest busy time of a location. *transfer*:
+    greatest busy time over the length of the interval. *memory*: busy over busy and memory stalls. *synchronisation*:
+    what is not spent in primitives of all that is not idle. *communication*: what is not spent in communication, and
+    *presence*: what is not idle, of all that is known. Busy includes other here: it is no loss that is known.
+    """
+
+    parallel: float
+    balance: float
+    transfer: float
+    memory: float
+    synchronisation: float
+    communication: float
+    presence: float
+
+
+def efficiencies(sums: ActivitySums) -> Efficiencies:
+    """Return the efficiencies of all locations of *sums*."""
+    busy = sums.ticks[BUSY] + sums.ticks[OTHER]
+    total = sums.totals
+    working = float(busy.sum())
+    known = float(total.sum())
+    active = known - float(total[IDLE])
+    most = float(busy.max()) if len(busy) else 0.0
+    return Efficiencies(
+        _ratio(working, sums.available),
+        _ratio(working, most * len(busy)),
+        _ratio(most, sums.length),
+        _ratio(working, working + float(total[MEMORY_STALL])),
+        _ratio(active - float(total[PRIMITIVE]), active),
+        _ratio(known - float(total[COMMUNICATION]), known),
+        _ratio(active, known),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")

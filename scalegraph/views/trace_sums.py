@@ -1,0 +1,116 @@
+"""Sums over the chosen part of a trace that several views show: made once and kept with the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from scalegraph.analyze.trace import activity, profile
+from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.work import Counted
+from scalegraph.base.units import si
+from scalegraph.traces.model import Trace
+from scalegraph.views.figure import Axis
+from scalegraph.views.trace_common import Window, damage_notes
+from scalegraph.views.trace_data import TraceData
+
+_KEPT: Final = 6  # sums of intervals that are kept
+_T = TypeVar("_T")
+
+NO_CALLS = (
+    "This trace has no calls of regions. Simulate with --trace=regions, or record them: a profiler's function or"
+    " region instrumentation writes them."
+)
+NO_ACTIVITY = (
+    "This trace tells neither what locations did nor which regions they were in, so nothing is known of how busy they"
+    " were. Simulate with --trace=regions, or record states or regions."
+)
+
+
+def remembered(data: TraceData, key: str, make: Callable[[], _T]) -> _T:
+    """Return what *make* made for *key* of this trace; of those that belong to intervals the last few are kept."""
+    if key not in data.memo:
+        data.memo[key] = make()
+        intervals = [name for name in data.memo if name.startswith("interval ")]
+        for name in intervals[:-_KEPT]:
+            del data.memo[name]
+    found: _T = data.memo[key]
+    return found
+
+
+def calls(data: TraceData) -> CallTable:
+    """Return the calls of the trace, matched."""
+    return remembered(data, "calls", lambda: CallTable(data.trace))
+
+
+def call_sums(chosen: Window) -> profile.CallSums:
+    """Return the sums by call path of the chosen time and locations."""
+    return remembered(
+        chosen.data,
+        _key("calls", chosen),
+        lambda: profile.call_sums(calls(chosen.data), chosen.data.trace, chosen.begin, chosen.end, chosen.locations),
+    )
+
+
+def activity_sums(chosen: Window) -> activity.ActivitySums | None:
+    """Return the activities of the chosen time and locations; None if the trace tells nothing of them."""
+    data = chosen.data
+    return remembered(
+        data,
+        _key("activity", chosen),
+        lambda: activity.activity_sums(data.trace, lambda: calls(data), chosen.begin, chosen.end, chosen.locations),
+    )
+
+
+def counted(data: TraceData, metric: int) -> Counted:
+    """Return how far *metric* had counted at any time."""
+    return remembered(data, f"counted {metric}", lambda: Counted(data.trace, metric))
+
+
+def _key(what: str, chosen: Window) -> str:
+    return f"interval {what} {chosen.begin} {chosen.end} {hash(chosen.locations)}"
+
+
+def call_notes(data: TraceData) -> tuple[str, ...]:
+    """Return what must be said of calls whose other end the trace lacks."""
+    table, notes = calls(data), []
+    if table.lone:
+        what = "leave of a region has" if table.lone == 1 else "leaves of regions have"
+        notes.append(f"{table.lone:,} {what} no enter and count in no region.")
+    if table.endless:
+        what = "call is" if table.endless == 1 else "calls are"
+        notes.append(f"{table.endless:,} {what} never left and last to the end of the run.")
+    return tuple(notes)
+
+
+def notes(chosen: Window, *more: str) -> tuple[str, ...]:
+    """Return the notes of a view: which part is shown, *more*, and what could not be read."""
+    return (f"Shown: {chosen.words}.", *(one for one in more if one), *damage_notes(chosen.data))
+
+
+def time_axis() -> Axis:
+    """Return the axis of time."""
+    return Axis("time from the start of the run", "s")
+
+
+def place(file: str, line: int) -> str:
+    """Return a place in the program text: ``solve.c:12``."""
+    return f"{file}:{line}" if file and line else file
+
+
+def known(value: float) -> float | None:
+    """Return *value*, None where it is not a number."""
+    return float(value) if value == value and abs(value) != float("inf") else None
+
+
+def located(trace: Trace, count: int) -> str:
+    """Return ``4 locations`` in the words of the trace: processors, threads, processes."""
+    kinds = {location.kind for location in trace.definitions.locations}
+    word = kinds.pop() if len(kinds) == 1 else "location"
+    plural = {"process": "processes"}.get(word, f"{word}s")
+    return f"{count} {word if count == 1 else plural}"
+
+
+def tick_tip(seconds: float, share: float) -> str:
+    """Return a time and its share for a tip: ``1.2345 ms, 12.3 %``."""
+    return f"{si(seconds, 's', 6)}, {100 * share:.3g}\u00a0%"
