@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -100,7 +101,7 @@ def place(file: str, line: int) -> str:
 
 def known(value: float) -> float | None:
     """Return *value*, None where it is not a number."""
-    return float(value) if value == value and abs(value) != float("inf") else None
+    return float(value) if math.isfinite(value) else None
 
 
 def located(trace: Trace, count: int) -> str:
@@ -109,6 +110,15 @@ def located(trace: Trace, count: int) -> str:
     word = kinds.pop() if len(kinds) == 1 else "location"
     plural = {"process": "processes"}.get(word, f"{word}s")
     return f"{count} {word if count == 1 else plural}"
+
+
+def prefix(largest: float, unit: str) -> tuple[float, str]:
+    """Return by what to divide values up to *largest*, and their unit then: ``(1e-3, "ms")``."""
+    if not unit or not 0 < largest < float("inf"):
+        return 1.0, unit
+    powers = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
+    power = max(-4, min(6, math.floor(math.log10(largest) / 3)))
+    return 1000.0**power, f"{powers[power]}{unit}"
 
 
 def tick_tip(seconds: float, share: float) -> str:
