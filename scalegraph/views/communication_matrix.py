@@ -153,6 +153,6 @@ VIEW = View(
         Option("value", "Value", "choice", None, tuple(_VALUES),
                description="what the cells show; otherwise bytes, or time of waits"),
     ),
-    order=380,
+    order=80,
     subject="trace",
 )  # fmt: skip

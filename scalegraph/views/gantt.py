@@ -9,7 +9,7 @@ from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.messages import groups
 from scalegraph.base.units import si
 from scalegraph.traces import activities
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_sums, trace_tracks
 from scalegraph.views.figure import Axis, Bars, Figure, Key, LaneTrack, Plot, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -40,7 +40,7 @@ def _make(data: TraceData, detail: object = "three", **options: object) -> Figur
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums),
         (
-            Timeline(trace_sums.time_axis(), chosen.begin_s, chosen.end_s, (_lanes(chosen, of, named, ticks),),
+            Timeline(trace_tracks.TIME, chosen.begin_s, chosen.end_s, (_lanes(chosen, of, named, ticks),),
                      limits=(0.0, data.length)),
             _bars(chosen, sums, named, ticks),
         ),
@@ -61,7 +61,7 @@ def _lanes(chosen: Window, of: np.ndarray, named: tuple[tuple[str, str], ...], t
     return LaneTrack(
         tuple(data.location_name(number) for number in chosen.locations),
         chosen.locations,
-        data.seconds(np.asarray(found.edges)),
+        np.clip(data.seconds(np.asarray(found.edges)), chosen.begin_s, chosen.end_s),
         np.broadcast_to(np.arange(len(named), dtype=np.int32), shares.shape),
         shares,
         tuple(Key(name, role, seconds=float(ticks[n].sum()) / second) for n, (name, role) in enumerate(named)),
@@ -121,7 +121,7 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
 VIEW = View(
     "gantt",
     _TITLE,
-    "Over time",
+    "Timeline",
     "When each processor is busy, has overhead or is idle, and how much of its time each takes.",
     _make,
     (
@@ -129,7 +129,7 @@ VIEW = View(
         Option("detail", "Detail", "choice", "three", ("three", "all"),
                description="busy, overhead and idle, or every activity"),
     ),
-    order=330,
+    order=30,
     subject="trace",
     window=True,
 )  # fmt: skip

@@ -131,7 +131,7 @@ VIEW = View(
         Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),
                description="shares of what could be lost, or the utilisation of each location"),
     ),
-    order=370,
+    order=75,
     several=True,
     subject="trace",
 )  # fmt: skip

@@ -69,11 +69,12 @@ def _related(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> pd.
         below[up] |= on[above[up]]
         leads[above[up][on[up]]] = True
         above[up] = paths.parent[above[up]]
-    return table[(below | leads)[table["path"].to_numpy(np.int64)]]
+    keep = (below | leads)[table["path"].to_numpy(np.int64)]
+    return table[pd.Series(keep, index=table.index)]
 
 
 def _sentence(table: pd.DataFrame) -> str:
-    dearest = table.loc[table["exclusive_s"].idxmax()]
+    dearest = table.sort_values("exclusive_s", ascending=False, kind="stable").iloc[0]
     by_path = {row["path"]: row for row in table[["path", "parent", "name"]].to_dict("records")}
     names, at = [], dearest["path"]
     while at in by_path:
@@ -95,6 +96,6 @@ VIEW = View(
         Option("least", "At least", "float", 0.0, unit="%", minimum=0.0, maximum=100.0,
                description="leave out call paths with a smaller inclusive share of the time"),
     ),
-    order=360,
+    order=65,
     subject="trace",
 )  # fmt: skip

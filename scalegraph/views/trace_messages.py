@@ -112,7 +112,8 @@ def _times(sizes: pd.DataFrame) -> Plot:
 def _messages(table: pd.DataFrame, by: str) -> Table:
     made = [
         Row((*_key(row, by), int(row["messages"]), float(row["bytes"]), float(row["mean_size"]), float(row["largest"]),
-             known(float(row["latency_mean_s"])), known(float(row["latency_most_s"])), known(float(row["bandwidth"]))))
+             known(float(row["latency_mean_s"])), known(float(row["latency_most_s"])),
+             known(float(row["bandwidth"]) / 1e6)))
         for row in table.head(_MOST).to_dict("records")
     ]  # fmt: skip
     return Table(
@@ -124,7 +125,7 @@ def _messages(table: pd.DataFrame, by: str) -> Table:
             Column("largest", "B"),
             Column("mean time", "s"),
             Column("longest", "s"),
-            Column("bandwidth", "B/s"),
+            Column("bandwidth", "MB/s"),
         ),
         tuple(made),
     )
@@ -169,6 +170,6 @@ VIEW = View(
         *trace_common.COMMON[:3],
         Option("by", "By", "choice", "pair", tuple(messages.BY), description="what a row of the table stands for"),
     ),
-    order=390,
+    order=85,
     subject="trace",
 )  # fmt: skip

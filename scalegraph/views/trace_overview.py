@@ -57,7 +57,7 @@ def _make(data: TraceData) -> Figure:
         trace_common.title(data, _TITLE),
         text,
         tuple(table for table in tables if table.rows),
-        notes=trace_common.damage_notes(data),
+        notes=trace_common.usual_notes(data),
     )
 
 
@@ -78,6 +78,6 @@ VIEW = View(
     "Trace",
     "Program, clock, locations and events of a trace, and what of it was not understood.",
     _make,
-    order=300,
+    order=100,
     subject="trace",
 )

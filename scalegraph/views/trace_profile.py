@@ -158,6 +158,6 @@ VIEW = View(
         Option("bars", "Bars", "int", _BARS, description="how many of the dearest regions get a bar", minimum=1,
                maximum=60),
     ),
-    order=350,
+    order=60,
     subject="trace",
 )  # fmt: skip

@@ -11,8 +11,7 @@ from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.work import Counted
 from scalegraph.base.units import si
 from scalegraph.traces.model import Trace
-from scalegraph.views.figure import Axis
-from scalegraph.views.trace_common import Window, damage_notes
+from scalegraph.views.trace_common import Window, usual_notes
 from scalegraph.views.trace_data import TraceData
 
 _KEPT: Final = 6  # sums of intervals that are kept
@@ -86,12 +85,7 @@ def call_notes(data: TraceData) -> tuple[str, ...]:
 
 def notes(chosen: Window, *more: str) -> tuple[str, ...]:
     """Return the notes of a view: which part is shown, *more*, and what could not be read."""
-    return (f"Shown: {chosen.words}.", *(one for one in more if one), *damage_notes(chosen.data))
-
-
-def time_axis() -> Axis:
-    """Return the axis of time."""
-    return Axis("time from the start of the run", "s")
+    return (f"Shown: {chosen.words}.", *(one for one in more if one), *usual_notes(chosen.data))
 
 
 def place(file: str, line: int) -> str:

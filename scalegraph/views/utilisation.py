@@ -8,10 +8,10 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import activity
 from scalegraph.base.units import significant
 from scalegraph.traces.activities import ACTIVITIES
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_sums, trace_tracks
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Area, AreaTrack, Axis, Column, Figure, Floats, Mark, Row, Table, Timeline
-from scalegraph.views.trace_common import Window, activity_keys, region_keys
+from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
 
@@ -45,7 +45,7 @@ def _make(data: TraceData, by: object = "activity", **options: object) -> Figure
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums),
         (
-            Timeline(trace_sums.time_axis(), chosen.begin_s, chosen.end_s, (track,), limits=(0.0, data.length)),
+            Timeline(trace_tracks.TIME, chosen.begin_s, chosen.end_s, (track,), limits=(0.0, data.length)),
             Table(
                 (Column("activity"), Column("mean count"), Column("share", "%", "busy"), Column("time", "s")),
                 tuple(
@@ -73,17 +73,18 @@ def _areas(chosen: Window, layer: str) -> tuple[Floats, tuple[Area, ...]]:
     data = chosen.data
     codes = data.timeline.layers[layer].codes
     found = data.timeline.totals(layer, chosen.begin, chosen.end, chosen.width, list(chosen.locations))
-    edges, values = data.seconds(np.asarray(found.edges)), np.asarray(found.values, np.float64)
+    edges = np.clip(data.seconds(np.asarray(found.edges)), chosen.begin_s, chosen.end_s)
+    values = np.asarray(found.values, np.float64)
     if layer == "activity":
         used = [number for number in range(len(codes)) if values[number].any()]
         return edges, tuple(Area(codes[n].name, codes[n].role, values[n]) for n in used)
-    keys = activity_keys(codes) if layer == "state" else region_keys([code.name for code in codes])
+    keys = trace_tracks.keys(chosen, layer)
     weight = values @ np.diff(edges)
     if chosen.regions is not None:
         weight = np.where([code.number in chosen.regions for code in codes], weight, 0.0)
     order = [number for number in np.argsort(-weight, kind="stable").tolist() if weight[number] > 0]
     first, rest = order[:_TOLD_APART], order[_TOLD_APART:]
-    series = [Area(codes[n].name, keys[n].role, values[n], colour=codes[n].colour, number=codes[n].number)
+    series = [Area(keys[n].name, keys[n].role, values[n], colour=keys[n].colour, number=keys[n].number)
               for n in first]  # fmt: skip
     if rest:
         series.append(Area(f"{len(rest)} others", "muted", values[rest].sum(axis=0)))
@@ -109,7 +110,7 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
 VIEW = View(
     "utilisation",
     _TITLE,
-    "Over time",
+    "Timeline",
     "How many processors are busy, wait for memory, execute primitives, communicate or are idle, over time.",
     _make,
     (
@@ -117,7 +118,7 @@ VIEW = View(
         Option("by", "What", "choice", "activity", ("activity", "state", "region"),
                description="what the areas stand for"),
     ),
-    order=320,
+    order=20,
     subject="trace",
     window=True,
 )  # fmt: skip
