@@ -72,7 +72,7 @@ static int set_places(sg_thread *t, size_t size, const cpu_set_t *set)
         return EINVAL;
     t->places = places;
     if (t == sg_self())
-        sg_yield(sg_now, sg_now->site); /* moves if it must not stay */
+        sg_give_way(sg_now, sg_now->site); /* moves if it must not stay */
     return 0;
 }
 

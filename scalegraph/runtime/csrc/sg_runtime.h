@@ -357,6 +357,8 @@ void sg_turn_slow(sg_processor *p);
 /* Called when a processor has run its quantum ahead of the others, or its thread's time slice has ended. The
  * thread may be on another processor afterwards, as after sg_suspend: read sg_now again. */
 void sg_yield(sg_processor *p, const void *site);
+/* The same whatever the limit is. */
+void sg_give_way(sg_processor *p, const void *site);
 /* Lets the other threads of the running thread's processor run first. */
 void sg_pass(const void *site);
 /* The running thread waits until sg_wake. The time for which its processor finds nothing else to do is

@@ -294,10 +294,8 @@ static inline bool has_other(const sg_processor *p)
     return SG_UNLIKELY(p->ready.head != NULL) && p->ready.head->ready_at <= p->clock;
 }
 
-void sg_yield(sg_processor *p, const void *site)
+void sg_give_way(sg_processor *p, const void *site)
 {
-    if (SG_UNLIKELY(sg->attention != 0) && sg_trace_yield(p))
-        return;
     p->site = site;
     if (SG_UNLIKELY(p->clock >= SG_TRAP)) {
         sg_whatif_block(p, site);
@@ -318,12 +316,18 @@ void sg_yield(sg_processor *p, const void *site)
     sg_refresh_limit(p);
 }
 
+void sg_yield(sg_processor *p, const void *site)
+{
+    if (SG_LIKELY(sg->attention == 0) || !sg_trace_yield(p))
+        sg_give_way(p, site);
+}
+
 void sg_pass(const void *site)
 {
     sg_processor *p = sg_now;
     if (has_other(p))
         p->slice_end = p->clock;
-    sg_yield(p, site);
+    sg_give_way(p, site);
 }
 
 /* The running thread has left `p` for now, or for good. */

@@ -17,12 +17,13 @@ enum { MAX_REGIONS = 64, MOST_RECORDS = 2 * SG_REGION_DEPTH + 64, END_RECORDS = 
 
 /* A processor. */
 typedef struct lane {
-    const sg_account *account; /* of the stretch that has not been told */
-    uint64_t from;             /* its beginning */
-    uint64_t limit;            /* the processor's limit without a trace */
-    uint64_t due;              /* time of the next cut */
-    bool on;                   /* within the window */
-    uint64_t ended;            /* time of the last record */
+    const sg_account *account;               /* of the stretch that has not been told */
+    uint64_t from;                           /* its beginning */
+    uint64_t limit;                          /* the processor's limit without a trace */
+    uint64_t due;                            /* time of the next cut */
+    bool on;                                 /* within the window */
+    uint64_t counted;                        /* time up to which it was told what was counted */
+    uint64_t ops, flops, references, misses; /* since then */
     uint32_t depth;
     uint32_t *regions; /* that the processor is in, the outermost first */
     sg_told **told;    /* by region */
@@ -134,10 +135,35 @@ static bool ready(void)
 
 /* ---- the window ---- */
 
+static void add_counts(const sg_processor *p, const sg_share *share)
+{
+    lane *l = &sg->trace->lane[p->id];
+    l->ops += share->ops;
+    l->flops += share->flops;
+    l->references += share->references;
+    l->misses += share->misses;
+}
+
+/* Tells what was counted up to `time`; while a processor waits that is nothing, so that what it does before
+ * and afterwards is told apart from it. */
+static void put_counts(const sg_processor *p, uint64_t time)
+{
+    lane *l = &sg->trace->lane[p->id];
+    bool any = (l->ops | l->flops | l->references | l->misses) != 0;
+    if ((any || l->counted < time) && tells(SG_TRACED_COUNTERS)) {
+        put(p, SG_EVENT_COUNTS, 0, 0, time, l->ops, l->flops);
+        put(p, SG_EVENT_COUNTS, 1, 0, time, l->references, l->misses);
+    }
+    l->counted = time;
+    l->ops = l->flops = l->references = l->misses = 0;
+}
+
 static void turn_on(sg_processor *p, uint64_t time)
 {
     lane *l = &sg->trace->lane[p->id];
     l->on = true;
+    l->counted = time;
+    l->ops = l->flops = l->references = l->misses = 0;
     for (uint32_t i = 0; i < l->depth && tells(SG_TRACED_REGIONS); i++)
         put(p, SG_EVENT_CALL, 1, l->regions[i], time, 0, 0);
 }
@@ -145,6 +171,7 @@ static void turn_on(sg_processor *p, uint64_t time)
 static void turn_off(sg_processor *p, uint64_t time)
 {
     lane *l = &sg->trace->lane[p->id];
+    put_counts(p, time);
     for (uint32_t i = l->depth; i > 0 && tells(SG_TRACED_REGIONS); i--)
         put(p, SG_EVENT_CALL, 2, l->regions[i - 1], time, 0, 0);
     l->on = false;
@@ -205,12 +232,6 @@ static sg_told *told_of(lane *l, uint32_t region)
     return l->told[region];
 }
 
-static void put_counts(sg_processor *p, uint32_t region, uint64_t time, const sg_share *share)
-{
-    put(p, SG_EVENT_COUNTS, 0, region, time, share->ops, share->flops);
-    put(p, SG_EVENT_COUNTS, 1, region, time, share->references, share->misses);
-}
-
 static void put_share(sg_processor *p, const sg_share *share)
 {
     const lane *l = &sg->trace->lane[p->id];
@@ -218,8 +239,9 @@ static void put_share(sg_processor *p, const sg_share *share)
     for (unsigned leaf = 0; leaf < SG_LEAF_COUNT && tells(SG_TRACED_SHARES); leaf++)
         if (share->leaves[leaf] != 0)
             put(p, SG_EVENT_SHARE, leaf, region, p->clock, l->from, share->leaves[leaf]);
-    if (tells(SG_TRACED_COUNTERS))
-        put_counts(p, region, p->clock, share);
+    add_counts(p, share);
+    if (p->clock - l->counted >= sg->trace->interval)
+        put_counts(p, p->clock);
     sg->trace->inexact += share->inexact;
 }
 
@@ -247,6 +269,8 @@ static void cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64
     sg_share share;
     uint64_t from = l->from;
     sg_told_since(told_of(l, l->account->rest.region), l->account, p->clock - from, &share);
+    if (l->on)
+        add_counts(p, &share); /* of references that took no time */
     *begin = from > trace->since ? from : trace->since;
     *end = p->clock < trace->until ? p->clock : trace->until;
     if (*begin < *end) {
@@ -254,8 +278,8 @@ static void cut_idle(sg_processor *p, enum sg_leaf leaf, uint64_t *begin, uint64
             turn_on(p, *begin);
         if (tells(SG_TRACED_SHARES))
             put(p, SG_EVENT_SHARE, leaf, l->account->rest.region, *end, *begin, *end - *begin);
-        if (tells(SG_TRACED_COUNTERS))
-            put_counts(p, l->account->rest.region, *end, &share);
+        put_counts(p, *begin);
+        put_counts(p, *end);
     }
     if (l->on && *end < p->clock)
         turn_off(p, *end > from ? *end : from);
@@ -618,22 +642,16 @@ void sg_trace_open(void)
 }
 
 /* What was counted in regions in which no time has passed since. */
-static void put_remains(sg_processor *p, uint64_t time)
+static void add_remains(const sg_processor *p)
 {
     lane *l = &sg->trace->lane[p->id];
-    sg_share sum = {.ops = 0};
     for (uint32_t region = 0; region < p->accounts_size; region++) {
         sg_share share;
         if (p->accounts[region] == NULL)
             continue;
         sg_told_since(told_of(l, region), p->accounts[region], 0, &share);
-        sum.ops += share.ops;
-        sum.flops += share.flops;
-        sum.references += share.references;
-        sum.misses += share.misses;
+        add_counts(p, &share);
     }
-    if (tells(SG_TRACED_COUNTERS) && (sum.ops | sum.flops | sum.references | sum.misses) != 0)
-        put_counts(p, 0, time, &sum);
 }
 
 /* From the end of the processor's work to the end of the run. */
@@ -643,6 +661,10 @@ static void finish(sg_processor *p, uint64_t end)
     struct sg_trace *trace = sg->trace;
     lane *l = &trace->lane[p->id];
     cut(p);
+    if (l->on) {
+        add_remains(p);
+        put_counts(p, p->clock);
+    }
     if (p->worked && trace->held_count != 0)
         leave_locks(p->last, p);
     follow(p, program, 1, 0);
@@ -657,10 +679,8 @@ static void finish(sg_processor *p, uint64_t end)
     } else {
         last = p->clock;
     }
-    if (!l->on)
-        return;
-    put_remains(p, last);
-    turn_off(p, last);
+    if (l->on)
+        turn_off(p, last);
 }
 
 void sg_trace_finish(uint64_t end)
