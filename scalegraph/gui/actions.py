@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
 
-from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE
+from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, TRACE_ARRANGEMENTS
 from scalegraph.gui.icons import icon
 from scalegraph.gui.theme import Theme
 
@@ -38,11 +38,12 @@ SPECS: Final = (
     Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
     Spec("open_measurements", "Open &measurements…", "File", ("Ctrl+Shift+O",), "open"),
     Spec("open_directory", "Open a &directory of measurements…", "File", ("Ctrl+Alt+O",)),
+    Spec("open_trace", "Open a &trace…", "File", ("Ctrl+Alt+T",)),
     Spec("change_meaning", "Change what the names of this set &mean…", "Edit", ("Ctrl+M",)),
     Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
     Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
     Spec("reveal_study", "Show study in the file manager", "File"),
-    Spec("close_study", "&Close study", "File", ("Ctrl+W",), "close"),
+    Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close"),
     Spec("quit", "&Quit", "File", ("Ctrl+Q",)),
     Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
     Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
@@ -54,7 +55,8 @@ SPECS: Final = (
     Spec("clear_finished", "Clear &finished requests", "Run"),
     *(
         Spec(f"arrange_{name}", f"Arrange: {name}", "View", (str(number),))
-        for number, name in enumerate(ARRANGEMENT_NAMES, 1)
+        for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # of what is in view, a study or a trace: the same keys
+        for number, name in enumerate(names, 1)
     ),
     Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
     Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),

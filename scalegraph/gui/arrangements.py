@@ -84,6 +84,43 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
+TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
+    "Timeline": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("spacetime", "gantt"), 5), Tabs(("utilisation", "counters", "speed"), 2)), 5),
+            Split("below", (Tabs(("waits", "messages", "interval-profile")), Tabs(("trace-source",)))),
+        ),
+    ),
+    "Critical path": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("critical-path", "spacetime"), 3), Tabs(("utilisation",)))),
+            Split("below", (Tabs(("critical-profile", "waits")), Tabs(("trace-source",)))),
+        ),
+    ),
+    "Time by region": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("spacetime",), 3), Tabs(("task-summary",), 2)), 5),
+            Split("below", (Tabs(("interval-profile", "interval-call-tree")), Tabs(("trace-source",)))),
+        ),
+    ),
+    "Communication": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("spacetime",), 3), Tabs(("communication-matrix",), 2)), 5),
+            Split("below", (Tabs(("messages", "message-statistics")), Tabs(("waits",)))),
+        ),
+    ),
+    "Balance": Split(
+        "beside",
+        (
+            Split("below", (Tabs(("gantt", "spacetime")), Tabs(("speed", "utilisation")))),
+            Split("below", (Tabs(("kiviat",)), Tabs(("task-summary", "interval-profile")))),
+        ),
+    ),
+}
 _FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no accounting of where they went
     "beside",
     (
@@ -105,6 +142,8 @@ def layout_of(name: str, *, imported: bool, runs: bool) -> Layout:
     """
     if imported and not runs and name in ("Overview", "Models", "Regions"):
         return _WITHOUT_RUNS
+    if name in TRACE_ARRANGEMENTS:
+        return TRACE_ARRANGEMENTS[name]
     of_set = {"Overview": _FIRST_OF_SET, "Regions": _REGIONS_OF_SET}
     return of_set[name] if imported and name in of_set else ARRANGEMENTS[name]
 

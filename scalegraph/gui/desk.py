@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from scalegraph.base.errors import InputError
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.option_history import OptionHistory, Place
-from scalegraph.gui.studies import StudyHandle
 from scalegraph.views.view import OptionValue, View
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Desk:
     """The views that are open for one study, and the window that holds them."""
 
-    def __init__(self, handle: StudyHandle) -> None:
+    def __init__(self, handle: Handle) -> None:
         self.handle = handle
         self.docks: list[ViewDock] = []
         self.window = _window()  # each desk its own: places are kept by name, and two studies have the same views

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -23,16 +23,23 @@ from scalegraph.gui.field_panel import FieldPanel
 from scalegraph.gui.grid_panel import GridPanel
 from scalegraph.gui.notes_area import NotesArea
 from scalegraph.gui.plot_panel import PlotPanel
+from scalegraph.gui.radar_panel import RadarPanel
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.source_panel import SourcePanel
 from scalegraph.gui.surface_panel import SurfacePanel
 from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.timeline_paint import Picture
+from scalegraph.gui.timeline_panel import TimelinePanel
+from scalegraph.gui.trace_link import TraceLink
 from scalegraph.gui.what_if_state import target_of
 from scalegraph.gui.widgets import elided
-from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 
-PanelWidget: TypeAlias = PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel  # a field is a plot
+PanelWidget: TypeAlias = (
+    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel
+)  # a field is a plot
+Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
@@ -45,6 +52,8 @@ _LEAST: dict[type, tuple[int, int]] = {
     SourcePanel: (520, 220),
     FieldPanel: (380, 260),
     SurfacePanel: (360, 280),
+    TimelinePanel: (420, 160),
+    RadarPanel: (300, 260),
 }
 
 
@@ -67,9 +76,12 @@ class FigureWidget(QWidget):
         study: str | None = None,
         *,
         with_title: bool = True,
+        link: TraceLink | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._pictures: Pictures = {}
+        self._link = link  # of a trace: its time, its marks
         self._selection = selection
         self._theme = theme
         self._study = study
@@ -138,8 +150,12 @@ class FigureWidget(QWidget):
         self._state.say(sentence, fault=True, retry=True)
         self._stack.setCurrentWidget(self._state)
 
-    def show_figure(self, figure: Figure) -> None:
-        """Show *figure*; zoom, scroll position and sorting are kept where its panels are of the same kind."""
+    def show_figure(self, figure: Figure, pictures: Pictures | None = None) -> None:
+        """Show *figure*; zoom, scroll position and sorting are kept where its panels are of the same kind.
+
+        *pictures* are those of its timelines, where they were made before.
+        """
+        self._pictures = pictures or {}
         self._figure = figure
         self._texts(figure.title, figure.sentence)
         self.setAccessibleName(figure.title)
@@ -171,12 +187,12 @@ class FigureWidget(QWidget):
     def fit(self) -> None:
         """Reset every zoom."""
         for panel in self._panels:
-            if isinstance(panel, PlotPanel | SurfacePanel):
+            if isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel):
                 panel.fit()
 
     def can_zoom(self) -> bool:
         """Whether there is a zoom to reset."""
-        return any(isinstance(panel, PlotPanel | SurfacePanel) for panel in self._panels)
+        return any(isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel) for panel in self._panels)
 
     # making
 
@@ -190,7 +206,10 @@ class FigureWidget(QWidget):
     def _show_panels(self, panels: tuple[Panel, ...]) -> None:
         if [_KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]:
             for widget, panel in zip(self._panels, panels, strict=True):
-                _update(widget, panel)
+                if isinstance(widget, TimelinePanel) and isinstance(panel, Timeline):
+                    widget.set_timeline(panel, self._pictures.get(id(panel)))
+                else:
+                    _update(widget, panel)
             return
         self._drop_panels()
         for panel in panels:
@@ -234,11 +253,25 @@ class FigureWidget(QWidget):
             surface = SurfacePanel(panel, theme)
             surface.escaped.connect(self._selection.clear)
             return surface
-        assert isinstance(panel, Source)
+        if isinstance(panel, Timeline | Radar):
+            return self._make_of_trace(panel)
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
         source.faster_wanted.connect(self.faster_wanted)
         return source
+
+    def _make_of_trace(self, panel: Timeline | Radar) -> TimelinePanel | RadarPanel:
+        theme, link = self._theme.name, self._link
+        if isinstance(panel, Radar):
+            radar = RadarPanel(panel, theme)
+            radar.location_chosen.connect(lambda location: self._choose(location=location))
+            radar.escaped.connect(self._selection.clear)
+            return radar
+        timeline = TimelinePanel(panel, theme, link.window if link else None, link.marks if link else None)
+        timeline.escaped.connect(self._selection.clear)
+        if link is not None:
+            link.serve(timeline)
+        return timeline
 
     # selection and colours
 
@@ -251,6 +284,8 @@ class FigureWidget(QWidget):
         return target_of(self._figure.view if self._figure is not None else "", key)
 
     def _choose_row(self, key: str) -> None:
+        if self._link is not None and self._link.go_to(key):
+            return
         changes = self.selection_of(key)
         if changes:
             self._choose(**changes)
@@ -269,6 +304,12 @@ class FigureWidget(QWidget):
                 panel.select(selection.cell if mine else None, selection.processors)
             elif isinstance(panel, TablePanel):
                 panel.select_first(self.keys_of(selection))
+            elif isinstance(panel, TimelinePanel):
+                location = selection.location if mine else None
+                interval = self._link.interval(selection) if self._link is not None else None
+                panel.select(interval, frozenset() if location is None else frozenset({location}))
+            elif isinstance(panel, RadarPanel):
+                panel.select(frozenset() if selection.location is None or not mine else frozenset({selection.location}))
             else:
                 panel.select(region, selection.line if mine else None)
 
@@ -396,6 +437,8 @@ _PARTS: dict[type, str] = {
     SourcePanel: "Source",
     FieldPanel: "Map",
     SurfacePanel: "Surface",
+    TimelinePanel: "Timeline",
+    RadarPanel: "Radar",
 }
 _KINDS: dict[type, type] = {
     Plot: PlotPanel,
@@ -404,6 +447,8 @@ _KINDS: dict[type, type] = {
     Source: SourcePanel,
     Field: FieldPanel,
     Surface: SurfacePanel,
+    Timeline: TimelinePanel,
+    Radar: RadarPanel,
 }
 
 
@@ -415,5 +460,6 @@ def _update(widget: PanelWidget, panel: Panel) -> None:
         SourcePanel: SourcePanel.set_source,
         FieldPanel: FieldPanel.set_field,
         SurfacePanel: SurfacePanel.set_surface,
+        RadarPanel: RadarPanel.set_radar,
     }
     setters[type(widget)](widget, panel)

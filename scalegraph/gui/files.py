@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.jobs import Reporter
-from scalegraph.gui.opening import Kind, kind_of, measurement_filter, open_filter
+from scalegraph.gui.opening import Kind, kind_of, measurement_filter, open_filter, trace_filter
 
 if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
@@ -59,6 +59,8 @@ class Files(QObject):
         for path, kind in kinds:
             if kind == "study":
                 self._window.open_study(path)
+            elif kind == "trace":
+                self._window.open_trace(path)
             elif kind not in ("source", "measurements"):
                 self._open_for_request(path, kind, faults)
         sources = [path for path, kind in kinds if kind == "source"]
@@ -102,6 +104,11 @@ class Files(QObject):
     def ask_measurements(self) -> None:
         """Ask for files of measurements and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_traces(self) -> None:
+        """Ask for traces and open them."""
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open a trace", "", trace_filter())
         self.open([Path(file) for file in files])
 
     def ask_directory(self) -> None:

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
 
 from scalegraph.gui.banner import Banner
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.studies import StudyHandle
+from scalegraph.gui.trace_handle import STOPPED, TraceHandle, count
 from scalegraph.gui.widgets import button, label
 
 _LONGEST_NAME: Final = 28
@@ -41,17 +42,36 @@ class Header(QFrame):
         selection.changed.connect(lambda _new: self._show_chosen())
         self._show_chosen()
 
-    def show_study(self, handle: StudyHandle | None) -> None:
+    def show_study(self, handle: Handle | None) -> None:
         """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""
         if handle is None:
             self.verdict.setText("")
         elif handle.error:
-            self.verdict.setText(f"{handle.title} cannot be read.")
+            stopped = handle.error == STOPPED
+            self.verdict.setText(f"{handle.title}: {handle.error}" if stopped else f"{handle.title} cannot be read.")
+            if isinstance(handle, TraceHandle) and not stopped and not handle.partial:
+                self.banner.show_fault(handle.error, "Open what could be read", handle.open_what_is_there)
+                return
             self.banner.show_fault(handle.error, "Try again", handle.refresh)
         elif handle.data() is None:
             self.verdict.setText(f"Reading {handle.title}…")
         else:
             self.verdict.setText(handle.verdict())
+            if isinstance(handle, TraceHandle):
+                self._show_notes(handle)
+
+    def _show_notes(self, handle: TraceHandle) -> None:
+        """Say once for a trace what of its file is held otherwise or not at all, and what is damaged."""
+        trace = handle.trace()
+        if trace is None or handle.notes_told:
+            return
+        handle.notes_told = True
+        meta = trace.meta
+        lines = [*meta.damage, *(f"{count(note.count)} × {note.what}" for note in meta.notes)]
+        if meta.damage:
+            self.banner.show_remark("The file is damaged; this is what could be read of it.", details="\n".join(lines))
+        elif lines:
+            self.banner.show_remark("Something in this file is held otherwise or not at all.", details="\n".join(lines))
 
     def _show_chosen(self) -> None:
         current = self._selection.current
@@ -66,6 +86,10 @@ class Header(QFrame):
             words.append(f"line {current.line[1]}")
         if current.call_path is not None:
             words.append(_shortened(current.call_path.rpartition("->")[2]))
+        if current.location is not None:
+            words.append("1 location")
+        if current.interval is not None:
+            words.append("interval")
         if current.metric is not None:
             words.append(_shortened(current.metric))
         self.chosen.setToolTip("\n".join(part for part in (current.call_path, "Clear the selection (Esc)") if part))

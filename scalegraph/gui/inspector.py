@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.gui.explain import Part, explain
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.studies import Studies
 from scalegraph.gui.widgets import empty, label
 
 
@@ -37,12 +38,12 @@ class Inspector(QScrollArea):
         """Return what is shown."""
         return self._parts or ()
 
-    def _opened(self, handle: StudyHandle) -> None:
+    def _opened(self, handle: Handle) -> None:
         handle.changed.connect(lambda: self._follow(self._selection.current))
 
     def _follow(self, selection: Selection) -> None:
         handle = self._studies.get(selection.study)
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         if data is None:
             words = "The study is being read." if handle is not None else "Nothing is open."
             parts: tuple[Part, ...] = (Part("", (), words),)

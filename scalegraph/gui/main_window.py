@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 from shiboken6 import isValid
 
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
+from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.command_palette import CommandPalette
 from scalegraph.gui.files import Files
 from scalegraph.gui.imports import Imports
@@ -35,6 +36,7 @@ from scalegraph.gui.start_page import StartPage
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
+from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.what_if_panel import WhatIfPanel
 
 START, REQUEST, STUDY, INSTRUMENT, IMPORT = "start", "request", "study", "instrument", "import"
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         self.sheet = ShortcutSheet(self)
         self._closing = False
         self._came_from = START  # where importing began
+        self._views_offered: tuple[Any, ...] = ()  # views with an action of their own
         self._edited_last = ""  # of what is on the study page: "whatif" or "views"
         self._progress = ProgressNote(self.runner, lambda: self.panels.want("queue", True))
         self.statusBar().addPermanentWidget(self._progress)
@@ -123,10 +126,18 @@ class MainWindow(QMainWindow):
         self.go(STUDY)
         return handle
 
+    def open_trace(self, path: Path) -> TraceHandle:
+        """Open a trace and bring it into view; it is read in another thread."""
+        handle = self.studies.open_trace(path)
+        self.selection.select(study=handle.key)
+        self.settings.add_recent(path)
+        self.go(STUDY)
+        return handle
+
     def change_meaning(self, key: str) -> None:
         """Ask anew what the names of the measurement set of a study mean."""
         handle = self.studies.get(key)
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         if handle is not None and data is not None and data.imported is not None:
             self.imports.change(handle.path, *data.imported)
 
@@ -192,6 +203,7 @@ class MainWindow(QMainWindow):
         self.start.open_wanted.connect(self.files.ask_open)
         self.start.measurements_wanted.connect(self.files.ask_measurements)
         self.start.directory_wanted.connect(self.files.ask_directory)
+        self.start.traces_wanted.connect(self.files.ask_traces)
         self.start.run_example.connect(self.run_example)
         self.imports.page_made.connect(self._import_page_made)
         self.imports.page_wanted.connect(lambda: self.go(IMPORT))
@@ -226,6 +238,7 @@ class MainWindow(QMainWindow):
             "new_request": lambda: self.go(REQUEST),
             "open": self.files.ask_open,
             "open_measurements": self.files.ask_measurements,
+            "open_trace": self.files.ask_traces,
             "open_directory": self.files.ask_directory,
             "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
             "save_request": self.request.ask_save,
@@ -258,7 +271,7 @@ class MainWindow(QMainWindow):
             self.actions_[f"theme_{mode}"].setChecked(mode == self.theme.mode)
             self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))
 
-        for name in ARRANGEMENT_NAMES:
+        for name in (*ARRANGEMENT_NAMES, *TRACE_ARRANGEMENTS):
             arrange = partial(self.study.arrange, name)
             self.actions_[f"arrange_{name}"].triggered.connect(lambda _on=False, arrange=arrange: arrange())
 
@@ -274,7 +287,10 @@ class MainWindow(QMainWindow):
 
     def _offer_views(self) -> None:
         """Put every view into the menu and the palette, once they are loaded."""
-        for name, view in self.session.views().items():
+        from scalegraph import views
+
+        self._views_offered = tuple(views.everything().values())
+        for name, view in views.everything().items():
             action = self.actions_.add(Spec(f"view_{name}", f"Show {view.title}", "View"))
             action.setToolTip(view.description)
             action.triggered.connect(lambda _checked=False, name=name: self._show_view(name))
@@ -286,7 +302,7 @@ class MainWindow(QMainWindow):
 
     def _update_actions(self, *_what: object) -> None:
         state, undo, handle = self.selection.state, self._history, self.study.handle
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         page = self.page
         enabled = {
             "back": state.can_go_back,
@@ -299,14 +315,17 @@ class MainWindow(QMainWindow):
             "save_request": self.request.model.form.chosen,
             "instrumentation": self.request.model.form.chosen,
             "edit_request": data is not None and bool(data.manifest.get("request")),
-            "save_study": handle is not None,
+            "save_study": handle is not None and handle.subject == "study",
             "reveal_study": handle is not None,
             "close_study": handle is not None,
             "go_study": len(self.studies) > 0,
             "cancel_all": self.runner.busy,
             "clear_finished": any(entry.ended for entry in self.runner.entries),
         }
-        enabled |= {f"arrange_{name}": self.page == STUDY and handle is not None for name in ARRANGEMENT_NAMES}
+        subject = handle.subject if handle is not None and page == STUDY else ""
+        enabled |= {f"arrange_{name}": subject == "study" for name in ARRANGEMENT_NAMES}
+        enabled |= {f"arrange_{name}": subject == "trace" for name in TRACE_ARRANGEMENTS}
+        enabled |= {f"view_{view.name}": _fits(view, subject) for view in self._views_offered}
         for name, on in enabled.items():
             self.actions_[name].setEnabled(on)
         for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):
@@ -335,7 +354,7 @@ class MainWindow(QMainWindow):
         if self._closing:
             return
         handle = self.studies.get(str(entry.path.resolve()))
-        if handle is not None:
+        if isinstance(handle, StudyHandle):
             handle.refresh_soon()
         elif entry.path.exists() and entry.finished == 1:
             # The first run brings its study into view, unless the user is at something else by now.
@@ -366,7 +385,7 @@ class MainWindow(QMainWindow):
     def _edit_request(self) -> None:
         """Show the request that the study in view came from; started again, it completes that study."""
         handle = self.study.handle
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         if handle is None or data is None:
             return
         fault = self.request.show_request(data.manifest.get("request") or {}, handle.title, handle.path)
@@ -501,3 +520,8 @@ class MainWindow(QMainWindow):
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         self.open_files(paths)
+
+
+def _fits(view: Any, subject: str) -> bool:
+    """Whether *view* is one of what is in view; where nothing is it can be chosen all the same."""
+    return not subject or view.subject == subject

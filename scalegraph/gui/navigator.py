@@ -20,12 +20,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.studies import Studies
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.trace_handle import STOPPED, TraceHandle, trace_facts
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Navigator(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._next_hit)
-        self.studies_tree = _tree("Open studies", ("Study", "Runs"))
+        self.studies_tree = _tree("Open studies and traces", ("Study or trace", "Runs"))
         self.studies_tree.currentItemChanged.connect(self._study_chosen)
         self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.studies_tree.customContextMenuRequested.connect(self._study_menu)
@@ -99,12 +101,14 @@ class Navigator(QWidget):
 
     # studies -------------------------------------------------------------------------------------------------
 
-    def _opened(self, handle: StudyHandle) -> None:
+    def _opened(self, handle: Handle) -> None:
         item = QTreeWidgetItem([handle.title, "…"])
         item.setData(0, _KEY, handle.key)
         item.setToolTip(0, str(handle.path))
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.studies_tree.addTopLevelItem(item)
+        if isinstance(handle, TraceHandle):
+            handle.progressed.connect(lambda share: item.setText(1, f"{100 * share:.0f} %"))
         handle.changed.connect(lambda: self._described(handle))
         handle.failed.connect(lambda sentence: self._unreadable(handle, sentence))
 
@@ -113,14 +117,15 @@ class Navigator(QWidget):
         if item is not None:
             self.studies_tree.takeTopLevelItem(self.studies_tree.indexOfTopLevelItem(item))
 
-    def _described(self, handle: StudyHandle) -> None:
+    def _described(self, handle: Handle) -> None:
         item, data = self._item_of(handle.key), handle.data()
         if item is None or data is None:
             return
-        item.setText(1, str(len(data.table)))
+        trace = isinstance(handle, TraceHandle)
+        item.setText(1, "trace" if trace else str(len(data.table)))
         lines = [str(handle.path)]
         item.takeChildren()
-        for name, words in study_facts(data):
+        for name, words in trace_facts(data.trace) if trace else study_facts(data):
             child = QTreeWidgetItem([f"{name}: {words}"])
             child.setFlags(Qt.ItemFlag.ItemIsEnabled)
             child.setToolTip(0, words)
@@ -133,10 +138,10 @@ class Navigator(QWidget):
             self._show_regions(handle)
             self._show_calls(handle)
 
-    def _unreadable(self, handle: StudyHandle, sentence: str) -> None:
+    def _unreadable(self, handle: Handle, sentence: str) -> None:
         item = self._item_of(handle.key)
         if item is not None:
-            item.setText(1, "unreadable")
+            item.setText(1, "stopped" if sentence == STOPPED else "unreadable")
             item.setToolTip(0, sentence)
 
     def _item_of(self, key: str | None) -> QTreeWidgetItem | None:
@@ -156,10 +161,10 @@ class Navigator(QWidget):
         if handle is None:
             return
         menu = QMenu(self)
-        data = handle.data()
+        data = handle.study()
         mapping = menu.addAction("Change what the names mean…")
         mapping.setVisible(data is not None and data.imported is not None)
-        close = menu.addAction("Close study")
+        close = menu.addAction("Close")
         reveal = menu.addAction("Show in the file manager")
         chosen = menu.exec(self.studies_tree.viewport().mapToGlobal(place))
         if chosen is close:
@@ -197,11 +202,11 @@ class Navigator(QWidget):
             self._which.addWidget(self._calls)
         return self._calls
 
-    def _show_calls(self, handle: StudyHandle | None) -> None:
+    def _show_calls(self, handle: Handle | None) -> None:
         if handle is None and self._calls is None:
             return
         calls = self.calls
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         imported = data is not None and data.imported is not None
         regions = bool(self._losses)
         self.tabs.setVisible(regions and data is not None)
@@ -233,8 +238,8 @@ class Navigator(QWidget):
         else:
             _next_item(self.regions_tree, self.search.text().strip().lower())
 
-    def _show_regions(self, handle: StudyHandle | None) -> None:
-        data = handle.data() if handle is not None else None
+    def _show_regions(self, handle: Handle | None) -> None:
+        data = handle.study() if handle is not None else None
         n, losses = region_losses(data, self._selection.current.processors) if data is not None else (None, ())
         if losses == self._losses and self.regions_tree.topLevelItemCount():
             return
@@ -370,6 +375,6 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
     return facts
 
 
-def reveal_path(handle: StudyHandle) -> None:
+def reveal_path(handle: Handle) -> None:
     """Show where the study lies in the desktop's file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(handle.path.parent)))

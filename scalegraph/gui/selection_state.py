@@ -16,6 +16,9 @@ class Selection:
     *study* is the key of an open study (`StudyHandle.key`), *processors* an N, *region* a region id of that study,
     *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1), *call_path*
     the full name of one (``main->solve``) and *metric* that of a metric: names mean the same in every open set.
+
+    Where *study* is the key of an open trace: *interval* is a time as (first, last) in its ticks, *location* the number
+    of one of its locations and *region* that of one of its regions.
     """
 
     study: str | None = None
@@ -25,6 +28,8 @@ class Selection:
     line: tuple[str, int] | None = None
     call_path: str | None = None
     metric: str | None = None
+    interval: tuple[int, int] | None = None
+    location: int | None = None
 
     @property
     def empty(self) -> bool:

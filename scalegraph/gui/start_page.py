@@ -71,6 +71,7 @@ class StartPage(QScrollArea):
     open_wanted = Signal()
     measurements_wanted = Signal()
     directory_wanted = Signal()
+    traces_wanted = Signal()
     run_example = Signal(str)  # name of a shipped program
     open_file = Signal(object)  # Path
 
@@ -128,9 +129,13 @@ class StartPage(QScrollArea):
         folder = button("A directory of profiles…", "Cube profiles, one of each run", "link")
         folder.clicked.connect(self.directory_wanted)
         have.add(folder)
+        trace = Card(
+            "Open a trace", "What happened when: OTF2, Paraver, Chrome or Perfetto, PICL, Pipit's CSV, or our own.", ""
+        )
+        trace.clicked.connect(self.traces_wanted)
         read = Card("Open a study", "One that was made before, here or elsewhere: its runs, pictures and numbers.", "")
         read.clicked.connect(self.open_wanted)
-        for card in (run, have, read):
+        for card in (run, have, trace, read):
             row.addWidget(card, 1)
         return row
 

@@ -1,13 +1,16 @@
-"""Open studies: what the window holds of each, read in another thread and kept until a run lands."""
+"""Open studies and traces: what the window holds of each, read in another thread and kept until a run lands."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.trace_handle import TraceHandle
 
 if TYPE_CHECKING:
     from scalegraph.views.data import StudyData
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 _PAUSE_MS: Final = 250  # between two readings of a study that grows
 
 
-class StudyHandle(QObject):
+class StudyHandle(Handle):
     """An open study as views see it.
 
     ``data()`` is ``None`` while the study is read for the first time (show the loading state); ``changed`` says
@@ -24,32 +27,21 @@ class StudyHandle(QObject):
     cannot be read.
     """
 
-    changed = Signal()
-    failed = Signal(str)
-
     def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(path, parent)
         self.session = session
-        self.path = path.resolve()
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.refresh)
-        self.error = ""
-
-    @property
-    def key(self) -> str:
-        """Name of the study in selections."""
-        return str(self.path)
-
-    @property
-    def title(self) -> str:
-        """Short name for people: the file's, without its ending."""
-        return self.path.stem
 
     def data(self) -> StudyData | None:
         """Return what was read last, or ``None`` while it is read for the first time."""
+        return self._data
+
+    def study(self) -> StudyData | None:
+        """Return what `data` does."""
         return self._data
 
     def verdict(self) -> str:
@@ -124,9 +116,9 @@ def _set_sentence(data: StudyData) -> str:
 
 
 class Studies(QObject):
-    """All open studies, in the order of opening."""
+    """All open studies and traces, in the order of opening."""
 
-    opened = Signal(object)  # StudyHandle
+    opened = Signal(object)  # Handle
     closed = Signal(str)  # key
     changed = Signal()  # there are others, or one of them was read again
 
@@ -134,36 +126,49 @@ class Studies(QObject):
         super().__init__(parent)
         self._session = session
         self._jobs = jobs
-        self._open: dict[str, StudyHandle] = {}
+        self._open: dict[str, Handle] = {}
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Handle]:
         return iter(list(self._open.values()))
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def get(self, key: str | None) -> StudyHandle | None:
-        """Return the open study of that key."""
+    def get(self, key: str | None) -> Handle | None:
+        """Return the open study or trace of that key."""
         return self._open.get(key) if key else None
 
     def open(self, path: Path) -> StudyHandle:
         """Open the study at *path*, or return it if it is open already. Nothing of it is run."""
-        key = str(path.resolve())
-        if key in self._open:
-            return self._open[key]
+        known = self._open.get(str(path.resolve()))
+        if isinstance(known, StudyHandle):
+            return known
         handle = StudyHandle(self._session, self._jobs, path, self)
-        self._open[key] = handle
-        handle.changed.connect(self.changed)
-        self.opened.emit(handle)
-        handle.refresh()
+        self._add(handle)
+        return handle
+
+    def open_trace(self, path: Path) -> TraceHandle:
+        """Open the trace at *path*, or return it if it is open already."""
+        known = self._open.get(str(path.resolve()))
+        if isinstance(known, TraceHandle):
+            return known
+        handle = TraceHandle(self._session, self._jobs, path, self)
+        self._add(handle)
         return handle
 
     def close(self, key: str) -> None:
-        """Close a study; its file stays."""
+        """Close a study or trace; its file stays."""
         handle = self._open.pop(key, None)
         if handle is not None:
             handle.close()
-            self._session.forget(handle.path)
+            if isinstance(handle, StudyHandle):
+                self._session.forget(handle.path)
             self.closed.emit(key)
             self.changed.emit()
             handle.deleteLater()
+
+    def _add(self, handle: Handle) -> None:
+        self._open[handle.key] = handle
+        handle.changed.connect(self.changed)
+        self.opened.emit(handle)
+        handle.refresh()

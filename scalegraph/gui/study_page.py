@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from scalegraph.gui.banner import Banner
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.header import Header
 from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.reading_state import ReadingState
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.settings import Settings
-from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.studies import Studies
 from scalegraph.gui.theme import Theme
-from scalegraph.gui.widgets import label
+from scalegraph.gui.trace_handle import STOPPED, TraceHandle
 
 if TYPE_CHECKING:
     from scalegraph.gui.view_area import ViewArea
@@ -36,13 +38,13 @@ class StudyPage(QWidget):
         self._jobs = jobs
         self._studies, self._selection = studies, selection
         self._theme, self._settings = theme, settings
-        self._handle: StudyHandle | None = None
+        self._handle: Handle | None = None
         self.area: ViewArea | None = None
         self.header = Header(selection)
         self._stack = QStackedWidget()
         self._stack.setMinimumSize(*_LEAST)  # views yield to the docks; they must not push the window off the screen
-        self._state = label("No study is open.", "muted", wrap=True)
-        self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._state = ReadingState("No study is open.")
+        self._state.stop_wanted.connect(self._stop_reading)
         self._stack.addWidget(self._state)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -57,20 +59,24 @@ class StudyPage(QWidget):
         return self.header.banner
 
     @property
-    def handle(self) -> StudyHandle | None:
+    def handle(self) -> Handle | None:
         """The study in view."""
         return self._handle
 
-    def show_study(self, handle: StudyHandle) -> None:
+    def show_study(self, handle: Handle) -> None:
         """Bring *handle* into view."""
         if handle is self._handle:
             return
         if self._handle is not None:
             self._handle.changed.disconnect(self._changed)
             self._handle.failed.disconnect(self._failed)
+            if isinstance(self._handle, TraceHandle):
+                self._handle.progressed.disconnect(self._progressed)
         self._handle = handle
         handle.changed.connect(self._changed)
         handle.failed.connect(self._failed)
+        if isinstance(handle, TraceHandle):
+            handle.progressed.connect(self._progressed)
         self.banner.clear()
         self._changed()
 
@@ -123,20 +129,30 @@ class StudyPage(QWidget):
         if handle is None:
             self._say("No study is open.")
         elif handle.error and handle.data() is None:
-            self._say("This file cannot be shown.")
+            self._say("Nothing was read." if handle.error == STOPPED else "This file cannot be shown.")
+        elif isinstance(handle, TraceHandle) and handle.data() is None:
+            self._state.say(f"Reading {handle.title} …", handle.share)
+            self._stack.setCurrentWidget(self._state)
         elif handle.data() is None:
             self._say("Reading the study…")
         else:
             self._show_views(handle)
 
+    def _progressed(self, share: float) -> None:
+        self._state.show_share(share)
+
+    def _stop_reading(self) -> None:
+        if isinstance(self._handle, TraceHandle):
+            self._handle.stop()
+
     def _failed(self, _sentence: str) -> None:
         self._changed()
 
     def _say(self, text: str) -> None:
-        self._state.setText(text)
+        self._state.say(text)
         self._stack.setCurrentWidget(self._state)
 
-    def _show_views(self, handle: StudyHandle) -> None:
+    def _show_views(self, handle: Handle) -> None:
         area = self.area or self._make_area()
         self._stack.setCurrentWidget(area)
         area.show_study(handle)

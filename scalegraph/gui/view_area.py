@@ -8,17 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QUndoStack
+from PySide6.QtGui import QKeyEvent, QUndoStack
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QMainWindow,
-    QMenu,
     QPushButton,
-    QSizePolicy,
     QStackedWidget,
-    QToolBar,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +25,7 @@ from scalegraph.gui.arrangements import (
     COMPARE,
     COMPARED,
     TOGETHER,
+    TRACE_ARRANGEMENTS,
     Layout,
     Placer,
     Split,
@@ -38,13 +34,15 @@ from scalegraph.gui.arrangements import (
     tiles,
 )
 from scalegraph.gui.desk import Desk, view_options
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
-from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.trace_bar import TraceBar
+from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.view_bar import ViewBar
 from scalegraph.gui.view_dock import ViewDock, has_runs
-from scalegraph.gui.widgets import ElidedLabel
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
@@ -69,7 +67,7 @@ class ViewArea(QWidget):
         settings: Settings | None = None,
         parent: QWidget | None = None,
         *,
-        studies: Callable[[], Sequence[StudyHandle]] | None = None,
+        studies: Callable[[], Sequence[Handle]] | None = None,
     ) -> None:
         super().__init__(parent)
         self._studies = studies or (lambda: [desk.handle for desk in self._desks.values()])
@@ -87,52 +85,20 @@ class ViewArea(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._make_bar())
+        self.bar = self._make_bar()
+        column.addWidget(self.bar)
+        self.trace_bar = TraceBar()
+        self.trace_bar.hide()
+        column.addWidget(self.trace_bar)
         column.addWidget(self._stack, 1)
 
-    def _make_bar(self) -> QHBoxLayout:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 3, 8, 3)
-        bar.setSpacing(2)
-        arrangements = QToolBar()  # it hides what has no room behind an arrow
-        arrangements.setStyleSheet("QToolBar { border: none; padding: 0; }")
-        for number, name in enumerate(self.arrangements(), 1):
-            button = QAction(name, arrangements)
-            button.setToolTip(f"Arrange the views: {name} ({number})")
-            button.triggered.connect(lambda _=False, name=name: self.apply_arrangement(name))
-            arrangements.addAction(button)
-        bar.addWidget(arrangements)
-        self._message = ElidedLabel()
-        self._message.setProperty("role", "muted")
-        self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # the names come first
-        bar.addWidget(self._message, 1)
-        self.add = QToolButton()
-        self.add.setText("Add view ▾")
-        self.add.setToolTip("Open another view of this study")
-        self.add.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.add.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self.add.setMenu(self._view_menu(self.add))
-        bar.addWidget(self.add)
-        self.tile = QToolButton()
-        self.tile.setText("Tile")
-        self.tile.setToolTip("Give every view a tile of its own")
-        self.tile.clicked.connect(self.tile_all)
-        bar.addWidget(self.tile)
+    def _make_bar(self) -> ViewBar:
+        bar = ViewBar()
+        bar.arrangement_wanted.connect(self.apply_arrangement)
+        bar.view_wanted.connect(self._show_here)
+        bar.tile.clicked.connect(self.tile_all)
+        bar.offer("study", self.arrangements())
         return bar
-
-    def _view_menu(self, parent: QWidget) -> QMenu:
-        menu = QMenu(parent)
-        group = ""
-        for view in sorted(views.registry().values(), key=lambda view: (_GROUPS.get(view.group, 9), view.order)):
-            if view.group != group:
-                menu.addSection(view.group)
-                group = view.group
-            action = QAction(view.title, menu)
-            action.setToolTip(view.description)
-            action.triggered.connect(lambda _=False, name=view.name: self._show_here(name))
-            menu.addAction(action)
-        menu.setToolTipsVisible(True)
-        return menu
 
     def _make_nothing(self) -> QWidget:
         page = QWidget()
@@ -141,8 +107,8 @@ class ViewArea(QWidget):
         text = QLabel("No view is open. Choose an arrangement, or add a view.")
         text.setProperty("role", "muted")
         text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        overview = QPushButton("Show the overview")
-        overview.clicked.connect(lambda: self.apply_arrangement("Overview"))
+        overview = QPushButton("Show the first arrangement")
+        overview.clicked.connect(lambda: self.apply_arrangement(self.arrangements()[0]))
         column.addWidget(text)
         column.addWidget(overview, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
@@ -167,9 +133,11 @@ class ViewArea(QWidget):
 
     def arrangements(self) -> list[str]:
         """Return the names of the ready-made arrangements, in the order of their number keys."""
+        if self._desk is not None and self._desk.handle.subject == "trace":
+            return list(TRACE_ARRANGEMENTS)
         return [*ARRANGEMENTS, COMPARE]
 
-    def show_study(self, handle: StudyHandle) -> None:
+    def show_study(self, handle: Handle) -> None:
         """Bring the views of *handle* into view: as they were left, as remembered, or the overview."""
         if self._desk is not None and self._desk.handle is handle:
             return
@@ -177,14 +145,16 @@ class ViewArea(QWidget):
         desk = self._desk_of(handle)
         self._desk = desk
         self._say("")
+        self.bar.offer(handle.subject, self.arrangements())
+        self.trace_bar.show_trace(handle if isinstance(handle, TraceHandle) else None)
         if not desk.docks and not desk.arranged:
             desk.arranged = True
             stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
-                self.apply_arrangement("Overview")
+                self.apply_arrangement(self.arrangements()[0])
         self._show_stack()
 
-    def show_view(self, handle: StudyHandle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
+    def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
         """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
 
         Raises:
@@ -194,6 +164,8 @@ class ViewArea(QWidget):
         view = views.get(name)
         if self._desk is None:
             self._desk = self._desk_of(handle)
+            self.bar.offer(handle.subject, self.arrangements())
+            self.trace_bar.show_trace(handle if isinstance(handle, TraceHandle) else None)
             self._desk.arranged = True
         self._restore_all()
         for dock in self._desk.docks:
@@ -217,14 +189,16 @@ class ViewArea(QWidget):
         """Place the views after the arrangement *name*; return a sentence when that cannot be done."""
         if self._desk is None:
             return "No study is open."
+        if name not in self.arrangements():
+            return ""
         if name == COMPARE:
             return self._compare()
         self._say("")
         handle = self._desk.handle
-        data = handle.data()
+        data = handle.study()
         imported = data is not None and data.imported is not None
         layout = layout_of(name, imported=imported, runs=data is not None and not data.table.empty)
-        self._place(layout, {view: (view, handle) for view in views.registry()})
+        self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
         return ""
 
     def tile_all(self) -> None:
@@ -299,7 +273,7 @@ class ViewArea(QWidget):
             if content["version"] != _STATE_VERSION or not content["docks"]:
                 return False
             for item in content["docks"]:
-                view = views.registry().get(item["view"])
+                view = views.registry(self._desk.handle.subject).get(item["view"])
                 if view is not None:
                     dock = self._make(view, self._desk.handle, view_options(view, item["options"]), item["name"])
                     self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
@@ -315,7 +289,7 @@ class ViewArea(QWidget):
 
     # desks
 
-    def _desk_of(self, handle: StudyHandle) -> Desk:
+    def _desk_of(self, handle: Handle) -> Desk:
         if handle.key not in self._desks:
             desk = Desk(handle)
             desk.history.stack.indexChanged.connect(self._walked)
@@ -337,7 +311,7 @@ class ViewArea(QWidget):
             self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
         self._desk = None
 
-    def _make(self, view: views.View, handle: StudyHandle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
+    def _make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
         assert self._desk is not None
         desk = self._desk
         dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
@@ -356,7 +330,7 @@ class ViewArea(QWidget):
         self.views_changed.emit()
         return dock
 
-    def _place(self, layout: Layout, content: dict[str, tuple[str, StudyHandle]]) -> None:
+    def _place(self, layout: Layout, content: dict[str, tuple[str, Handle]]) -> None:
         """Lay out *layout*, whose names stand for (view, study) in *content*; other views are closed."""
         assert self._desk is not None
         desk = self._desk
@@ -367,7 +341,7 @@ class ViewArea(QWidget):
         kept: list[ViewDock] = []
 
         def take(name: str) -> ViewDock | None:
-            if name not in content or content[name][0] not in views.registry():
+            if name not in content or content[name][0] not in views.everything():
                 return None
             view, handle = content[name]
             dock = old.pop((view, handle.key), None)
@@ -397,7 +371,7 @@ class ViewArea(QWidget):
         others = [handle for handle in others if has_runs(handle)] or others
         if not others:
             self._say("Compare needs a second study: open one, then choose Compare again.")
-            return self._message.text()
+            return self.bar.message.text()
         other = others[-1]
         current = self._current_dock()
         names = [current.view.name] if current is not None else []
@@ -486,8 +460,7 @@ class ViewArea(QWidget):
             dialog.open()
 
     def _say(self, text: str) -> None:
-        self._message.setText(text)
-        self._message.setToolTip(text)
+        self.bar.say(text)
 
     def _show_stack(self, *, some: bool = False) -> None:
         wanted = self._window if self._desk is not None and (some or self.docks) else self._nothing
@@ -504,16 +477,3 @@ class ViewArea(QWidget):
             self._restore_all()
         else:
             super().keyPressEvent(event)
-
-
-_GROUPS: Final = {
-    "Overview": 0,
-    "Scalability": 1,
-    "Where it is lost": 2,
-    "Cache and memory": 3,
-    "What would change it": 4,
-    "Models": 5,
-    "Isospeed": 6,
-    "Regions": 7,
-    "Compare": 8,
-}

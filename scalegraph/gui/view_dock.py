@@ -5,23 +5,27 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QDockWidget, QMenu
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 
 from scalegraph.base.errors import InputError, ScaleGraphError
-from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.figure_widget import FigureWidget, Pictures
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.loss import region_path
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import StudyHandle
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.timeline_paint import prepare
+from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.trace_link import TraceLink
+from scalegraph.gui.trace_options import SHARED, selected_trace_row, trace_options, trace_row_keys
 from scalegraph.gui.view_options import OptionBar
 from scalegraph.gui.view_title import ViewTitle
-from scalegraph.views import StudyData, View, render
-from scalegraph.views.figure import Figure
+from scalegraph.views import StudyData, TraceData, View, render
+from scalegraph.views.figure import Figure, Timeline
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
@@ -43,16 +47,16 @@ class ViewDock(QDockWidget):
     def __init__(
         self,
         view: View,
-        handle: StudyHandle,
+        handle: Handle,
         selection: SelectionModel,
         theme: Theme,
         jobs: Jobs,
         options: Mapping[str, OptionValue] | None = None,
-        others: Callable[[], Sequence[StudyHandle]] = tuple,
+        others: Callable[[], Sequence[Handle]] = tuple,
     ) -> None:
         super().__init__(view.title)
         self.view, self.handle = view, handle
-        self._selection = selection
+        self._selection, self._theme = selection, theme
         self._options: dict[str, OptionValue] = dict(options or {})
         self._others = others  # open studies that a view for several is compared with
         self._left_out: set[str] = set()  # keys of those that are not wanted
@@ -60,7 +64,10 @@ class ViewDock(QDockWidget):
         self._stale = True
         self._followed: Followed = {}
         self._named = False
-        self.options = OptionBar(view)
+        self._trace = handle if isinstance(handle, TraceHandle) else None
+        self.link = TraceLink(self._trace, selection, jobs, self) if self._trace is not None else None
+        self._builds.every = view.window  # while one moves, a picture on the way is better than none
+        self.options = OptionBar(view, shared=SHARED if self._trace is not None else ())
         self.options.show_values(self._options)
         self.options.changed.connect(self._option_changed)
         self.title = ViewTitle(view.title, handle.title, self.options, theme)
@@ -68,9 +75,15 @@ class ViewDock(QDockWidget):
         self.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
         self.title.close_wanted.connect(self.close)
         self.setTitleBarWidget(self.title)
-        self.picture = FigureWidget(selection, theme, handle.key, with_title=False)
-        self.picture.keys_of = lambda selection: row_keys(handle.data(), selection, handle.key)
-        self.picture.selection_of = lambda key: selected_row(handle.data(), key)
+        self.picture = FigureWidget(selection, theme, handle.key, with_title=False, link=self.link)
+        self.picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
+        self.picture.selection_of = lambda key: selected_row(handle.study(), key)
+        if self._trace is not None:
+            self.picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
+            self.picture.selection_of = selected_trace_row
+            self._trace.filter.changed.connect(self._follow_trace)
+            if view.window:
+                self._trace.window.changed.connect(self._moved)
         self.picture.retry_wanted.connect(self.refresh)
         self.picture.option_moved.connect(self.option_moved)
         self._later = QTimer(self)
@@ -170,30 +183,41 @@ class ViewDock(QDockWidget):
             self._wait_for_study()
             return
         self._stale = False
-        self.options.offer(data)
+        if not isinstance(data, TraceData):
+            self.options.offer(data)
         options = dict(self.chosen)
         self._followed = followed = self._to_follow(data)
-        if not self._builds.every:
+        if not self._builds.every or self.picture.figure is None:
             self.picture.show_loading()
             self.title.show_busy(True)
         view = self.view
         beside = [other.data() for other in self.compared()]
 
-        def build(reporter: Reporter) -> Figure:
+        theme = self._theme.name
+
+        def build(reporter: Reporter) -> tuple[Figure, Pictures]:
             reporter.token.check()
             asked = data
             if view.several:
                 asked = replace(data, others=tuple(other for other in beside if other is not None))
-            return view.build(asked, **options, **known_here(view, data, followed))
+            if not isinstance(data, TraceData):
+                return view.build(asked, **options, **known_here(view, data, followed)), {}
+            figure = view.build(asked, **options, **followed)
+            return figure, {id(p): prepare(p, theme) for p in figure.panels if isinstance(p, Timeline)}
 
         self._builds.ask(build, self._built, self._failed)
 
-    def compared(self) -> list[StudyHandle]:
+    def compared(self) -> list[Handle]:
         """Return the studies that a view for several compares this one with."""
         if not self.view.several:
             return []
-        others = [other for other in self._others() if other is not self.handle and has_runs(other)]
+        others = [other for other in self._others() if other is not self.handle and self._comparable(other)]
         return [other for other in others if other.key not in self._left_out]
+
+    def _comparable(self, other: Handle) -> bool:
+        if self.view.subject == "trace":
+            return other.subject == "trace" and other.data() is not None
+        return has_runs(other)
 
     def others_changed(self) -> None:
         """Draw anew after another study was opened, closed or has grown."""
@@ -203,7 +227,7 @@ class ViewDock(QDockWidget):
     def _offer_others(self, menu: QMenu) -> None:
         menu.clear()
         for other in self._others():
-            if other is self.handle or not has_runs(other):
+            if other is self.handle or not self._comparable(other):
                 continue
             action = menu.addAction(other.title)
             action.setCheckable(True)
@@ -216,9 +240,13 @@ class ViewDock(QDockWidget):
         (self._left_out.discard if on else self._left_out.add)(key)
         self._mark_stale()
 
-    def _to_follow(self, data: StudyData) -> Followed:
+    def _to_follow(self, data: StudyData | TraceData) -> Followed:
         """Return what of the selection the view takes for options that are left open."""
         selection = self._selection.current
+        if isinstance(data, TraceData):
+            assert self._trace is not None
+            asked = trace_options(self.view, self._trace, selection, self.picture.width())
+            return {name: value for name, value in asked.items() if self._options.get(name) is None}
         wanted: Followed = {}
         if self._open("processors") and selection.processors is not None and _has_run(data, selection.processors):
             wanted["processors"] = selection.processors
@@ -237,9 +265,9 @@ class ViewDock(QDockWidget):
         left = any(option.name == name and option.default is None for option in self.view.options)
         return left and name not in self.chosen
 
-    def _built(self, figure: Any) -> None:
+    def _built(self, built: tuple[Figure, Pictures]) -> None:
         self.title.show_busy(False)
-        self.picture.show_figure(figure)
+        self.picture.show_figure(*built)
         self._enable()
         self.drawn.emit()
 
@@ -271,6 +299,20 @@ class ViewDock(QDockWidget):
         self.reset.setVisible(self.picture.can_zoom())
 
     # what changes it
+
+    def _moved(self, _begin: float, _end: float) -> None:
+        """Draw for the time that is visible now: the view one is at at once, the others when it rests."""
+        self._stale = True
+        focus = QApplication.focusWidget()
+        if self.isVisible() and (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
+            self.refresh()
+        elif self.isVisible():
+            self._later.start()
+
+    def _follow_trace(self) -> None:
+        data = self.handle.data()
+        if data is not None and self._to_follow(data) != self._followed:
+            self._mark_stale()
 
     def _option_changed(self, name: str, value: OptionValue) -> None:
         before = self._options.get(name)
@@ -322,6 +364,8 @@ class ViewDock(QDockWidget):
         self._later.stop()
         self._appears.stop()
         self._builds.stop()
+        if self.link is not None:
+            self.link.stop()
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for four views in a small window."""
@@ -390,9 +434,9 @@ def known_here(view: View, data: StudyData, followed: Followed) -> Followed:
     return kept
 
 
-def has_runs(handle: StudyHandle) -> bool:
+def has_runs(handle: Handle) -> bool:
     """Whether a study has runs that could be compared."""
-    data = handle.data()
+    data = handle.study()
     return data is not None and not data.table.empty
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import QSize, Signal
@@ -151,11 +151,12 @@ class OptionBar(QWidget):
 
     changed = Signal(str, object)
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, shared: Sequence[str] = ()) -> None:
+        """*shared* options are chosen for all views at once, elsewhere."""
         super().__init__()
-        first = sorted(view.options, key=lambda option: option.name not in _FIRST)[:_INLINE]
+        self._own = tuple(option for option in view.options if option.name not in shared)
+        first = sorted(self._own, key=lambda option: option.name not in _FIRST)[:_INLINE]
         self._inline = [OptionEditor(option) for option in first]
-        self._view = view
         self._below: list[OptionEditor] = []  # made when the button is pressed first
         self._data: StudyData | None = None
         self._values: Mapping[str, OptionValue] = {}
@@ -183,7 +184,7 @@ class OptionBar(QWidget):
         row.addStretch(1)
         for editor in self._inline:
             editor.changed.connect(self._tell)
-        if not view.options:
+        if not self._own:
             self.hide()  # showing it before it has a parent would make a window of it
 
     @property
@@ -192,7 +193,7 @@ class OptionBar(QWidget):
         if not self._below:
             page = QWidget()
             form = QFormLayout(page)
-            for option in self._view.options:
+            for option in self._own:
                 editor = OptionEditor(option)
                 if self._data is not None:
                     editor.offer(self._data)
@@ -243,7 +244,7 @@ class OptionBar(QWidget):
             shown += fits
             title.setVisible(fits and not named)
             editor.setVisible(fits)
-        self.more.setVisible(shown < len(self._view.options))
+        self.more.setVisible(shown < len(self._own))
 
 
 def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:

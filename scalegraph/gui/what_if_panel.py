@@ -22,12 +22,13 @@ from scalegraph.base.errors import Fault, ScaleGraphError
 from scalegraph.base.run import IDEAL_NAMES, IDEALS, target_words
 from scalegraph.base.units import seconds
 from scalegraph.gui.edit_model import EditModel
+from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.queue_runner import QueueRunner
 from scalegraph.gui.queue_state import QueueEntry
 from scalegraph.gui.request_widgets import Entry
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.studies import Studies
 from scalegraph.gui.what_if_machine import MachineKnobs
 from scalegraph.gui.what_if_state import (
     IDEAL_TIPS,
@@ -61,7 +62,7 @@ class WhatIfPanel(QWidget):
         super().__init__()
         self._session, self._studies, self._runner = session, studies, runner
         self._models: dict[str, EditModel[WhatIfState]] = {}
-        self._handle: StudyHandle | None = None
+        self._handle: Handle | None = None
         self._entry: QueueEntry | None = None
         self._shown: set[str] = set()
         self._checks = Latest(jobs, "checking what-if runs", self)
@@ -238,7 +239,7 @@ class WhatIfPanel(QWidget):
 
     def _study_changed(self) -> None:
         handle = self._handle
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         counts = sorted({run.point.processors for run in data.runs if run.ok}) if data is not None else []
         request = data.manifest.get("request") if data is not None else None
         if handle is None or data is None or not counts or not request:
@@ -296,7 +297,7 @@ class WhatIfPanel(QWidget):
 
     def _cost(self, state: WhatIfState) -> float:
         """Return the host seconds that the runs may take, from those of the actual runs."""
-        data = self._handle.data() if self._handle is not None else None
+        data = self._handle.study() if self._handle is not None else None
         if data is None:
             return 0.0
         each = sum(run.host_s or 0.0 for run in data.runs if run.ok and run.point.processors in state.processors)
@@ -356,7 +357,7 @@ class WhatIfPanel(QWidget):
         if model is not None:
             model.finish_typing()  # what is changed after an answer is a step of its own
         handle, state, session = self._handle, self.state, self._session
-        data = handle.data() if handle is not None else None
+        data = handle.study() if handle is not None else None
         if handle is None or data is None or state.empty:
             return
         told: Mapping[str, Any] = data.manifest.get("request") or {}
@@ -374,7 +375,7 @@ class WhatIfPanel(QWidget):
         if self._entry is not None and not self._entry.ended:
             self._runner.cancel(self._entry)
 
-    def _checked(self, handle: StudyHandle, state: WhatIfState, request: Any, faults: list[Fault]) -> None:
+    def _checked(self, handle: Handle, state: WhatIfState, request: Any, faults: list[Fault]) -> None:
         if faults:
             self._say_fault("; ".join(_plain(fault) for fault in faults))
             return
@@ -413,7 +414,7 @@ class WhatIfPanel(QWidget):
         self._enable()
 
 
-def _reason(handle: StudyHandle | None, *, loaded: bool, runs: bool) -> str:
+def _reason(handle: Handle | None, *, loaded: bool, runs: bool) -> str:
     if handle is None:
         return _NO_STUDY
     if not loaded:

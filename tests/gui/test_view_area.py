@@ -33,6 +33,7 @@ from tests.gui import view_figures as figures
 class Handle(QObject):
     """An open study as views see it, without a file."""
 
+    subject = "study"
     changed = Signal()
     failed = Signal(str)
 
@@ -44,6 +45,8 @@ class Handle(QObject):
 
     def data(self) -> StudyData | None:
         return self._data
+
+    study = data
 
     def land(self, data: StudyData) -> None:
         self._data = data
@@ -482,7 +485,7 @@ def test_a_double_click_on_the_title_maximises_and_another_shows_all_again(
 def test_tiling_gives_every_view_a_place_of_its_own(area: ViewArea, study: Any, settle: Any, qtbot: Any) -> None:
     for name in ("time", "speedup", "latency", "runs"):
         area.show_view(study, name)
-    qtbot.mouseClick(area.tile, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(area.bar.tile, Qt.MouseButton.LeftButton)
     settle()
     qtbot.waitUntil(lambda: all(not dock.visibleRegion().isEmpty() for dock in area.docks))
     assert len({(dock.x(), dock.y()) for dock in area.docks}) == 4

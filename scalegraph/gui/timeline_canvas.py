@@ -1,0 +1,336 @@
+"""The drawing surface of a timeline: lanes that pan, zoom, scroll; what is chosen, measured and marked on them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from scalegraph.gui.plot_targets import rich
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height
+from scalegraph.gui.timeline_paint import Painter, Picture
+from scalegraph.gui.timeline_targets import Hit, hit
+from scalegraph.gui.tints import ink, paper, tint
+from scalegraph.gui.trace_marks import TraceMarks
+
+_ZOOM: Final = 0.8  # of a notch of the wheel
+_DRAG_FROM: Final = 4  # pixels that make a drag of a click
+_GRAB: Final = 5  # pixels beside a cursor within which it is grabbed
+_DWELL_MS: Final = 140  # until exact times are asked for
+_GUTTER: Final = (44, 190)  # least and most pixels for names
+_GUTTER_SHARE: Final = 0.24
+
+
+class Drag(Enum):
+    """What a drag does."""
+
+    NOTHING = 0
+    PAN = 1
+    SELECT = 2
+    CURSOR = 3
+
+
+class TimelineCanvas(QWidget):
+    """Shows a `Picture` for the time of *window*; the pointer's wishes go out as signals, in seconds."""
+
+    interval_dragged = Signal(float, float, bool)  # from, to, whether it was let go
+    clicked = Signal(object)  # Hit or None
+    dwelt = Signal(object)  # a Hit in a lane whose exact times are wanted
+    scrolled = Signal()
+    menu_wanted = Signal(object, float)  # QPoint on the screen, the moment there
+
+    def __init__(self, window: TimeWindow, marks: TraceMarks) -> None:
+        super().__init__()
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.window_, self.marks = window, marks
+        self.places = Layout()
+        self.picture: Picture | None = None
+        self.interval: tuple[float, float] | None = None
+        self.locations: frozenset[int] = frozenset()
+        self._drag, self._from = Drag.NOTHING, QPointF()
+        self._began = (0.0, 1.0)
+        self._began_scroll = 0
+        self._pressed = False
+        self._cursor = ""
+        self._pointer: QPointF | None = None
+        self._hit: Hit | None = None
+        self._dwell = QTimer(self, singleShot=True, interval=_DWELL_MS)
+        self._dwell.timeout.connect(self._dwelling)
+        window.changed.connect(self._moved)
+        marks.changed.connect(self.update)
+
+    # what it shows
+
+    def show_picture(self, picture: Picture) -> None:
+        """Show *picture*; where one has scrolled to stays."""
+        self.picture = picture
+        self.arrange()
+        self.update()
+
+    def arrange(self) -> None:
+        """Give tracks and lanes their places in the room there is."""
+        picture = self.picture
+        if picture is None:
+            return
+        names = [name for track in picture.timeline.tracks for name in getattr(track, "names", ())[:200]]
+        metrics = self.fontMetrics()
+        widest = max((metrics.horizontalAdvance(name) for name in names), default=60) + 14
+        least, most = _GUTTER
+        self.places.left = int(max(least, min(widest, most, _GUTTER_SHARE * self.width())))
+        self.places.width = max(20, self.width() - self.places.left - 4)
+        self.places.height = max(20, self.height() - axis_height(self.height()))
+        self.places.begin, self.places.end = self.window_.shown
+        self.places.place(picture.timeline)
+        self.scrolled.emit()
+
+    def scroll_to(self, pixels: int) -> None:
+        """Show the lanes from *pixels* below the first on."""
+        pixels = max(0, min(pixels, self.places.most_scroll))
+        if pixels != self.places.scroll:
+            self.places.scroll = pixels
+            self.scrolled.emit()
+            self.update()
+
+    def show_location(self, location: int) -> None:
+        """Scroll to the lane of *location* if it is out of sight."""
+        for band in self.places.bands:
+            locations = getattr(band.track, "locations", ())
+            if location in locations:
+                top = band.top + locations.index(location) * band.lane
+                if not self.places.scroll <= top <= self.places.scroll + self.places.height - band.lane:
+                    self.scroll_to(top - self.places.height // 2)
+                return
+
+    def zoom_lanes(self, factor: float, at: float | None = None) -> None:
+        """Make lanes *factor* times as high; the one at the pixel *at* stays where it is."""
+        lanes = [band for band in self.places.bands if band.lane]
+        if not lanes:
+            return
+        at = self.places.height / 2 if at is None else at
+        before = lanes[0].lane
+        after = max(before + 1, round(before * factor)) if factor > 1 else min(before - 1, round(before * factor))
+        after = max(LEAST_LANE, min(MOST_LANE, after))
+        ground = at + self.places.scroll
+        self.places.zoom = after
+        self.arrange()
+        self.scroll_to(round(ground * after / before - at))
+        self.update()
+
+    def fit_lanes(self) -> None:
+        """Make lanes as high as the room allows again."""
+        self.places.zoom = 0
+        self.places.scroll = 0
+        self.arrange()
+        self.update()
+
+    def pointer_seconds(self) -> float | None:
+        """Return the moment below the pointer, ``None`` while it is elsewhere."""
+        if self._pointer is None or self._pointer.x() < self.places.left:
+            return None
+        return self.places.seconds(self._pointer.x())
+
+    def point_of(self, seconds: float, location: int) -> QPointF:
+        """Return where a moment of a location is drawn, for tests and tools."""
+        for band in self.places.bands:
+            locations = getattr(band.track, "locations", ())
+            if location in locations:
+                return QPointF(self.places.x(seconds), self.places.lane_y(band, locations.index(location)))
+        return QPointF(self.places.x(seconds), self.places.height / 2)
+
+    def say_exactly(self, asked: Hit, text: str) -> None:
+        """Show *text* as what is at *asked*, if the pointer still means it."""
+        if asked is self._hit and self._pointer is not None:
+            self._tell(text)
+
+    def _moved(self, begin: float, end: float) -> None:
+        self.places.begin, self.places.end = begin, end
+        self.update()
+
+    # drawing
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: draw what there is for the time that is shown now."""
+        painter = QPainter(self)
+        self.draw(painter)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw everything with *painter*, whose device is as large as this widget."""
+        theme = self.picture.theme if self.picture is not None else "light"
+        painter.fillRect(self.rect(), paper(theme))
+        if self.picture is None:
+            return
+        painter.setFont(self.font())
+        drawing = Painter(painter, self.picture, self.places, self.locations)
+        drawing.tracks()
+        drawing.axis(self.height())
+        self._draw_interval(painter, theme)
+        self._draw_moments(painter, theme)
+
+    def _draw_interval(self, painter: QPainter, theme: str) -> None:
+        if self.interval is None:
+            return
+        left, right = (min(max(self.places.x(x), self.places.left), self.width()) for x in self.interval)
+        if right <= self.places.left or left >= self.width():
+            return
+        room = QRectF(left, 0, max(1.0, right - left), self.places.height)
+        shade = ink(theme, 0.10)
+        painter.fillRect(QRectF(self.places.left, 0, max(0.0, left - self.places.left), room.height()), shade)
+        painter.fillRect(QRectF(right, 0, max(0.0, self.width() - right), room.height()), shade)
+        painter.setPen(QPen(tint("mark", theme), 1.4))
+        painter.drawLine(room.topLeft(), room.bottomLeft())
+        painter.drawLine(room.topRight(), room.bottomRight())
+        painter.fillRect(QRectF(left, self.places.height, max(1.0, right - left), 3), tint("mark", theme))
+
+    def _draw_moments(self, painter: QPainter, theme: str) -> None:
+        metrics = self.fontMetrics()
+        for moment in self.marks.moments():
+            x = self.places.x(moment.seconds)
+            if not self.places.left <= x <= self.width():
+                continue
+            role = {"cursor": "ink", "bookmark": "efficiency", "replay": "mark"}.get(moment.kind, "ink")
+            painter.setPen(QPen(tint(role, theme), 1.6 if moment.kind == "replay" else 1.0))
+            painter.drawLine(QPointF(x, 0), QPointF(x, self.places.height))
+            if moment.name:
+                width = metrics.horizontalAdvance(moment.name) + 8
+                flag = QRectF(min(x, self.width() - width), 0, width, metrics.height())
+                painter.fillRect(flag, tint(role, theme))
+                painter.setPen(paper(theme))
+                painter.drawText(flag, int(Qt.AlignmentFlag.AlignCenter), moment.name)
+
+    # the pointer
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Qt: zoom in time where the pointer is; over names scroll; Ctrl: height of lanes; Shift or sideways: move."""
+        turn, sideways = event.angleDelta().y() / 120, event.angleDelta().x() / 120
+        at = event.position()
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if control and turn:
+            self.zoom_lanes(_ZOOM**-turn, at.y())
+        elif sideways or (shift and turn):
+            self.window_.move(-0.1 * (sideways or turn))
+        elif at.x() < self.places.left:
+            self.scroll_to(self.places.scroll - round(48 * turn))
+        elif turn:
+            self.window_.zoom(_ZOOM**turn, self.places.seconds(at.x()))
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: begin a drag or a click."""
+        panel = self.parentWidget()
+        if panel is not None:
+            panel.setFocus(Qt.FocusReason.MouseFocusReason)
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            return
+        QToolTip.hideText()
+        self._pressed, self._from = True, event.position()
+        self._began, self._began_scroll = self.window_.shown, self.places.scroll
+        self._cursor = self._cursor_at(event.position())
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self._drag = Drag.CURSOR if self._cursor else Drag.NOTHING
+        if shift and event.position().x() >= self.places.left:
+            self._drag = Drag.SELECT
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt: pan, select, move a cursor; without a button say what is there."""
+        self._pointer = event.position()
+        if not self._pressed:
+            self._hover()
+            return
+        away = event.position() - self._from
+        if self._drag is Drag.NOTHING and max(abs(away.x()), abs(away.y())) >= _DRAG_FROM:
+            self._drag = Drag.PAN
+            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+        if self._drag is Drag.PAN:
+            begin, end = self._began
+            shift = away.x() * (end - begin) / self.places.width
+            self.scroll_to(self._began_scroll - round(away.y()))
+            self.window_.show(begin - shift, end - shift, step=False)
+        elif self._drag is Drag.SELECT:
+            self._select(event.position(), last=False)
+        elif self._drag is Drag.CURSOR:
+            self.marks.place(self._clipped(event.position().x()), self._cursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: end what was begun; without a drag it was a click."""
+        if not self._pressed:
+            return
+        drag, self._drag, self._pressed = self._drag, Drag.NOTHING, False
+        self.unsetCursor()
+        if drag is Drag.SELECT:
+            self._select(event.position(), last=True)
+        elif drag is Drag.NOTHING and event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(hit(self.places, event.position().x(), event.position().y()))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Qt: zoom to a third of what is shown, where the pointer is."""
+        if event.position().x() >= self.places.left:
+            self.window_.zoom(1 / 3, self.places.seconds(event.position().x()))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: offer what can be done at this moment."""
+        self.menu_wanted.emit(event.globalPos(), self._clipped(event.pos().x()))
+
+    def leaveEvent(self, _event: object) -> None:
+        """Qt: nothing is pointed at any more."""
+        self._pointer = self._hit = None
+        self._dwell.stop()
+
+    def _select(self, at: QPointF, *, last: bool) -> None:
+        one, two = sorted((self._clipped(self._from.x()), self._clipped(at.x())))
+        if abs(at.x() - self._from.x()) >= _DRAG_FROM:
+            self.interval_dragged.emit(one, two, last)
+
+    def _clipped(self, x: float) -> float:
+        inside = min(max(x, self.places.left), self.places.left + self.places.width)
+        return min(max(self.places.seconds(inside), 0.0), self.window_.length)
+
+    def _cursor_at(self, at: QPointF) -> str:
+        near = [(abs(self.places.x(where) - at.x()), name) for name, where in self.marks.cursors.items()]
+        away, name = min(near, default=(_GRAB + 1.0, ""))
+        return name if away <= _GRAB else ""
+
+    def _hover(self) -> None:
+        assert self._pointer is not None
+        at = self._pointer
+        if self._cursor_at(at):
+            self.setCursor(Qt.CursorShape.SizeHorCursor)
+        else:
+            self.unsetCursor()
+        self._hit = hit(self.places, at.x(), at.y())
+        if self._hit is None:
+            self._dwell.stop()
+            QToolTip.hideText()
+            return
+        self._tell(self._hit.tip)
+        if self._hit.what == "lane":
+            self._dwell.start()
+        else:
+            self._dwell.stop()
+
+    def _tell(self, text: str) -> None:
+        if self._pointer is not None:
+            first, _, rest = text.partition("\n")
+            QToolTip.showText(self.mapToGlobal(self._pointer.toPoint()), rich(first, rest), self)
+
+    def _dwelling(self) -> None:
+        if self._hit is not None:
+            self.dwelt.emit(self._hit)
+
+    # Qt
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: place everything anew."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: small enough for four views."""
+        return QSize(160, 70)

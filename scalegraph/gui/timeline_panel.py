@@ -1,0 +1,250 @@
+"""A `Timeline` on the screen: pan, zoom, select, measure, by pointer and keys."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QVBoxLayout, QWidget
+
+from scalegraph.gui.legend_strip import LegendEntry, LegendStrip
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.timeline_canvas import TimelineCanvas
+from scalegraph.gui.timeline_paint import Picture, prepare
+from scalegraph.gui.timeline_targets import Hit
+from scalegraph.gui.tints import tint
+from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.views.figure import Arrows, Key, LaneTrack, Timeline
+
+_KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
+_MOVE: Final = 0.25  # of what is shown, by a key
+_ZOOM: Final = 0.7
+HINT: Final = "Drag to move, wheel to zoom, Shift+drag to select a time, right button for more"
+
+
+class TimelinePanel(QWidget):
+    """Shows one `Timeline` for the time of *window*, which other panels may share, as they may the *marks*."""
+
+    interval_chosen = Signal(object)  # (from, to) in seconds, or None
+    lane_chosen = Signal(object)  # Hit: a location, perhaps with a time
+    exact_wanted = Signal(object)  # Hit: what is there exactly is to be told to `say_exactly`
+    escaped = Signal()
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        theme: str = "light",
+        window: TimeWindow | None = None,
+        marks: TraceMarks | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme = theme
+        begin, end = timeline.limits or (timeline.begin, timeline.end)
+        self.window_ = window or TimeWindow(end - begin, parent=self)
+        self.marks = marks or TraceMarks(parent=self)
+        if window is None:
+            self.window_.show(timeline.begin, timeline.end)
+        self._timeline = timeline
+        self._interval: tuple[float, float] | None = None
+        self._order: list[str] = []  # of the key: it does not jump while one moves
+        self._legend = LegendStrip(self)
+        self.canvas = TimelineCanvas(self.window_, self.marks)
+        self.bar = QScrollBar(Qt.Orientation.Vertical)
+        self.bar.valueChanged.connect(self.canvas.scroll_to)
+        self.measured = QLabel()
+        self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.measured.setAccessibleName("Cursors")
+        self.measured.hide()
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        row.addWidget(self.canvas, 1)
+        row.addWidget(self.bar)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self._legend)
+        column.addLayout(row, 1)
+        column.addWidget(self.measured)
+        self.canvas.interval_dragged.connect(self._dragged)
+        self.canvas.clicked.connect(self._clicked)
+        self.canvas.dwelt.connect(self.exact_wanted)
+        self.canvas.scrolled.connect(self._show_bar)
+        self.canvas.menu_wanted.connect(self._menu)
+        self.marks.changed.connect(self._show_measured)
+        self.set_timeline(timeline)
+        self._show_measured()
+
+    # what it shows
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline shown now."""
+        return self._timeline
+
+    def set_timeline(self, timeline: Timeline, picture: Picture | None = None) -> None:
+        """Show *timeline*; *picture* is what `prepare` made of it in another thread."""
+        self._timeline = timeline
+        if picture is None or picture.timeline is not timeline or picture.theme != self._theme:
+            picture = prepare(timeline, self._theme)
+        self.canvas.show_picture(picture)
+        self._show_key()
+        lanes = sum(track.height for track in timeline.tracks if isinstance(track, LaneTrack))
+        self.setAccessibleName(f"Timeline of {lanes} lanes" if lanes else "Values over time")
+        self.setAccessibleDescription(HINT)
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        if theme != self._theme:
+            self._theme = theme
+            self.set_timeline(self._timeline)
+
+    def select(self, interval: tuple[float, float] | None, locations: frozenset[int] = frozenset()) -> None:
+        """Show the selected time (s) and locations."""
+        came = locations - self.canvas.locations
+        self._interval = self.canvas.interval = interval
+        self.canvas.locations = locations
+        if came:
+            self.canvas.show_location(min(came))
+        self.canvas.update()
+
+    def fit(self) -> None:
+        """Show all of the run, and all lanes."""
+        self.window_.fit()
+        self.canvas.fit_lanes()
+
+    def say_exactly(self, asked: Hit, text: str) -> None:
+        """Tell what was wanted by `exact_wanted`."""
+        self.canvas.say_exactly(asked, text)
+
+    def key_texts(self) -> list[str]:
+        """Return what stands in the key."""
+        return self._legend.texts()
+
+    # what the user does
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """W and S zoom, A and D move, F fits, Z shows the selected time, C puts a cursor; arrows, plus, minus too."""
+        if not self.act(event.key(), event.modifiers()):
+            super().keyPressEvent(event)
+
+    def act(self, key: int, modifiers: Qt.KeyboardModifier) -> bool:
+        """Do what *key* means; return whether it means anything."""
+        shift = modifiers == Qt.KeyboardModifier.ShiftModifier
+        if modifiers & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier):
+            return False
+        window, at = self.window_, self.canvas.pointer_seconds()
+        if key in (Qt.Key.Key_W, Qt.Key.Key_Plus, Qt.Key.Key_S, Qt.Key.Key_Minus):
+            closer = key in (Qt.Key.Key_W, Qt.Key.Key_Plus)
+            if shift and key in (Qt.Key.Key_W, Qt.Key.Key_S):
+                self.canvas.zoom_lanes(1.25 if closer else 0.8)
+            else:
+                window.zoom(_ZOOM if closer else 1 / _ZOOM, at)
+        elif key in (Qt.Key.Key_A, Qt.Key.Key_Left, Qt.Key.Key_D, Qt.Key.Key_Right):
+            window.move(-_MOVE if key in (Qt.Key.Key_A, Qt.Key.Key_Left) else _MOVE)
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            step = 40 if key in (Qt.Key.Key_Up, Qt.Key.Key_Down) else self.canvas.height() - 60
+            down = key in (Qt.Key.Key_Down, Qt.Key.Key_PageDown)
+            self.canvas.scroll_to(self.canvas.places.scroll + (step if down else -step))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            width = window.width
+            window.show(*((0.0, width) if key == Qt.Key.Key_Home else (window.length - width, window.length)))
+        elif key == Qt.Key.Key_F:
+            self.fit()
+        elif key == Qt.Key.Key_Z and self._interval is not None:
+            window.show(*self._interval)
+        elif key == Qt.Key.Key_C and shift:
+            self.marks.remove_cursors()
+        elif key == Qt.Key.Key_C:
+            self.marks.place(sum(window.shown) / 2 if at is None else at)
+        elif key == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        else:
+            return False
+        return True
+
+    def _dragged(self, begin: float, end: float, last: bool) -> None:
+        self.canvas.interval = (begin, end)
+        self.canvas.update()
+        if last:
+            self.interval_chosen.emit((begin, end))
+
+    def _clicked(self, found: Hit | None) -> None:
+        if found is None:
+            return
+        if found.interval is not None and found.location is None:
+            self.interval_chosen.emit(found.interval)
+        else:
+            self.lane_chosen.emit(found)
+
+    def _menu(self, at: QPoint, moment: float) -> None:
+        menu = self.menu_at(moment)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
+    def menu_at(self, moment: float) -> QMenu:
+        """Return what can be done at *moment* (s)."""
+        menu = QMenu(self)
+
+        def add(text: str, act: Any, on: bool = True) -> None:
+            action = QAction(text, menu)
+            action.triggered.connect(lambda _checked=False: act())
+            action.setEnabled(on)
+            menu.addAction(action)
+
+        interval = self._interval
+        add("Show the whole run\tF", self.fit)
+        add("Show the selected time\tZ", lambda: self.window_.show(*(interval or (0, 1))), interval is not None)
+        add("Back", self.window_.back, self.window_.can_go_back)
+        add("Forward", self.window_.forward, self.window_.can_go_forward)
+        menu.addSeparator()
+        add("Put cursor A here\tC", lambda: self.marks.place(moment, "A"))
+        add("Put cursor B here\tC", lambda: self.marks.place(moment, "B"))
+        add("Take the cursors away\tShift+C", self.marks.remove_cursors, bool(self.marks.cursors))
+        between = sorted(self.marks.cursors.values())
+        add("Select the time between the cursors", lambda: self.interval_chosen.emit(tuple(between)), len(between) == 2)
+        menu.addSeparator()
+        for action in self.actions():
+            menu.addAction(action)
+        return menu
+
+    # furniture
+
+    def _show_bar(self) -> None:
+        places = self.canvas.places
+        self.bar.blockSignals(True)
+        self.bar.setRange(0, places.most_scroll)
+        self.bar.setPageStep(places.height)
+        self.bar.setValue(places.scroll)
+        self.bar.blockSignals(False)
+        self.bar.setVisible(places.most_scroll > 0)
+
+    def _show_key(self) -> None:
+        """Show the key; names stand where they stood, so that it does not jump while one moves."""
+        known = {key.name: key for key in self._timeline.key}
+        self._order = [name for name in self._order if name in known]
+        self._order += [name for name in known if name not in self._order]
+        entries = [LegendEntry(name, self._colour(known[name]), "bar") for name in self._order]
+        for track in self._timeline.tracks:
+            for overlay in track.overlays if isinstance(track, LaneTrack) else ():
+                if isinstance(overlay, Arrows) and len(overlay.x0):
+                    shape = "dashed" if overlay.kind == "lock" else "line"
+                    entries.append(LegendEntry(overlay.name, tint(overlay.role, self._theme), shape))  # type: ignore[arg-type]
+        self._legend.allow(20 if self.height() < _KEY_ROWS_FROM else 46)
+        if self._legend.texts() != [entry.text for entry in entries] or self.isHidden():
+            self._legend.show_entries(entries)
+
+    def _colour(self, key: Key) -> QColor:
+        return QColor(key.colour) if key.colour else tint(key.role, self._theme)
+
+    def _show_measured(self) -> None:
+        said = self.marks.said()
+        self.measured.setText(said)
+        self.measured.setVisible(bool(said))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: now it is known how much room there is."""
+        super().showEvent(event)
+        self._show_key()

@@ -1,0 +1,170 @@
+"""The line above the views of a trace: the time they show, with a way back, and what they leave out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+
+from scalegraph.base.units import si
+from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.widgets import empty, mark
+
+_PARTS: Final = {
+    "region": ("region", "part of a name", "Show only regions of that name; * and ? stand for anything"),
+    "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
+    "duration": ("at least", "1e-6 s", "Show only what lasts that long (s), where a view lists single things"),
+}
+
+
+class TraceBar(QWidget):
+    """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._trace: TraceHandle | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 3)
+        row.setSpacing(4)
+        self.back = self._tool("◀", "The time that was shown before (Alt+Left)")
+        self.forward = self._tool("▶", "Forward again")
+        self.whole = self._tool("Whole run", "Show all of the time (F)")
+        self.shown = QLabel()
+        self.shown.setAccessibleName("Visible time")
+        self.shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.part = QComboBox()
+        self.part.setAccessibleName("What to filter by")
+        for name, (title, _example, _tip) in _PARTS.items():
+            self.part.addItem(f"Only {title}", name)
+        self.entry = QLineEdit()
+        self.entry.setAccessibleName("Filter")
+        self.entry.setMinimumWidth(110)
+        self.entry.setMaximumWidth(220)
+        self.entry.setClearButtonEnabled(True)
+        self.entry.returnPressed.connect(self._add)
+        self.part.currentIndexChanged.connect(lambda _index: self._explain())
+        self._chips = QHBoxLayout()
+        self._chips.setSpacing(4)
+        for widget in (self.back, self.forward, self.whole, self.shown):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addLayout(self._chips)
+        row.addWidget(self.part)
+        row.addWidget(self.entry)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._explain()
+
+    def _tool(self, text: str, tip: str) -> QToolButton:
+        made = QToolButton()
+        made.setText(text)
+        made.setToolTip(tip)
+        made.setAccessibleName(tip)
+        return made
+
+    def show_trace(self, trace: TraceHandle | None) -> None:
+        """Show time and filter of *trace*; nothing without one."""
+        before, self._trace = self._trace, trace
+        if before is not None and before is not trace:
+            before.window.changed.disconnect(self._show_time)
+            before.window.history_changed.disconnect(self._show_history)
+            before.filter.changed.disconnect(self._show_filter)
+            for tool in (self.back, self.forward, self.whole):
+                tool.clicked.disconnect()
+        self.setVisible(trace is not None)
+        if trace is None or trace is before:
+            return
+        window = trace.window
+        self.back.clicked.connect(window.back)
+        self.forward.clicked.connect(window.forward)
+        self.whole.clicked.connect(window.fit)
+        window.changed.connect(self._show_time)
+        window.history_changed.connect(self._show_history)
+        trace.filter.changed.connect(self._show_filter)
+        self._show_time()
+        self._show_history()
+        self._show_filter()
+
+    def chips(self) -> list[str]:
+        """Return what the chips say."""
+        items = [self._chips.itemAt(index) for index in range(self._chips.count())]
+        widgets = [item.widget() for item in items if item is not None]
+        return [widget.text().removesuffix("  ×") for widget in widgets if isinstance(widget, QToolButton)]
+
+    def chip(self, name: str) -> QToolButton:
+        """Return the chip of a part of the filter, to take it away."""
+        found = self.findChild(QToolButton, f"chip-{name}")
+        assert isinstance(found, QToolButton)
+        return found
+
+    def _show_time(self, *_shown: float) -> None:
+        if self._trace is None:
+            return
+        from scalegraph.views.timelines import time_text
+
+        begin, end = self._trace.window.shown
+        finest = (end - begin) / 2000
+        share = 100 * (end - begin) / self._trace.window.length
+        of = "the whole run" if self._trace.window.whole else f"{share:.3g} % of the run"
+        text = f"{time_text(begin, finest)} to {time_text(end, finest)}, {si(end - begin, 's', 4)}, {of}"
+        self.shown.setText(text)
+        self.whole.setEnabled(not self._trace.window.whole)
+        self._show_history()
+
+    def _show_history(self) -> None:
+        if self._trace is not None:
+            self.back.setEnabled(self._trace.window.can_go_back)
+            self.forward.setEnabled(self._trace.window.can_go_forward)
+
+    def _show_filter(self) -> None:
+        empty(self._chips)
+        if self._trace is None:
+            return
+        for name, text in self._trace.filter.current.chips():
+            chip = self._tool(f"{text}  ×", f"Show everything again that '{text}' leaves out")
+            chip.setObjectName(f"chip-{name}")
+            chip.setProperty("chip", True)
+            chip.clicked.connect(partial(self._remove, name))
+            self._chips.addWidget(chip)
+        self._explain()
+
+    def _remove(self, name: str, _checked: bool = False) -> None:
+        if self._trace is not None:
+            self._trace.filter.set(**{name: 0.0 if name == "duration" else ""})
+
+    def _explain(self) -> None:
+        _title, example, tip = _PARTS[str(self.part.currentData())]
+        self.entry.setPlaceholderText(example)
+        self.entry.setToolTip(f"{tip}. Return filters all views of this trace.")
+        mark(self.entry, "fault", False)
+
+    def _add(self) -> None:
+        name, text = str(self.part.currentData()), self.entry.text().strip()
+        if self._trace is None:
+            return
+        try:
+            value = self._checked(name, text)
+        except ValueError as error:
+            mark(self.entry, "fault", True)
+            self.entry.setToolTip(str(error))
+            return
+        mark(self.entry, "fault", False)
+        self._trace.filter.set(**{name: value})
+        self.entry.clear()
+
+    def _checked(self, name: str, text: str) -> str | float:
+        """Return what *text* means for a part of the filter. Raises `ValueError` with a sentence if it is none."""
+        data = self._trace.data() if self._trace is not None else None
+        if name == "duration":
+            return float(text.removesuffix("s").strip() or 0)
+        if text and data is not None:
+            from scalegraph.base.errors import InputError
+            from scalegraph.views import trace_common
+
+            try:
+                known = trace_common.chosen_regions if name == "region" else trace_common.chosen_locations
+                known(data, text)
+            except InputError as error:
+                raise ValueError(str(error)) from error
+        return text

@@ -1,0 +1,189 @@
+"""An open trace: read in another thread with its progress, and the time that its views show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.gui.handle import Handle
+from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.trace_filter import TraceFilter
+from scalegraph.gui.trace_marks import TraceMarks
+
+if TYPE_CHECKING:
+    from scalegraph.traces.model import Trace
+    from scalegraph.views.trace_data import TraceData
+
+STOPPED: Final = "Reading was stopped."
+
+
+class TraceHandle(Handle):
+    """An open trace beside `StudyHandle`.
+
+    *window* is the time that all its views show, *filter* what of it they show. ``partial`` says whether only what
+    could be read of a damaged file was asked for.
+    """
+
+    subject = "trace"
+    progressed = Signal(float)  # share that was read, 0 to 1
+
+    def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(path, parent)
+        self._session, self._jobs = session, jobs
+        self._data: TraceData | None = None
+        self._verdict = ""
+        self._job: Job | None = None
+        self.share = 0.0
+        self.partial = False
+        self.notes_told = False  # whether the user was told what of the file is not shown
+        self.window = TimeWindow(parent=self)
+        self.filter = TraceFilter(self)
+        self.marks = TraceMarks(parent=self)
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the file's."""
+        return self.path.name
+
+    @property
+    def reading(self) -> bool:
+        """Whether the file is being read."""
+        return self._job is not None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user stopped the reading; nothing is wrong with the file."""
+        return self.error == STOPPED
+
+    def data(self) -> TraceData | None:
+        """Return the trace, or ``None`` until it was read."""
+        return self._data
+
+    def trace(self) -> Trace | None:
+        """Return definitions and columns, or ``None`` until they were read."""
+        return None if self._data is None else self._data.trace
+
+    def verdict(self) -> str:
+        """Return what the trace is, in a sentence."""
+        return self._verdict
+
+    def refresh(self) -> None:
+        """Read the file, unless it is being read."""
+        if self._job is not None:
+            return
+        session, path, partial = self._session, self.path, self.partial
+        self.error, self.share = "", 0.0
+
+        def read(reporter: Reporter) -> tuple[TraceData, str]:
+            data = session.open_trace(path, cancel=reporter.token, progress=reporter.send, partial=partial)
+            return data, trace_sentence(data)
+
+        self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
+        job.done.connect(lambda answer: self._loaded(job, *answer))
+        job.failed.connect(lambda error: self._unreadable(job, str(error)))
+        job.cancelled.connect(lambda: self._unreadable(job, STOPPED))
+
+    def open_what_is_there(self) -> None:
+        """Read of a damaged file what can be read."""
+        self.partial = True
+        self.refresh()
+
+    def stop(self) -> None:
+        """Stop reading."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def close(self) -> None:
+        """Forget the trace and let go of its file."""
+        self.stop()
+        self._job = None
+        data, self._data = self._data, None
+        if data is not None:
+            data.trace.close()
+
+    def seconds(self, tick: int) -> float:
+        """Return how long after the start of the run *tick* is."""
+        meta = self._meta()
+        return float((tick - meta.begin) / meta.ticks_per_second)
+
+    def tick(self, seconds: float) -> int:
+        """Return the tick so many *seconds* after the start of the run."""
+        meta = self._meta()
+        return int(meta.begin + round(seconds * meta.ticks_per_second))
+
+    def _meta(self) -> Any:
+        assert self._data is not None
+        return self._data.trace.meta
+
+    def _told(self, share: object) -> None:
+        if isinstance(share, float | int):
+            self.share = float(share)
+            self.progressed.emit(self.share)
+
+    def _loaded(self, job: Job, data: TraceData, verdict: str) -> None:
+        if job is not self._job:  # closed meanwhile
+            data.trace.close()
+            return
+        self._job = None
+        self._data, self._verdict = data, verdict
+        self.marks.ticks_per_second = float(data.trace.meta.ticks_per_second)
+        self.marks.unit = "cycles" if _simulated(data.trace) else "ticks"
+        self.window.set_length(data.trace.seconds, 1 / data.trace.meta.ticks_per_second)
+        self.changed.emit()
+
+    def _unreadable(self, job: Job, sentence: str) -> None:
+        if job is self._job:
+            self._job = None
+            self.error = sentence
+            self.failed.emit(sentence)
+
+
+def _simulated(trace: Trace) -> bool:
+    """Whether ticks are cycles of simulated processors."""
+    return any(location.kind == "processor" for location in trace.definitions.locations)
+
+
+def trace_sentence(data: TraceData) -> str:
+    """Return what a trace is: the locations, the time, the events, and what was not understood."""
+    from scalegraph.base.units import si
+
+    trace = data.trace
+    meta, locations = trace.meta, trace.definitions.locations
+    kinds = {location.kind for location in locations}
+    what = f"{kinds.pop()}s" if len(kinds) == 1 and len(locations) != 1 else "locations"
+    what = what.removesuffix("s") if len(locations) == 1 else what
+    what = what.replace("processs", "processes")
+    name = meta.program or data.name
+    events = sum(trace.counts().values())
+    sentence = f"{name}: {si(trace.seconds, 's', 4)} on {len(locations)} {what}, {count(events)} events"
+    from scalegraph.traces.formats import readers
+
+    reader = readers().get(meta.format)
+    sentence += f", read as {reader.title}." if reader is not None else "."
+    left_out = sum(note.count for note in meta.notes)
+    if left_out:
+        sentence += f" {count(left_out)} times something is held otherwise or not at all."
+    if meta.damage:
+        sentence += " The file is damaged: this is what could be read."
+    return sentence
+
+
+def trace_facts(trace: Trace) -> list[tuple[str, str]]:
+    """Return what a trace is as (name, words)."""
+    from scalegraph.base.units import si
+
+    meta, definitions = trace.meta, trace.definitions
+    facts = [("program", meta.program)] if meta.program else []
+    if meta.properties.get("machine"):
+        facts.append(("machine", meta.properties["machine"]))
+    facts += [("time", si(trace.seconds, "s", 4)), ("locations", str(len(definitions.locations)))]
+    facts.append(("regions", str(len(definitions.regions))))
+    return facts + [(kind, count(rows)) for kind, rows in trace.counts().items()]
+
+
+def count(number: int) -> str:
+    """Return a whole number with thin spaces between thousands."""
+    return f"{number:,}".replace(",", "\u202f")

@@ -1,0 +1,130 @@
+"""Between the views of a trace and the rest of the window: selection, visible time, jumps, exact answers."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from PySide6.QtCore import QObject
+
+from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.timeline_panel import TimelinePanel
+from scalegraph.gui.timeline_targets import Hit
+from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.trace_pointing import Pointed, point
+from scalegraph.views.places import Place, place_of
+
+log: Final = logging.getLogger(__name__)
+_AROUND: Final = 1.5  # of its length that is shown on either side of a place that one jumps to
+
+
+class TraceLink(QObject):
+    """Serves the panels of one view of a trace."""
+
+    def __init__(self, handle: TraceHandle, selection: SelectionModel, jobs: Jobs, parent: QObject) -> None:
+        super().__init__(parent)
+        self._handle, self._selection = handle, selection
+        self._clicks = Latest(jobs, "looking what was clicked", self)
+        self._tips = Latest(jobs, "looking what is there", self)
+
+    @property
+    def window(self) -> TimeWindow:
+        """The time that all views of the trace show."""
+        return self._handle.window
+
+    @property
+    def marks(self) -> TraceMarks:
+        """Cursors, bookmarks and the replay of the trace."""
+        return self._handle.marks
+
+    def interval(self, selection: Selection) -> tuple[float, float] | None:
+        """Return the selected time in seconds, ``None`` if none of this trace is selected."""
+        data = self._handle.data()
+        if data is None or selection.interval is None or selection.study != self._handle.key:
+            return None
+        begin, end = selection.interval
+        return self._handle.seconds(begin), self._handle.seconds(end)
+
+    def serve(self, panel: TimelinePanel) -> None:
+        """Answer what *panel* asks, and carry out what is done in it."""
+        panel.interval_chosen.connect(self.choose_interval)
+        panel.lane_chosen.connect(self.choose)
+        panel.exact_wanted.connect(lambda found: self._tell(panel, found))
+
+    def stop(self) -> None:
+        """Drop what is being looked up."""
+        self._clicks.stop()
+        self._tips.stop()
+
+    # what is chosen
+
+    def choose_interval(self, interval: tuple[float, float] | None) -> None:
+        """Select a time (s), or none."""
+        if self._handle.data() is None:
+            return
+        ticks = None if interval is None else (self._handle.tick(interval[0]), self._handle.tick(interval[1]))
+        self._selection.select(study=self._handle.key, interval=ticks)
+
+    def choose(self, found: Hit) -> None:
+        """Select what was clicked: the location, and the region that it was in there."""
+        data = self._handle.data()
+        if data is None or found.location is None:
+            return
+        location = found.location
+        if found.what == "name":
+            self._selection.select(study=self._handle.key, location=location)
+            return
+        if found.interval is not None:
+            self.choose_interval(found.interval)
+        begin, end = self._handle.tick(found.begin), self._handle.tick(found.end)
+
+        def look(reporter: Reporter) -> Pointed:
+            reporter.token.check()
+            return point(data, location, begin, end)
+
+        def chosen(told: Pointed) -> None:
+            region = told.region if told.region >= 0 else None
+            self._selection.select(study=self._handle.key, location=location, region=region)
+
+        self._clicks.ask(look, chosen, self._not_found)
+
+    def go_to(self, key: str) -> bool:
+        """Select the place that the *key* of a row names and show its time; return whether it names one."""
+        place = place_of(key)
+        if place is None or self._handle.data() is None:
+            return place is not None
+        self.show_place(place)
+        return True
+
+    def show_place(self, place: Place) -> None:
+        """Select *place* and show its time with some on either side."""
+        changes: dict[str, object] = {"interval": (place.begin, place.end)}
+        if place.location >= 0:
+            changes["location"] = place.location
+        if place.region >= 0:
+            changes["region"] = place.region
+        self._selection.select(study=self._handle.key, **changes)
+        begin, end = self._handle.seconds(place.begin), self._handle.seconds(place.end)
+        self.window.reach(begin, end, margin=_AROUND)
+
+    # what is there
+
+    def _tell(self, panel: TimelinePanel, found: Hit) -> None:
+        data = self._handle.data()
+        if data is None or found.location is None:
+            return
+        location = found.location
+        begin, end = self._handle.tick(found.begin), self._handle.tick(found.end)
+
+        def look(reporter: Reporter) -> str:
+            reporter.token.check()
+            return point(data, location, begin, end).words(data, begin, end)
+
+        self._tips.ask(look, lambda text: panel.say_exactly(found, text), self._not_found)
+
+    def _not_found(self, error: Exception) -> None:
+        """Leave what was there; the view itself says what is wrong with the file."""
+        log.info("nothing can be said about this place: %s", error)

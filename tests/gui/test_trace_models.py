@@ -1,0 +1,177 @@
+"""The parts of a trace's window that need no window: visible time, layout, filter, cursors, places, options."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QUndoStack
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui import opening
+from scalegraph.gui.selection import Selection
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.timeline_layout import Layout
+from scalegraph.gui.timeline_targets import hit
+from scalegraph.gui.trace_filter import Filter, TraceFilter
+from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.trace_options import selected_trace_row, trace_row_keys
+from scalegraph.gui.trace_pointing import point
+from scalegraph.traces import reading
+from scalegraph.traces.lod import Timeline as Detail
+from scalegraph.views.figure import Area, AreaTrack, Axis, Key, LaneTrack, Timeline
+from scalegraph.views.places import Place, place_of
+from scalegraph.views.trace_data import TraceData
+
+SAMPLES = Path(__file__).parents[2] / "traces"
+
+
+@pytest.fixture(autouse=True)
+def _application(qapp: QCoreApplication) -> None:
+    """Timers and signals need an application."""
+
+
+def lanes(count: int = 3) -> Timeline:
+    edges = np.linspace(0.0, 1.0, 5)
+    codes = np.zeros((count, 4, 1), np.int32)
+    shares = np.ones((count, 4, 1), np.float32)
+    key = (Key("busy", "busy"),)
+    names = tuple(f"rank {n}" for n in range(count))
+    track = LaneTrack(names, tuple(range(count)), edges, codes, shares, key)
+    area = AreaTrack("busy", Axis("busy"), edges, (Area("busy", "busy", np.array([1.0, 2.0, 3.0, 2.0])),))
+    return Timeline(Axis("time", "s"), 0.0, 1.0, (track, area), key, (0.0, 1.0))
+
+
+def test_zooming_keeps_the_moment_below_the_pointer_and_ends_at_the_run() -> None:
+    window = TimeWindow(10.0, 1e-6)
+    window.zoom(0.5, 2.0)
+    assert window.shown == (1.0, 6.0)
+    window.move(-1.0)
+    assert window.shown == (0.0, 5.0)
+    window.zoom(100.0)
+    assert window.whole
+    window.zoom(1e-30, 3.0)
+    assert window.width == pytest.approx(1e-5)  # ten ticks
+
+
+def test_back_returns_to_the_time_before_a_jump_and_forward_again() -> None:
+    window = TimeWindow(10.0)
+    window.show(1.0, 2.0)
+    window.move(0.5)
+    window.move(0.5)  # two steps without a rest are one
+    window.show(5.0, 6.0)
+    window.back()
+    assert window.shown == (2.0, 3.0)
+    window.back()
+    assert window.shown == (1.0, 2.0)
+    window.back()
+    assert window.whole
+    assert not window.can_go_back
+    window.forward()
+    window.forward()
+    window.forward()
+    assert window.shown == (5.0, 6.0)
+
+
+def test_lanes_and_times_have_their_places() -> None:
+    layout = Layout(left=100, width=400, height=300)
+    layout.place(lanes())
+    assert layout.x(0.5) == 300
+    assert layout.seconds(300) == 0.5
+    band = layout.bands[0]
+    assert layout.lane_at(layout.lane_y(band, 2)) == (band, 2)
+    many = Layout(left=0, width=10, height=100)
+    many.place(lanes(1000))
+    assert many.bands[0].lane == 2  # never thinner than can be seen: then one scrolls
+    assert many.most_scroll > 1900
+    assert len(many.visible_lanes(many.bands[0])) <= 51
+
+
+def test_pointing_says_location_time_and_shares() -> None:
+    layout = Layout(left=100, width=400, height=300)
+    layout.place(lanes())
+    found = hit(layout, 150, layout.lane_y(layout.bands[0], 1))
+    assert found is not None
+    assert found.location == 1
+    assert "rank 1" in found.tip
+    assert "busy 100 %" in found.tip
+    value = hit(layout, 260, layout.bands[1].top + 5)
+    assert value is not None
+    assert "busy 2" in value.tip
+    name = hit(layout, 20, layout.lane_y(layout.bands[0], 2))
+    assert name is not None
+    assert (name.what, name.location) == ("name", 2)
+
+
+def test_filters_are_chips_and_can_be_undone() -> None:
+    chosen = TraceFilter()
+    chosen.set(region="solve")
+    chosen.set(duration=2e-6)
+    assert [text for _, text in chosen.current.chips()] == ["region solve", "2.00 µs or longer"]
+    assert chosen.current.options() == {"region": "solve", "duration": 2e-6}
+    assert isinstance(chosen.stack, QUndoStack)
+    chosen.stack.undo()
+    assert chosen.current == Filter(region="solve")
+    chosen.clear()
+    assert chosen.current.empty
+    chosen.stack.undo()
+    assert chosen.current == Filter(region="solve")
+
+
+def test_two_cursors_tell_the_time_between_them_in_cycles() -> None:
+    marks = TraceMarks(20e6, "cycles")
+    marks.place(1e-3)
+    assert marks.said().startswith("A 1.0000")
+    marks.place(3e-3)
+    assert "2.00000 ms" in marks.said()
+    assert marks.said().endswith("40\u202f000 cycles")
+    marks.place(5e-3)  # a third begins anew
+    assert list(marks.cursors) == ["A"]
+
+
+def test_a_row_names_its_place() -> None:
+    place = Place(10, 30, 2, 5)
+    assert place_of(place.key) == place
+    assert place_of(place.key + ":7") == place
+    assert place_of("region:5") is None
+    assert place_of("at:1:2:x:4") is None
+    selection = Selection(study="t", interval=(10, 30), location=2, region=5)
+    assert place.key in trace_row_keys(selection, "t")
+    assert trace_row_keys(selection, "other") == ()
+    assert selected_trace_row("region:5") == {"region": 5}
+    assert selected_trace_row("location:3") == {"location": 3}
+    assert selected_trace_row(place.key) == {}
+
+
+@pytest.mark.parametrize("name", ["pipeline.sgtrace", "pipeline.json", "pipeline.prv", "calls.csv", "ring.trf"])
+def test_traces_are_known_by_what_stands_in_them(name: str, tmp_path: Path) -> None:
+    assert opening.kind_of(SAMPLES / name) == "trace"
+    assert f"*{Path(name).suffix}" in opening.open_filter()
+
+
+def test_tables_and_json_of_measurements_are_none(tmp_path: Path) -> None:
+    table = tmp_path / "times.csv"
+    table.write_text("p,time\n1,2.0\n2,1.1\n")
+    assert opening.kind_of(table) == "measurements"
+    lines = tmp_path / "times.json"
+    lines.write_text('{"params": {"p": 4}, "value": 1.5}\n')
+    assert opening.kind_of(lines) == "measurements"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="measurements or a trace"):
+        opening.kind_of(tmp_path / "empty")
+
+
+def test_what_is_at_a_place_is_known_to_the_tick() -> None:
+    trace: Any = reading.read(SAMPLES / "pipeline.sgtrace")
+    with trace:
+        data = TraceData(trace, Detail.open(trace), "pipeline")
+        waits = trace.columns("waits")
+        begin, end, location = (int(waits[name][0]) for name in ("begin", "end", "location"))
+        middle = (begin + end) // 2
+        found = point(data, location, middle, middle + 10)
+        assert (found.begin, found.end) == (begin, end)
+        assert found.region == int(waits["region"][0])
+        words = found.words(data, middle, middle + 10)
+        assert data.location_name(location) in words
+        assert f"{end - begin} ticks" in words
