@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.units import si
 from scalegraph.views import trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
@@ -51,10 +50,15 @@ def _make(
     )
 
 
-def laned(window: Window, colour: str, names: Iterable[str] = ()) -> tuple[LaneTrack, tuple[str, ...]]:
-    """Return the bars of *window* coloured by activity, region or speed, and notes on what they show."""
+def laned(
+    window: Window, colour: str, names: Iterable[str] = (), top: float = 0.0
+) -> tuple[LaneTrack, tuple[str, ...]]:
+    """Return the bars of *window* coloured by activity, region or speed, and notes on what they show.
+
+    *names* as in `trace_common.region_keys`; *top* is at least the end of the scale of speeds.
+    """
     if colour == "speed":
-        return _by_speed(window)
+        return _by_speed(window, top)
     notes: tuple[str, ...] = ()
     if window.regions is not None and colour != "region":
         notes = ("Only the time in the chosen regions is coloured, by region.",)
@@ -64,25 +68,21 @@ def laned(window: Window, colour: str, names: Iterable[str] = ()) -> tuple[LaneT
     return trace_tracks.bars(window, colour, names=names), notes
 
 
-def _by_speed(window: Window) -> tuple[LaneTrack, tuple[str, ...]]:
+def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]:
     trace = window.data.trace
     track = trace_tracks.bars(window)
-    name = work_metric(trace)
-    if name is None:
+    counted = trace_common.counted(window.data)
+    if counted is None:
         return track, ("The trace counts no operations, so that no speed is known: bars are coloured by activity.",)
-    key = f"counted {name}"
-    if key not in window.data.memo:
-        window.data.memo[key] = Counted(trace, countable(trace)[name])
-    counted: Counted = window.data.memo[key]
     ticks = np.rint(track.edges * trace.meta.ticks_per_second).astype(np.int64) + trace.meta.begin
     seconds = np.diff(track.edges)
     work = np.array([np.diff(counted.at(number, ticks)) for number in window.locations])
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.where(seconds > 0, work / seconds, np.nan)
-    top = float(np.nanmax(speed, initial=0.0)) or 1.0
-    unit = trace.definitions.metrics[countable(trace)[name]].unit or name
+    top = max(float(np.nanmax(speed, initial=0.0)), least) or 1.0
+    unit = counted.metric.unit or counted.metric.name
     axis = Axis("speed", f"{unit}/s", limits=(0.0, top))
-    return trace_tracks.coloured(track, speed, axis), (f"Speed is {name} in each bin over its length.",)
+    return trace_tracks.coloured(track, speed, axis), (f"Speed is {counted.metric.name} in each bin over its length.",)
 
 
 def drawn(

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from scalegraph.views.figure import Arrows, Axis, LaneTrack, Polygon, Radar
+from scalegraph.views.figure import Arrows, Axis, LaneTrack, Polygon, Radar, Timeline
 from scalegraph.views.palette import Theme, colour, paper
 
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
@@ -84,7 +84,7 @@ def time_ticks(begin: float, end: float, most: int = 8, label: str = "time") -> 
     round time that the title names.
     """
     length = max(end - begin, 1e-15)
-    largest = max(abs(begin), abs(end), length)
+    largest = max(abs(begin), abs(end))
     step = _step(length / max(most, 1))
     origin = 0.0
     if largest / step >= 1e5:
@@ -103,6 +103,22 @@ def time_ticks(begin: float, end: float, most: int = 8, label: str = "time") -> 
     return TimeTicks(tuple(origin + i * step for i in counts), texts, title, unit, factor, step, origin)
 
 
+def ticks(panel: Timeline, most: int = 8) -> TimeTicks:
+    """Return the ticks of the axis of *panel*: of time, or of what else its unit says."""
+    return axis_ticks(panel.x, panel.begin, panel.end, most)
+
+
+def axis_ticks(x: Axis, begin: float, end: float, most: int = 8) -> TimeTicks:
+    """Return at most about *most* ticks of *x* between *begin* and *end*: `time_ticks` of an axis in seconds."""
+    if x.unit == "s":
+        return time_ticks(begin, end, most, x.label)
+    step = _step(max(end - begin, 1e-12) / max(most, 1))
+    counts = range(math.ceil(begin / step - 1e-6), math.floor(end / step + 1e-6) + 1)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    texts = tuple(f"{i * step:.{digits}f}" for i in counts)
+    return TimeTicks(tuple(i * step for i in counts), texts, x.title, x.unit, 1.0, step)
+
+
 def _step(rough: float) -> float:
     power = 10.0 ** math.floor(math.log10(rough))
     return next(one * power for one in _STEPS if one * power >= rough * 0.999)
@@ -115,8 +131,11 @@ def time_text(seconds: float, resolution: float) -> str:
     return f"{seconds / factor:.{digits}f} {unit}"
 
 
-def ramp(values: Any, low: float, high: float, *, log: bool = False) -> Bytes:
-    """Return viridis colours, shape (n, 3), of *values* between *low* and *high*; unknown ones are grey."""
+def ramp(values: Any, low: float, high: float, *, log: bool = False, theme: Theme | None = None) -> Bytes:
+    """Return viridis colours, shape (n, 3), of *values* between *low* and *high*; unknown ones are grey.
+
+    With a *theme* the end that is as dark or light as its paper is left out, so that thin lines stay visible.
+    """
     raw = np.asarray(values, np.float64)
     known = np.isfinite(raw) & ((raw > 0) | (not log))
     safe = np.where(known, raw, low)
@@ -124,6 +143,8 @@ def ramp(values: Any, low: float, high: float, *, log: bool = False) -> Bytes:
         low, high = max(low, 1e-300), max(high, 1e-300)
         safe, low, high = np.log(np.maximum(safe, low)), math.log(low), math.log(high)
     share = np.clip((safe - low) / (high - low), 0.0, 1.0) if high > low else np.full(raw.shape, 0.5)
+    if theme is not None:
+        share = 0.3 + 0.7 * share if theme == "dark" else 0.93 * share
     anchors = np.array([rgb(one) for one in _VIRIDIS], np.float64)
     at = share * (len(anchors) - 1)
     left = np.minimum(at.astype(np.int64), len(anchors) - 2)
@@ -147,7 +168,7 @@ def arrow_colours(arrows: Arrows, theme: Theme) -> Bytes:
     """Return the colour of each arrow, shape (n, 3): of its value on the ramp, or of its role."""
     if arrows.value is None:
         return np.tile(np.array(rgb(colour(arrows.role, theme)), np.uint8), (len(arrows.x0), 1))
-    return ramp(arrows.value, *arrow_limits(arrows), log=arrows.scale.scale.startswith("log"))
+    return ramp(arrows.value, *arrow_limits(arrows), log=arrows.scale.scale.startswith("log"), theme=theme)
 
 
 def drawn(arrows: Arrows, most: int) -> Any:
@@ -193,6 +214,8 @@ def axis_text(axis: Axis, value: float) -> str:
     """Return a value of *axis* for a legend: ``64 KiB`` of sizes, SI prefixes for the rest."""
     from scalegraph.base.units import si
 
+    if value == 0:
+        return "0"
     if float(value).is_integer() and 0 <= value < 1000:
         return f"{int(value)} {axis.unit}".rstrip()
     if axis.unit == "B" and axis.scale == "log2" and float(value).is_integer():
@@ -202,16 +225,18 @@ def axis_text(axis: Axis, value: float) -> str:
     return si(value, axis.unit)
 
 
-def resampled(colours: Bytes, edges: Any, begin: float, end: float, pixels: int) -> Bytes:
+def resampled(
+    colours: Bytes, edges: Any, begin: float, end: float, pixels: int, behind: tuple[int, int, int] = (255, 255, 255)
+) -> Bytes:
     """Return *colours* of bins, shape (lanes, bins, 3), for *pixels* columns from *begin* to *end* (s).
 
     A column is the mean of the bins in it by the time they share with it, so that no bin is lost where there are more
-    bins than pixels. Where there is no bin it is what the nearest bin is.
+    bins than pixels. The part of it that lies before the first or after the last bin has the colour *behind*.
     """
     at = np.linspace(begin, end, pixels + 1)
     edges = np.asarray(edges, np.float64)
     if not colours.shape[1] or not len(at) or end <= begin:
-        return np.zeros((colours.shape[0], pixels, 3), np.uint8)
+        return np.full((colours.shape[0], pixels, 3), behind, np.uint8)
     widths = np.diff(edges)
     upto_bin = np.cumsum(colours * widths[None, :, None], axis=1, dtype=np.float64)
     sums = np.concatenate([np.zeros((colours.shape[0], 1, 3)), upto_bin], axis=1)
@@ -219,10 +244,9 @@ def resampled(colours: Bytes, edges: Any, begin: float, end: float, pixels: int)
     bin_of = np.clip(np.searchsorted(edges, inside, side="right") - 1, 0, len(widths) - 1)
     upto = sums[:, bin_of] + colours[:, bin_of] * (inside - edges[bin_of])[None, :, None]
     length = np.diff(inside)
+    covered = np.clip(length / ((end - begin) / pixels), 0.0, 1.0)[None, :, None]
     made = np.diff(upto, axis=1) / np.where(length > 0, length, 1.0)[None, :, None]
-    nearest = np.clip(np.searchsorted(edges, (at[:-1] + at[1:]) / 2, side="right") - 1, 0, len(widths) - 1)
-    thin = length <= 1e-9 * (end - begin) / pixels
-    made[:, thin] = colours[:, nearest[thin]]
+    made = made * covered + np.array(behind, np.float64) * (1.0 - covered)
     found: Bytes = np.rint(np.clip(made, 0, 255)).astype(np.uint8)
     return found
 
@@ -243,7 +267,8 @@ def picture(track: LaneTrack, theme: Theme, begin: float, end: float, size: tupl
     lanes = track.height
     if not lanes or width <= 0 or height <= 0:
         return np.zeros((max(height, 0), max(width, 0), 3), np.uint8)
-    wide = resampled(mixed(track, theme), track.edges, begin, end, width)
+    behind = rgb(paper(theme))
+    wide = resampled(mixed(track, theme), track.edges, begin, end, width, behind)
     if lanes > height:
         turned = np.ascontiguousarray(wide.transpose(1, 0, 2))
         return np.ascontiguousarray(resampled(turned, np.arange(lanes + 1), 0, lanes, height).transpose(1, 0, 2))
@@ -253,7 +278,7 @@ def picture(track: LaneTrack, theme: Theme, begin: float, end: float, size: tupl
     if height >= 4 * lanes:
         low, high = bar_span(track)
         within = place - rows
-        made[(within < low) | (within > high)] = rgb(paper(theme))
+        made[(within < low) | (within > high)] = behind
     return made
 
 

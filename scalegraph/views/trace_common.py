@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si
 from scalegraph.runtime.format import LEAF_GROUPS
@@ -119,9 +120,11 @@ def window(
     """
     meta = data.trace.meta
     faults: list[Fault] = []
+    # a run without length is shown as one tick
+    run_end = max(meta.end, meta.begin + 1)
     first = meta.begin if begin is None else max(meta.begin, data.ticks(float(str(begin))))
-    last = meta.end if end is None else min(meta.end, data.ticks(float(str(end))))
-    if last <= first and meta.end > meta.begin:
+    last = run_end if end is None else min(run_end, data.ticks(float(str(end))))
+    if last <= first:
         faults.append(Fault(f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
                             f"begin {_given(begin, data)} and end {_given(end, data)}", key="end"))  # fmt: skip
     chosen: tuple[int, ...] = ()
@@ -233,6 +236,15 @@ def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
             colour = code.colour if code.role in ("muted", "other") else ""
             made.append(Key(code.name, code.role, colour, number=code.number))
     return tuple(made)
+
+
+def counted(data: TraceData) -> Counted | None:
+    """Return how far the metric of work (`analyze.trace.work`) had counted at any time; None if the trace has none."""
+    if "counted" not in data.memo:
+        name = work_metric(data.trace)
+        data.memo["counted"] = None if name is None else Counted(data.trace, countable(data.trace)[name])
+    found: Counted | None = data.memo["counted"]
+    return found
 
 
 def title(data: TraceData, what: str) -> str:

@@ -77,6 +77,8 @@ class TraceData:
     def active(self) -> tuple[int, ...]:
         """The locations that have regions, states or messages, rising; all if none has."""
         count = len(self.trace.definitions.locations)
+        if not count:
+            return ()
         seen = np.zeros(count, bool)
         meta = self.trace.meta
         for layer in ("region", "activity"):

@@ -83,29 +83,45 @@ def _lanes(window: Window, locations: Array) -> Array:
 def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]]:
     """Return the messages of *window*, slanted from sent to received and coloured by size, and what must be said.
 
-    Of more than *limit* the timeline chooses; messages that lack an end are not drawn.
+    Of more than *limit* those are taken that `timelines.drawn` chooses of the longest; messages that lack an end are
+    not drawn.
     """
     data = window.data
     chosen = window.chosen
-    sample = data.timeline.messages(window.begin, window.end, chosen, limit)
-    rows = sample.columns
-    known = (rows["sent"] != NO_TIME) & (rows["received"] != NO_TIME) & (rows["sender"] >= 0) & (rows["receiver"] >= 0)
-    sent, received, sender, receiver, size = (
-        rows[n][known] for n in ("sent", "received", "sender", "receiver", "size")
-    )
-    tag = rows["tag"][known] if "tag" in rows else np.full(len(sent), -1)
-    x0, x1 = data.seconds(sent), data.seconds(received)
-    tips = tuple(
-        f"{data.location_name(a)} to {data.location_name(b)}\n{s:,} bytes" + (f", tag {t}" if t >= 0 else "")
-        + f"\nsent {si(float(u), 's', 6)}, received {si(float(v), 's', 6)} ({si(float(v - u), 's')})"
-        for a, b, s, t, u, v in zip(
-            sender.tolist(), receiver.tolist(), size.tolist(), tag.tolist(), x0.tolist(), x1.tolist(), strict=True
-        )
+    sample = data.timeline.messages(window.begin, window.end, chosen, 8 * limit)
+    found: Rows = sample.columns
+    known = (found["sent"] != NO_TIME) & (found["received"] != NO_TIME)
+    known &= (found["sender"] >= 0) & (found["receiver"] >= 0)
+    rows = {name: values[known] for name, values in found.items()}
+    if len(rows["sent"]) > limit:
+        spread = _arrows(window, rows, ())
+        keep = timelines.drawn(spread, limit)
+        rows = {name: values[keep] for name, values in rows.items()}
+    made = _arrows(window, rows, _message_tips(window, rows))
+    total = int(sample.total)
+    return replace(made, total=total), _told("messages", len(made.x0), total,
+                                             "of the longest, the largest in every stretch of time")  # fmt: skip
+
+
+def _arrows(window: Window, rows: Rows, tips: tuple[str, ...]) -> Arrows:
+    size = rows["size"]
+    sizes = size.astype(np.float64) if (size > 0).any() else None
+    return Arrows(
+        "message", "message size" if sizes is not None else "messages",
+        window.data.seconds(rows["sent"]), _lanes(window, rows["sender"]),
+        window.data.seconds(rows["received"]), _lanes(window, rows["receiver"]), sizes, role="ink", tips=tips,
     )  # fmt: skip
-    sizes = size.astype(np.float64) if len(size) and (size > 0).any() else None
-    arrows = Arrows("message", "message size" if sizes is not None else "messages", x0, _lanes(window, sender), x1,
-                    _lanes(window, receiver), sizes, role="ink", tips=tips, total=int(sample.total))  # fmt: skip
-    return arrows, _told("messages", len(x0), int(sample.total), "the largest and longest of every stretch")
+
+
+def _message_tips(window: Window, rows: Rows) -> tuple[str, ...]:
+    data = window.data
+    names = ("sender", "receiver", "size", "tag", "sent", "received")
+    return tuple(
+        f"{data.location_name(a)} to {data.location_name(b)}\n{size:,} bytes" + (f", tag {tag}" if tag >= 0 else "")
+        + f"\nsent {si(data.seconds(u), 's', 6)}, received {si(data.seconds(v), 's', 6)}"
+        f" ({si(data.seconds(v) - data.seconds(u), 's')} later)"
+        for a, b, size, tag, u, v in zip(*(rows[name].tolist() for name in names), strict=True)
+    )  # fmt: skip
 
 
 def _told(what: str, drawn: int, total: int, which: str) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ class _Ramp:
     axis: Axis
     low: float
     high: float
+    thin: bool = False  # of lines, which must stand out from the paper
 
 
 def height_cm(panel: Timeline, width_cm: float) -> float:
@@ -65,7 +66,7 @@ def draw(brush: Brush, part: SubFigure, panel: Timeline) -> None:
     if rows:
         _legend(brush, all_axes[0], panel)
     axes = all_axes[1:] if rows else all_axes
-    ticks = timelines.time_ticks(panel.begin, panel.end, 8, panel.x.label)
+    ticks = timelines.ticks(panel, 8)
     for index, (place, track) in enumerate(zip(axes, panel.tracks, strict=True)):
         place.set_facecolor(brush.paper)
         place.set_xlim(panel.begin, panel.end)
@@ -237,7 +238,7 @@ def _swatches(panel: Timeline, brush: Brush | None) -> tuple[list[_Swatch], list
                 if not len(overlay.x0):
                     continue
                 if overlay.value is not None:
-                    ramps.append(_Ramp(overlay.name, overlay.scale, *timelines.arrow_limits(overlay)))
+                    ramps.append(_Ramp(overlay.name, overlay.scale, *timelines.arrow_limits(overlay), thin=True))
                 else:
                     found.append(("dash", colour(overlay.role, theme), overlay.name))
             elif len(overlay.x0 if isinstance(overlay, PathLine) else overlay.x):
@@ -318,7 +319,8 @@ def _draw_ramp(brush: Brush, axes: Axes, ramp: _Ramp, x: float, y: float) -> Non
     x += measure(ramp.name, _SIZE) + 5
     axes.text(x, y, low, **style)
     x += measure(low, _SIZE) + 3
-    shades = timelines.ramp(np.linspace(0.0, 1.0, 22), 0.0, 1.0) / 255.0
+    theme = brush.theme if ramp.thin else None
+    shades = timelines.ramp(np.linspace(0.0, 1.0, 22), 0.0, 1.0, theme=theme) / 255.0
     for i, shade in enumerate(shades):
         axes.add_patch(Rectangle((x + 2 * i, y - 2.8), 2.1, 5.6, linewidth=0, color=tuple(shade), clip_on=False))
     axes.text(x + 47, y, high, **style)
