@@ -21,7 +21,7 @@ from scalegraph.analyze.trace.on_path import on_path
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.traces.builder import Builder
-from scalegraph.traces.kinds import Operation, Wait, What
+from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.model import Communicator, Group, Location, Meta, Region, Trace
 
 _Made = TypeVar("_Made")
