@@ -124,7 +124,7 @@ def keep(
     except (WorkError, OSError) as error:
         text = reason(error) if isinstance(error, OSError) else str(error)
         return None, (f"no trace was kept: {text}",)
-    remarks = tuple(f"trace: {note.what}" + (f" ({note.count:,})" if note.count > 1 else "") for note in written.notes)
+    remarks = (f"trace: {written.cut}",) if written.cut else ()
     return TraceFile(path=str(path), bytes=size, counts=dict(written.rows), asked=order.asked), remarks
 
 

@@ -43,12 +43,16 @@ _STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
 
 @dataclass(frozen=True)
 class Written:
-    """What `write_trace` has written: rows by kind, the traced time in cycles, what is not as in a whole trace."""
+    """What `write_trace` has written: rows by kind, the traced time in cycles, what is not as in a whole trace.
+
+    *cut*: why the trace ends before what was asked for does; empty if it does not.
+    """
 
     rows: dict[str, int] = field(default_factory=dict)
     begin: int = 0
     end: int = 0
     notes: tuple[Note, ...] = ()
+    cut: str = ""
 
 
 def write_trace(
@@ -94,7 +98,8 @@ def write_trace(
     except BaseException:
         writer.abandon()
         raise
-    return Written({kind: count for kind, count in rows.items() if count}, meta.begin, meta.end, tuple(meta.notes))
+    told = {kind: count for kind, count in rows.items() if count}
+    return Written(told, meta.begin, meta.end, tuple(meta.notes), _cut(source, result))
 
 
 class _Raw:
@@ -191,12 +196,14 @@ class _Converter:
         source, result = self._source, self._result
         begin, end = source.bounds()
         known = {"machine": self._machine, "processors": str(self._processors), **properties}
-        if source.complete:
-            begin = 0
-            if result is not None:
-                known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
+        if source.complete and result is not None:
+            known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
         if result is not None and "time_cycles" in result.meta:
             known["time_cycles"] = result.meta["time_cycles"]
+        if source.state == "whole" and not source.header["asked_regions"]:  # nothing told is a part of the run, too
+            last = int(known.get("time_cycles", end))
+            end = max(end, min(last, int(source.header["asked_end"]) or last))
+            begin = min(int(source.header["asked_begin"]), end)
         return Meta(
             ticks_per_second=max(1, int(source.header["clock_hz"])),
             begin=begin,
@@ -351,8 +358,8 @@ def _accounting(costs: Records, processors: int) -> dict[str, Any]:
     return {"leaves": leaves, "regions": regions}
 
 
-def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
-    """Yield what differs from a trace that tells everything of a run."""
+def _cut(source: _Raw, result: Result | None) -> str:
+    """Return why the trace ends before the run does, empty if it does not."""
     header, end = source.header, source.bounds()[1]
     rest = f" of {result.meta['time_cycles']}" if result is not None and "time_cycles" in result.meta else ""
     sentences = {
@@ -361,8 +368,14 @@ def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
         "full": f"the limit of {header['limit']} bytes was reached; the trace ends at cycle {end}{rest}",
         "failed": f"the disk took no more; the trace ends at cycle {end}{rest}",
     }
-    if source.state in sentences:
-        yield Note(sentences[source.state], 1)
+    return sentences.get(source.state, "")
+
+
+def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
+    """Yield what differs from a trace that tells everything of a run."""
+    header = source.header
+    if cut := _cut(source, result):
+        yield Note(cut, 1)
     if header["asked_begin"] or header["asked_end"]:
         until = f"to {header['asked_end']}" if header["asked_end"] else "to the end"
         yield Note(f"only cycles from {header['asked_begin']} {until} were asked for", 1)

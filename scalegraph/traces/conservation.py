@@ -1,8 +1,8 @@
 """Conservation: the shares of a trace tell of all its time, and agree with an accounting that was kept apart.
 
 The property ``accounting`` of a trace is JSON: ``{"leaves": {leaf: [ticks by location]}, "regions": {number: {leaf:
-ticks}}}``, where a leaf is the key of a state and a leaf that is not named is 0 everywhere. Where it is there, the
-shares of every location cover the run without a gap, and their sums are those of the accounting to the tick.
+ticks}}}``, where a leaf is the key of a state and a leaf that is not named is 0 everywhere. Where it is there, and any
+shares are, those of every location cover the run without a gap, and their sums are those of the accounting to the tick.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Conservation:
         self._trace = trace = found.trace
         self._known: tuple[Array, Array] | None = None
         try:
-            self._known = accounting(trace)
+            self._known = accounting(trace) if trace.count("shares") else None
         except ValueError as error:
             self._say("accounting", f"the trace's accounting {error}", 1)
         if self._known is None:

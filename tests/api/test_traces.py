@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -41,3 +42,20 @@ def test_what_is_not_there_is_a_sentence(place: Path) -> None:
     with pytest.raises(sg.ScaleGraphError, match=r"none.sgtrace"):
         sg.trace("none.sgtrace")
     assert place.is_dir()
+
+
+@pytest.mark.compiler
+def test_simulated_runs_write_traces(place: Path) -> None:
+    made = sg.simulate(
+        "prog.c", processors=(2, 4), args=[200], study="s.sgstudy", traced={"what": ["regions", "shares"]}
+    )
+    assert list(made.traces["processors"]) == [2, 4]
+    with sg.trace(made.traces["path"].iloc[1]) as trace:
+        assert trace.check() == []
+        assert set(trace.counts) >= {"calls", "shares"}
+        shares = trace.columns("shares", ticks=True)
+        leaves = json.loads(trace.properties["accounting"])["leaves"]
+        assert shares["ticks"].sum() == sum(map(sum, leaves.values()))
+    Path(made.traces["path"].iloc[0]).unlink()
+    assert list(made.traces["processors"]) == [4]
+    assert any("is no longer there" in note for note in made.notes)
