@@ -8,7 +8,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ import pyarrow as pa
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.files import check_replaceable, reason
 from scalegraph.traces.kinds import KINDS, Array, Columns, span
+from scalegraph.traces.lod.scratch import forget
+from scalegraph.traces.lod.stored import save
 from scalegraph.traces.model import Definitions, Meta, Trace
 
 MAGIC: Final = b"SGTRACE\n"
@@ -28,13 +30,14 @@ _BLOCK = struct.Struct("<4s4sQI4x16sQqq")  # mark, what, length, crc, kind, rows
 _END = struct.Struct("<Q8s")
 _MARK, _LAST = b"sgBK", b"SGEND\r\n\0"
 _ALIGN = 64
+_PIECE = 16 << 20  # bytes of a large array that are looked at together
 
 
 @dataclass(frozen=True)
 class Block:
     """A block of the file: where its payload lies and, of a part, what is in it."""
 
-    what: str  # PART, DEFS or INDX; others are left alone
+    what: str  # PART, DEFS, INDX, or LODX and LODA of the pyramid; others are left alone
     offset: int
     length: int
     crc: int
@@ -91,6 +94,35 @@ class ContainerWriter:
         self._put(payload)
         self._put(bytes(-length % _ALIGN))
 
+    def put(self, what: str, name: str, array: Array) -> None:
+        """Write *array* as a block of its own, such that no more than a piece of it is in memory if it is mapped."""
+        data: Array = array.reshape(-1).view(np.uint8)
+        crc = 0
+        for start in range(0, len(data), _PIECE):
+            crc = zlib.crc32(data[start : start + _PIECE], crc)
+            forget(array)
+        rows = len(array)
+        self._put(_BLOCK.pack(_MARK, what.encode(), len(data), crc, name.encode(), rows, 0, -1))
+        self._blocks.append(Block(what, self._file.tell(), len(data), crc, name, rows))
+        for start in range(0, len(data), _PIECE):
+            self._put(data[start : start + _PIECE])
+            forget(array)
+        self._put(bytes(-len(data) % _ALIGN))
+
+    def add_timeline(self, each: Callable[[float], None] = lambda _share: None) -> None:
+        """Make the pyramid of what was written and write it too, if there is enough for one to be worth it.
+
+        To be called after the last rows and definitions, before `finish`; *each* may raise to stop it.
+        """
+        try:
+            self._file.flush()
+        except OSError as error:
+            self.abandon()
+            raise WorkError(f"{self.path}: cannot be written: {reason(error)}") from error
+        file = _File(self._temporary)
+        trace = Trace(*_defined(file, [b for b in self._blocks if b.what == "DEFS"]), _parts(file, self._blocks))
+        save(trace, self.put, each)
+
     def finish(self) -> None:
         """Write the index, and put the file in its place."""
         where = self._file.tell()
@@ -132,6 +164,12 @@ class _File:
         """Return the error that says what is wrong at *offset*."""
         return InputError(Fault(f"byte {offset}: {message}", file=str(self.path)))
 
+    def forget(self, block: Block) -> None:
+        """Let go of the memory that the pages of *block* take; they are read again when they are touched."""
+        if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
+            first = block.offset // mmap.PAGESIZE * mmap.PAGESIZE
+            self._map.madvise(mmap.MADV_DONTNEED, first, block.offset + block.length - first)
+
     def payload(self, block: Block) -> Any:
         """Return the payload of *block*. Raises `InputError` where it is cut off or not what was written."""
         data = self.bytes(block.offset, block.length)
@@ -149,6 +187,10 @@ class StoredPart:
         self._file, self._block = file, block
         self._batch: Any = None
         self.rows, self.first, self.last = block.rows, block.first, block.last
+
+    def forget(self) -> None:
+        """Let go of the memory that the columns take; they are read again when they are touched."""
+        self._file.forget(self._block)
 
     def column(self, name: str) -> Array:
         """Return a column; not to be written to. Raises `InputError` if this part of the file is damaged."""
@@ -174,6 +216,35 @@ class StoredPart:
         column = self._batch.column(name)
         values: Array = np.frombuffer(column.buffers()[1], dtype, self.rows, column.offset * dtype.itemsize)
         return values
+
+
+class Extra:
+    """Blocks of a file that are no events: arrays that go with them."""
+
+    def __init__(self, file: _File, blocks: list[Block]) -> None:
+        self._file = file
+        self._blocks = {(block.what, block.kind): block for block in blocks if block.what in {"LODX", "LODA"}}
+
+    def has(self, what: str, name: str) -> bool:
+        """Return whether there is a block *name* of the sort *what*."""
+        return (what, name) in self._blocks
+
+    def payload(self, what: str, name: str, each: Callable[[], None] = lambda: None) -> Any:
+        """Return the bytes of a block; they stay in the file until they are touched.
+
+        *each* is called now and then while the checksum is computed. Raises `InputError` where the block is cut off or
+        is not what was written, `KeyError` if there is none.
+        """
+        block = self._blocks[what, name]
+        data = self._file.bytes(block.offset, block.length)
+        crc = 0
+        for start in range(0, len(data), _PIECE):
+            each()
+            crc = zlib.crc32(data[start : start + _PIECE], crc)
+            self._file.forget(replace(block, offset=block.offset + start, length=min(_PIECE, len(data) - start)))
+        if len(data) < block.length or crc != block.crc:
+            raise self._file.broken("a block of the pyramid is damaged", block.offset)
+        return self._file.buffer.slice(block.offset, block.length)
 
 
 def _schemas(kind: str) -> list[list[tuple[str, pa.DataType]]]:
@@ -216,7 +287,12 @@ def open_container(path: Path, *, partial: bool = False) -> Trace:
                 continue
             parts[block.kind].append(part)
     meta.damage.extend(damage)
-    return Trace(definitions, meta, parts)
+    return Trace(definitions, meta, parts, extra=Extra(file, blocks))
+
+
+def _parts(file: _File, blocks: list[Block]) -> dict[str, list[StoredPart]]:
+    """Return the parts by kind, none of them looked at."""
+    return {kind: [StoredPart(file, b) for b in blocks if b.what == "PART" and b.kind == kind] for kind in KINDS}
 
 
 def _index(file: _File) -> list[Block]:
@@ -289,7 +365,7 @@ def _salvage(file: _File) -> tuple[list[Block], Definitions, Meta]:
 
 
 def write_container(trace: Trace, path: Path, each: Callable[[float], None] = lambda _share: None) -> None:
-    """Write *trace* to *path*; *each* is told the share that is done (0 to 1) and may raise to stop it."""
+    """Write *trace* and its pyramid to *path*; *each* is told the share that is done and may raise to stop it."""
     writer = ContainerWriter(path)
     try:
         writer.define(trace.definitions, trace.meta)
@@ -297,9 +373,10 @@ def write_container(trace: Trace, path: Path, each: Callable[[float], None] = la
         done = 0
         for kind in KINDS:
             for columns in trace.chunks(kind):
-                each(done / total)
+                each(0.5 * done / total)
                 writer.append(kind, columns)
                 done += len(columns[KINDS[kind].begin])
+        writer.add_timeline(lambda share: each(0.5 + 0.5 * share))
         writer.finish()
     except BaseException:
         writer.abandon()

@@ -166,6 +166,9 @@ class Meta:
 class Part(Protocol):
     """Some rows of one kind. *first* and *last* bound their times."""
 
+    def forget(self) -> None:
+        """Let go of memory that can be had again."""
+
     @property
     def rows(self) -> int:
         """How many."""
@@ -182,6 +185,16 @@ class Part(Protocol):
         """Return a column; not to be written to."""
 
 
+class Extra(Protocol):
+    """What a file holds besides the events: blocks of bytes, by their sort and name."""
+
+    def has(self, what: str, name: str) -> bool:
+        """Return whether there is such a block."""
+
+    def payload(self, what: str, name: str, each: Callable[[], None] = ...) -> Any:
+        """Return its bytes. Raises `InputError` if it is damaged, `KeyError` if there is none."""
+
+
 class MemoryPart:
     """Rows in memory."""
 
@@ -189,6 +202,9 @@ class MemoryPart:
         self._columns = columns
         self.rows = len(columns[KINDS[kind].begin])
         self.first, self.last = span(kind, columns)
+
+    def forget(self) -> None:
+        """Do nothing: what is in memory stays."""
 
     def column(self, name: str) -> Array:
         """Return a column; not to be written to."""
@@ -204,11 +220,13 @@ class Trace:
         meta: Meta,
         parts: Mapping[str, Sequence[Part]],
         close: Callable[[], None] | None = None,
+        extra: Extra | None = None,
     ) -> None:
         self.definitions = definitions
         self.meta = meta
         self.parts = {kind: tuple(parts.get(kind, ())) for kind in KINDS}
         self._close = close
+        self.extra = extra
 
     def __enter__(self) -> Self:
         return self

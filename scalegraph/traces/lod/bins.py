@@ -69,24 +69,54 @@ class Raw:
     share: Array
 
 
-def raw(stream: Stream, layer: Layer, window: Window, locations: Sequence[int], where: Array | None = None) -> Raw:
-    """Return the pieces of the segments of *locations*, in the order of places.
+def stretches(window: Window, found: Array) -> Array:
+    """Return lane, first bin and the one after the last of all bins of *window* that have no tile.
 
-    *where* [lanes, 3] names lane, first bin and the one after the last of each stretch to look at; without it all
-    bins are.
+    *found* [lanes, tiles]: -1 where there is none. Neighbours are one stretch.
     """
-    if where is None:
-        lanes = np.arange(len(locations))
-        where = np.stack([lanes, np.full_like(lanes, window.first), np.full_like(lanes, window.last)], axis=1)
+    lane, tile = np.nonzero(found < 0)
+    first = ((window.first >> 8) + tile) << 8
+    where = np.stack([lane, np.maximum(first, window.first), np.minimum(first + 256, window.last)], axis=1)
+    if not len(where):
+        return where
+    new = np.r_[True, (where[1:, 0] != where[:-1, 0]) | (where[1:, 1] != where[:-1, 2])]
+    ends = np.flatnonzero(np.r_[new[1:], True])
+    return np.stack([*where[new, :2].T, where[ends, 2]], axis=1)
+
+
+@dataclass
+class Rows:
+    """Rows of a stream that touch stretches of bins, from *starts* to *stops* for each of *where*."""
+
+    where: Array
+    starts: Array
+    stops: Array
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return int((self.stops - self.starts).sum())
+
+
+def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Array) -> Rows:
+    """Return the rows to look at in the stretches *where*, which are in the order of lanes."""
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
     starts, stops = np.zeros(len(where), np.int64), np.zeros(len(where), np.int64)
-    bounds = np.searchsorted(where[:, 0], np.arange(len(locations) + 1))
+    bounds = np.searchsorted(where[:, 0], np.arange(len(locations) + 1)).tolist()
     for lane, location in enumerate(locations):
-        some = slice(bounds[lane], bounds[lane + 1])
-        if some.start < some.stop:
-            starts[some], stops[some] = stream.touching(location, low[some], high[some])
-    rows, which = ranges(starts, stops)
+        first, last = bounds[lane], bounds[lane + 1]
+        if first < last:
+            starts[first:last], stops[first:last] = stream.touching(location, low[first:last], high[first:last])
+    return Rows(where, starts, stops)
+
+
+def raw(stream: Stream, layer: Layer, window: Window, some: Rows) -> Raw:
+    """Return the pieces of the segments *some*, in the order of places."""
+    where = some.where
+    low = window.origin + (where[:, 1] << window.level)
+    high = window.origin + (where[:, 2] << window.level)
+    rows, which = ranges(some.starts, some.stops)
     begin = np.maximum(stream.begin[rows], low[which])
     ends = stream.ends(rows)
     end = np.minimum(ends, high[which])
@@ -97,7 +127,7 @@ def raw(stream: Stream, layer: Layer, window: Window, locations: Sequence[int], 
     piece, bins, ticks = cut(begin, end, window.origin, window.level)
     if stream.ticks is not None:
         density = stream.ticks[rows] / np.maximum(ends - stream.begin[rows], 1)
-        ticks *= density[piece]
+        ticks = ticks * density[piece]
     place = where[which, 0][piece] * window.count + bins - window.first
     return Raw(place, code[piece], ticks * window.scales(bins))
 

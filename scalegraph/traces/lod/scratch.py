@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -88,3 +89,11 @@ class Growing:
             whole = np.concatenate([np.empty((0, *self.shape), self.dtype), *self._chunks])
             self._chunks = [whole]
         return self._chunks[0]
+
+
+def forget(*arrays: Array | None) -> None:
+    """Let go of the memory that mapped *arrays* take; their pages are read again when they are touched."""
+    for array in arrays:
+        mapped = getattr(array, "_mmap", None)
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)

@@ -159,6 +159,7 @@ def _pieces(trace: Trace, kind: str, names: tuple[str, ...], step: Step) -> Iter
             chunk = {name: values[start : start + PIECE] for name, values in columns.items()}
             done += len(chunk[names[0]])
             yield chunk
+        part.forget()
 
 
 def _placed(location: Array, extra: Array, notes: Counter[str], kind: str, locations: int) -> Array | None:

@@ -2,61 +2,70 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import NO_TIME, Array, Columns
-from scalegraph.traces.lod import bins, streams
 from scalegraph.traces.lod.bins import Window
-from scalegraph.traces.lod.layers import layers_of, sources
+from scalegraph.traces.lod.layers import layers_of
+from scalegraph.traces.lod.looking import shares_of, summed
 from scalegraph.traces.lod.merging import merged
+from scalegraph.traces.lod.pyramid import Pyramid, build
 from scalegraph.traces.lod.scratch import Scratch
 from scalegraph.traces.lod.shapes import Bins, Lanes, Layer, Sample, Totals
+from scalegraph.traces.lod.stored import load
 from scalegraph.traces.model import Note, Trace
 
 Progress = Callable[[float], None]
-_MAKERS = {"calls": streams.of_calls, "states": streams.of_states, "shares": streams.of_shares}
+_PLACES = 300_000  # bins of all lanes together
 
 
 class Timeline:
     """A trace at any level of detail. Times are ticks, locations the numbers of the trace's definitions."""
 
-    def __init__(self, trace: Trace, made: Mapping[str, streams.Stream], notes: Sequence[Note]) -> None:
+    def __init__(self, trace: Trace, pyramid: Pyramid) -> None:
         self.trace = trace
-        self.begin, self.end = trace.meta.begin, max(trace.meta.end, trace.meta.begin + 1)
+        self.begin, self.end = pyramid.shape.begin, pyramid.shape.end
         self.layers: Mapping[str, Layer] = layers_of(trace)
-        self.notes = tuple(notes)
-        self._streams = made
+        self.notes: tuple[Note, ...] = tuple(pyramid.notes)
+        self._pyramid = pyramid
 
     @classmethod
     def open(
         cls, trace: Trace, *, cancel: CancelToken | None = None, progress: Progress = lambda _share: None
     ) -> Timeline:
-        """Return the timeline of *trace*. Raises `Cancelled` if the user stopped it."""
+        """Return the timeline of *trace*, from the pyramid in its file, or else from one that is made now.
+
+        Raises `Cancelled` if the user stopped it.
+        """
 
         def step(share: float) -> None:
             if cancel is not None:
                 cancel.check()
             progress(min(share, 1.0))
 
-        notes: Counter[str] = Counter()
+        kept, unusable = load(trace, step)
+        if kept is not None:
+            return cls(trace, kept)
         scratch = Scratch()
         try:
-            made = {source: _MAKERS[source](trace, scratch, notes, step) for source in sources(trace)}
+            made = build(trace, scratch, step)
+            if unusable:
+                made.notes.append(Note("pyramid in the file that is damaged or of another version: made again", 1))
+            return cls(trace, made)
         finally:
             scratch.close()
-        return cls(trace, made, [Note(what, count) for what, count in sorted(notes.items()) if count])
 
     def all_locations(self, locations: Sequence[int] | Array | None) -> list[int]:
         """Return *locations* as a list; all for None."""
         count = len(self.trace.definitions.locations)
         return list(range(count)) if locations is None else [int(n) for n in locations if 0 <= int(n) < count]
 
-    def _window(self, begin: float, end: float, width: int) -> Window:
+    def _window(self, begin: float, end: float, width: int, lanes: int) -> Window:
         low = min(max(int(begin), self.begin), self.end - 1)
+        width = min(width, max(_PLACES // max(lanes, 1), 32))
         return Window.over((self.begin, self.end), low, max(min(int(end), self.end), low + 1), width)
 
     def lanes(
@@ -75,42 +84,40 @@ class Timeline:
         With *rows* neighbouring locations share a lane until there are no more lanes than that. Of the layer of regions
         only *regions* are told apart, the others become the layer's last code.
         """
-        chosen, shape = self.layers[layer], self._window(begin, end, width)
-        numbers = self.all_locations(locations)
-        lanes = len(numbers)
-        places = lanes * shape.count
-        found = self._pieces(chosen, shape, numbers)
-        if chosen.whole:
-            shares = bins.dense(found, places, len(chosen.codes)).astype(np.float32)
-            codes = np.broadcast_to(np.arange(len(chosen.codes), dtype=np.int32), shares.shape)
-            covered = shares.sum(axis=1)
-        else:
-            codes, shares, covered = bins.ranked(found, places, len(chosen.codes), chosen.kept)
-        grid = (lanes, shape.count, -1)
-        codes, shares, covered = codes.reshape(grid), shares.reshape(grid), covered.reshape(grid[:2])
+        chosen, numbers = self.layers[layer], self.all_locations(locations)
+        window = self._window(begin, end, width, len(numbers))
+        window, codes, shares, covered = shares_of(self._pyramid, chosen, window, numbers)
         if regions is not None and layer == "region":
             told = np.isin(np.arange(len(chosen.codes)), list(regions))
             codes = np.where(codes < 0, -1, np.where(told[codes], codes, len(chosen.codes) - 1)).astype(np.int32)
         members = tuple((number,) for number in numbers)
-        if rows is not None and 0 < rows < lanes:
-            return merged(Lanes(shape.edges(), codes, shares, covered, members), rows, chosen)
-        return Lanes(shape.edges(), codes, shares, covered, members)
-
-    def _pieces(self, layer: Layer, shape: Window, numbers: Sequence[int]) -> bins.Raw:
-        stream = self._streams.get(layer.source)
-        if stream is None:
-            return bins.Raw(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
-        return bins.raw(stream, layer, shape, numbers)
+        lanes = Lanes(window.edges(), codes, shares, covered, members)
+        return merged(lanes, rows, chosen) if rows is not None and 0 < rows < len(numbers) else lanes
 
     def totals(
         self, layer: str, begin: float, end: float, width: int, locations: Sequence[int] | Array | None = None
     ) -> Totals:
-        """Return how many locations' worth of time went to each code of *layer*, in about *width* bins."""
-        chosen, shape = self.layers[layer], self._window(begin, end, width)
-        numbers = self.all_locations(locations)
-        found = self._pieces(chosen, shape, numbers)
-        found.place %= shape.count
-        return Totals(shape.edges(), bins.dense(found, shape.count, len(chosen.codes)).T.astype(np.float32))
+        """Return how many locations' worth of time went to each code of *layer*, in about *width* bins.
+
+        Of a layer that is not whole the last code is what was not told apart.
+        """
+        chosen, numbers = self.layers[layer], self.all_locations(locations)
+        if len(numbers) == self._pyramid.shape.locations and layer in self._pyramid.totals:
+            window = self._window(begin, end, width, 1)
+            level, sums = self._pyramid.totals[layer]
+            if window.level >= level:
+                return Totals(window.edges(), summed(sums, level, window))
+        window = self._window(begin, end, width, len(numbers))
+        window, codes, shares, covered = shares_of(self._pyramid, chosen, window, numbers)
+        if chosen.whole:
+            return Totals(window.edges(), shares.sum(axis=0).T)
+        count = len(chosen.codes)
+        there = codes >= 0
+        place = np.broadcast_to(np.arange(window.count)[:, None], codes.shape)[there]
+        found = np.bincount(place * count + codes[there], shares[there], window.count * count)
+        values = found.astype(np.float64).reshape(window.count, count)
+        values[:, -1] += np.maximum(covered.sum(axis=0) - shares.sum(axis=(0, 2)), 0)
+        return Totals(window.edges(), values.T.astype(np.float32))
 
     def messages(
         self,
@@ -155,8 +162,7 @@ class Timeline:
 
         A value of the modes sum and next is spread over the time since the value before, so it is a rate per second.
         """
-        shape = self._window(begin, end, width)
-        edges = shape.edges()
+        edges = self._window(begin, end, width, 1).edges()
         mode = self.trace.definitions.metrics[metric].mode
         columns = self.trace.columns("counters")
         mine = columns["metric"] == metric

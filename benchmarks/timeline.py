@@ -1,0 +1,211 @@
+"""How fast a large trace opens and how fast any place and zoom of it is there; see docs/TRACES.md for the figures.
+
+    python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY] [--pipit PYTHON]
+
+Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* one of 100 million events too),
+then, in processes of their own, opens it and walks: pans and zooms by a fixed sequence of places. Every step is one look
+at 64 lanes in 2,000 bins. *PYTHON* is the interpreter of an environment with pipit and otf2, which then reads a trace of
+a million of such events beside ScaleGraph.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scalegraph.traces.container import ContainerWriter
+from scalegraph.traces.kinds import KINDS, Array, Columns, What
+from scalegraph.traces.lod import Timeline
+from scalegraph.traces.model import Communicator, Definitions, Group, Location, Meta, Metric, Region
+from scalegraph.traces.reading import read
+
+WIDTH, LANES = 2000, 64
+ROUND = 1 << 16  # events of a location that are written together
+
+
+def definitions(locations: int) -> Definitions:
+    """Return what the trace refers to: 200 functions, some of them of MPI."""
+    names = ["MPI_Barrier", "MPI_Send", "MPI_Recv", "MPI_Allreduce", *(f"function {n}" for n in range(196))]
+    return Definitions(
+        groups=[Group(f"rank {n}") for n in range(locations)],
+        locations=[Location(f"rank {n}", "process", n) for n in range(locations)],
+        regions=[Region(name, "program.c", 10 * n) for n, name in enumerate(names)],
+        metrics=[Metric("ops", "ops", "next", True), Metric("load", "", "last", False)],
+        communicators=[Communicator("world", tuple(range(locations)))],
+    )
+
+
+def calls(random: np.random.Generator, rows: int, start: int, burst: bool) -> Columns:
+    """Return *rows* (a multiple of 8) of one location: functions in functions, four deep at most, from *start* (ns).
+
+    In a burst everything is a thousand times as fast.
+    """
+    blocks = rows // 8
+    enter, leave = What.ENTER, What.LEAVE
+    shape = np.array([[enter, enter, leave, enter, enter, leave, leave, leave],
+                      [enter, enter, enter, enter, leave, leave, leave, leave]], np.uint8)  # fmt: skip
+    partner = np.array([[0, 1, 1, 2, 3, 3, 2, 0], [0, 1, 2, 3, 3, 2, 1, 0]])
+    which = random.integers(0, 2, blocks)
+    chosen = np.minimum(random.zipf(1.6, (blocks, 4)), 199)
+    region = np.take_along_axis(chosen, partner[which], axis=1).reshape(-1)
+    gaps = random.exponential(20.0 if burst else 20_000.0, blocks * 8).astype(np.int64) + 1
+    return {"time": start + np.cumsum(gaps), "what": shape[which].reshape(-1), "region": region.astype(np.int32)}
+
+
+def make(path: Path, events: int, locations: int) -> None:
+    """Write a trace of *events* to *path*, without ever holding it."""
+    random = np.random.default_rng(7)
+    writer = ContainerWriter(path)
+    now = np.zeros(locations, np.int64)
+    written = 0
+    while written < events * 0.95:
+        parts: list[Columns] = []
+        for who in range(locations):
+            rows = min(ROUND, max(int(events * 0.95) // locations // 8 * 8, 8))
+            part = calls(random, rows, int(now[who]), burst=bool(random.random() < 0.1))
+            now[who] = part["time"][-1]
+            parts.append({**part, "location": np.full(rows, who, np.int32)})
+            if sum(len(p["time"]) for p in parts) >= 1 << 20 or who == locations - 1:
+                _append(writer, "calls", parts)
+                parts = []
+            written += rows
+        _others(writer, random, now, events * 0.05 * locations * rows / (events * 0.95), locations)
+        now[:] = now.max()
+    writer.define(definitions(locations), Meta(end=int(now.max()), program="made", format="sgtrace"))
+    writer.add_timeline()
+    writer.finish()
+
+
+def _append(writer: ContainerWriter, kind: str, parts: list[Columns]) -> None:
+    writer.append(kind, {name: np.concatenate([p[name] for p in parts]) for name in KINDS[kind].columns})
+
+
+def _others(writer: ContainerWriter, random: np.random.Generator, now: Array, events: float, locations: int) -> None:
+    """Write messages, waits and counters of the time up to *now*."""
+    count = int(events / 3)
+    whole = max(int(now.max()), 1)
+    low = getattr(_others, "since", 0)
+    sent = np.sort(random.integers(low, whole, count))
+    sender = random.integers(0, locations, count).astype(np.int32)
+    took = random.exponential(50_000.0, count).astype(np.int64) + 1000
+    received = np.minimum(sent + took, whole)
+    size = (2.0 ** random.integers(3, 22, count)).astype(np.int64)
+    zero = np.zeros(count, np.int32)
+    writer.append("messages", {"sent": sent, "left": sent, "posted": sent, "received": received, "sender": sender,
+                               "receiver": (sender + 1) % locations, "size": size, "tag": zero.astype(np.int64),
+                               "communicator": zero})  # fmt: skip
+    writer.append("waits", {"begin": sent, "end": received, "location": sender, "holder": (sender + 3) % locations,
+                            "why": (zero + 1).astype(np.uint8), "object": size, "region": zero,
+                            "released": received})  # fmt: skip
+    order = np.argsort(sender, kind="stable")
+    value = random.random(count)
+    writer.append("counters", {"time": sent[order], "location": sender[order], "metric": zero + 1, "value": value,
+                               "exact": zero.astype(np.int64)})  # fmt: skip
+    _others.since = whole  # type: ignore[attr-defined]
+
+
+def peak() -> float:
+    """Return the greatest memory of this process so far (GiB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def walk(begin: int, end: int) -> list[tuple[int, int]]:
+    """Return 200 windows: zooms into places by steps of 1.5 and out again, with pans of a tenth at every depth."""
+    random = np.random.default_rng(11)
+    steps = []
+    for _ in range(5):
+        place = int(random.integers(begin, end))
+        length = float(end - begin)
+        for at in range(40):
+            length = length / 1.5 if at < 32 else length * 4
+            place += int(length * 0.1 * random.choice([-1, 1]))
+            low = min(max(place - length / 2, begin), max(end - length, begin))
+            steps.append((int(low), int(min(low + length, end)) + 1))
+    return steps
+
+
+def opened(path: Path) -> dict[str, Any]:
+    """Open *path*, look at all of it and walk; return the times (s and ms) and the memory (GiB)."""
+    start = time.perf_counter()
+    line = Timeline.open(read(path))
+    ready = time.perf_counter()
+    some = list(range(min(LANES, len(line.trace.definitions.locations))))
+    line.lanes("activity", line.begin, line.end, WIDTH, some)
+    line.messages(line.begin, line.end, some)
+    found: dict[str, Any] = {"open": ready - start, "first": time.perf_counter() - start}
+    looks = {
+        "activity": lambda b, e: line.lanes("activity", b, e, WIDTH, some),
+        "region": lambda b, e: line.lanes("region", b, e, WIDTH, some),
+        "totals": lambda b, e: line.totals("activity", b, e, WIDTH),
+        "messages": lambda b, e: line.messages(b, e, some),
+        "waits": lambda b, e: line.waits(b, e, some),
+        "counter": lambda b, e: line.counter(1, 0, b, e, WIDTH),
+        "all lanes": lambda b, e: line.lanes("activity", b, e, WIDTH, rows=64),
+    }
+    for name, look in looks.items():
+        times = []
+        for begin, end in walk(line.begin, line.end):
+            start = time.perf_counter()
+            look(begin, end)
+            times.append((time.perf_counter() - start) * 1000)
+        found[name] = [float(np.median(times)), float(np.percentile(times, 95)), float(np.max(times))]
+    found["memory"] = peak()
+    return found
+
+
+def alone(*arguments: str) -> dict[str, Any]:
+    """Run a part of this benchmark in a process of its own. Raises `CalledProcessError`."""
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def measure(place: Path, events: int, locations: int) -> None:
+    """Make, open and walk one trace, and print what it took."""
+    path = place / f"{events}-{locations}.sgtrace"
+    if not path.exists():
+        done = alone("--make", str(path), "--events", str(events), "--locations", str(locations))
+        print(f"{events:,} events of {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
+              f"{done['memory']:.2f} GiB of memory, {path.stat().st_size / 2**20:,.0f} MiB")  # fmt: skip
+    found = alone("--walk", str(path))
+    print(f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s, "
+          f"{found.pop('memory'):.2f} GiB of memory")  # fmt: skip
+    for name, (median, most, worst) in found.items():
+        print(f"  {name:10} median {median:6.1f} ms   95 of 100 below {most:6.1f} ms   worst {worst:6.1f} ms")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--locations", type=int, default=LANES)
+    parser.add_argument("--large", action="store_true", help="100 million events too")
+    parser.add_argument("--place", type=Path, help="where the traces are kept; else they are temporary")
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--walk", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.make:
+        start = time.perf_counter()
+        make(given.make, given.events, given.locations)
+        print(json.dumps({"seconds": time.perf_counter() - start, "memory": peak()}))
+        return
+    if given.walk:
+        print(json.dumps(opened(given.walk)))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        place = given.place or Path(temporary)
+        place.mkdir(parents=True, exist_ok=True)
+        for events in (given.events, *((100_000_000,) if given.large else ())):
+            measure(place, events, given.locations)
+
+
+if __name__ == "__main__":
+    main()

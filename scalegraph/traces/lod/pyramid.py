@@ -1,0 +1,161 @@
+"""Everything that is made once of a trace and kept: streams, tiles, totals; built, and turned into arrays and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod import streams
+from scalegraph.traces.lod.bins import Rows, Window, raw
+from scalegraph.traces.lod.layers import layers_of, sources
+from scalegraph.traces.lod.scratch import Scratch, forget
+from scalegraph.traces.lod.shapes import Layer
+from scalegraph.traces.lod.streams import Step, Stream
+from scalegraph.traces.lod.tiles import Maker, Shape, Tiles
+from scalegraph.traces.model import Note, Trace
+
+_MAKERS = {"calls": streams.of_calls, "states": streams.of_states, "shares": streams.of_shares}
+_TOTALS = 1 << 21  # numbers in the totals of a layer
+FEW = 1 << 17  # segments of all locations that can be looked at every time
+_TOTAL_BINS, _TOTAL_PIECES = 1 << 17, 1 << 24
+
+
+@dataclass
+class Pyramid:
+    """What a timeline asks. *totals* [bins, codes] by layer: ticks of all locations in bins of 2**level ticks (f4)."""
+
+    shape: Shape
+    streams: dict[str, Stream] = field(default_factory=dict)
+    tiles: dict[str, Tiles] = field(default_factory=dict)
+    totals: dict[str, tuple[int, Array]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+def shape_of(trace: Trace) -> Shape:
+    """Return how *trace* is tiled."""
+    meta = trace.meta
+    return Shape.of(meta.begin, max(meta.end, meta.begin + 1), len(trace.definitions.locations))
+
+
+def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
+    """Make the pyramid of *trace*; *step* is told the share that is done (0 to 1) and may raise to stop it.
+
+    Memory holds some parts of a million events, not the trace; what is made goes to *scratch*.
+    """
+    made = Pyramid(shape_of(trace))
+    layers = layers_of(trace)
+    notes: Counter[str] = Counter()
+    found = sources(trace)
+    total = sum(trace.count(source) for source in found) or 1
+    done = 0
+    for source in found:
+        share = trace.count(source) / total
+
+        def part(first: float, length: float, base: float = done / total, share: float = share) -> Step:
+            return lambda now: step(base + share * (first + length * min(now, 1.0)))
+
+        stream = made.streams[source] = _MAKERS[source](trace, scratch, notes, part(0.0, 0.5))
+        mine = [layer for layer in layers.values() if layer.source == source]
+        made.tiles[source] = Maker(stream, mine, made.shape, scratch, part(0.5, 0.4)).make()
+        for layer in mine if len(stream.begin) > FEW else ():
+            made.totals[layer.name] = _totals(stream, layer, made.shape, part(0.9, 0.1))
+        done += trace.count(source)
+    made.notes = [Note(what, count) for what, count in sorted(notes.items()) if count]
+    return made
+
+
+def _totals(stream: Stream, layer: Layer, shape: Shape, step: Step) -> tuple[int, Array]:
+    """Return the level and the ticks in each code of all locations together."""
+    codes = len(layer.codes)
+    bins = min(_TOTAL_BINS, _TOTALS // codes, _TOTAL_PIECES // max(shape.locations, 1))
+    level = max((shape.end - shape.begin - 1).bit_length() - max(bins, 256).bit_length() + 1, 0)
+    count = ((shape.end - shape.begin - 1) >> level) + 1
+    sums = np.zeros(count * codes)
+    for location in range(shape.locations):
+        low, high = stream.bounds(location)
+        step(low / max(len(stream.begin), 1))
+        for start in range(low, high, streams.PIECE):
+            stop = min(start + streams.PIECE, high)
+            first = (int(stream.begin[start]) - shape.begin) >> level
+            final = int(stream.ends(np.array([stop - 1]))[0])
+            window = Window.at((shape.begin, shape.end), int(stream.begin[start]), final, level)
+            first, last = window.first, window.last
+            found = raw(stream, layer, window, Rows(np.array([[0, first, last]]), np.array([start]), np.array([stop])))
+            base, size = first * codes, (last - first) * codes
+            ticks = found.share / window.scales(found.place + first)
+            sums[base : base + size] += np.bincount(found.place * codes + found.code, ticks, size)
+        forget(stream.begin, stream.code, stream.end, stream.ticks)
+    return level, sums.reshape(count, codes).astype(np.float32)
+
+
+def arrays(pyramid: Pyramid) -> dict[str, Array]:
+    """Return all arrays by name."""
+    named: dict[str, Array | None] = {}
+    for source, stream in pyramid.streams.items():
+        for name in ("first", "begin", "code", "end", "ticks"):
+            named[f"{source}.{name}"] = getattr(stream, name)
+    for source, tiles in pyramid.tiles.items():
+        for name in ("start", "key", "at"):
+            named[f"{source}.{name}"] = getattr(tiles, name)
+        for name in ("shares", "codes", "covered"):
+            named |= {f"{layer}.{name}": array for layer, array in getattr(tiles, name).items()}
+    named |= {f"{layer}.total": total for layer, (_, total) in pyramid.totals.items()}
+    return {name: array for name, array in named.items() if array is not None}
+
+
+def restored(trace: Trace, named: Mapping[str, Array], levels: Mapping[str, int], notes: list[Note]) -> Pyramid:
+    """Return the pyramid of *trace* from its `arrays`. Raises `KeyError` or `ValueError` if they do not fit."""
+    made = Pyramid(shape_of(trace), notes=notes)
+    layers = layers_of(trace)
+    for source in sources(trace):
+        mine = [layer for layer in layers.values() if layer.source == source]
+        stream = Stream(source, *(named[f"{source}.{name}"] for name in ("first", "begin", "code")))
+        if source == "shares":
+            stream.end, stream.ticks = named["shares.end"], named["shares.ticks"]
+        _check_stream(stream, made.shape, max(len(layer.table) for layer in mine))
+        tiles = Tiles(named[f"{source}.start"], named[f"{source}.key"], named[f"{source}.at"], {}, {}, {})
+        for layer in mine:
+            tiles.shares[layer.name] = named[f"{layer.name}.shares"]
+            if not layer.whole:
+                tiles.codes[layer.name] = named[f"{layer.name}.codes"]
+                tiles.covered[layer.name] = named[f"{layer.name}.covered"]
+            if layer.name in levels:
+                made.totals[layer.name] = int(levels[layer.name]), named[f"{layer.name}.total"]
+        _check_tiles(tiles, made.shape, mine)
+        made.streams[source], made.tiles[source] = stream, tiles
+    for name, (level, total) in made.totals.items():
+        count = ((made.shape.end - made.shape.begin - 1) >> level) + 1
+        _ask(total.shape == (count, len(layers[name].codes)), f"{name}.total")
+    return made
+
+
+def _ask(right: bool, what: str) -> None:
+    if not right:
+        raise ValueError(what)
+
+
+def _check_stream(stream: Stream, shape: Shape, codes: int) -> None:
+    rows = len(stream.begin)
+    _ask(len(stream.first) == shape.locations + 1, "first")
+    _ask(
+        int(stream.first[0]) == 0 and int(stream.first[-1]) == rows and bool(np.all(np.diff(stream.first) >= 0)),
+        "first",
+    )
+    for column in (stream.code, stream.end, stream.ticks):
+        _ask(column is None or len(column) == rows, "rows")
+    _ask(not rows or stream.code.dtype == streams.code_type(codes - 1), "code")
+
+
+def _check_tiles(tiles: Tiles, shape: Shape, layers: list[Layer]) -> None:
+    count = len(tiles.key)
+    _ask(len(tiles.start) == shape.top + 2 and int(tiles.start[-1]) == count and len(tiles.at) == count, "tiles")
+    _ask(not count or (int(tiles.at.min()) >= 0 and int(tiles.at.max()) < count), "at")
+    for layer in layers:
+        _ask(tiles.shares[layer.name].shape == (count, 256, layer.kept), "shares")
+        if not layer.whole:
+            _ask(tiles.codes[layer.name].shape == (count, 256, layer.kept), "codes")
+            _ask(tiles.covered[layer.name].shape == (count, 256), "covered")
