@@ -3,9 +3,9 @@
     python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY] [--pipit PYTHON]
 
 Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* one of 100 million events too),
-then, in processes of their own, opens it and walks: pans and zooms by a fixed sequence of places. Every step is one look
-at 64 lanes in 2,000 bins. *PYTHON* is the interpreter of an environment with pipit and otf2, which then reads a trace of
-a million of such events beside ScaleGraph.
+then, in processes of their own, opens it and walks: pans and zooms by a fixed sequence of places. Every step is one
+look at 64 lanes in 2,000 bins. *PYTHON* is the interpreter of an environment with pipit and otf2, which then reads a
+trace of a million of such events beside ScaleGraph.
 """
 
 from __future__ import annotations

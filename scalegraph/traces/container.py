@@ -96,7 +96,7 @@ class ContainerWriter:
 
     def put(self, what: str, name: str, array: Array) -> None:
         """Write *array* as a block of its own, such that no more than a piece of it is in memory if it is mapped."""
-        data: Array = array.reshape(-1).view(np.uint8)
+        data: Any = array.reshape(-1).view(np.uint8)
         crc = 0
         for start in range(0, len(data), _PIECE):
             crc = zlib.crc32(data[start : start + _PIECE], crc)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from scalegraph.traces import activities
+from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import What
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import Trace
+from tests.traces.made import definitions
 
 Segment = tuple[int, int, int, float]  # begin, end, number of the region or state (-1: none), share of the time
 
@@ -76,3 +78,25 @@ def expected(line: Timeline, layer: str, edges: Any, location: int) -> list[dict
             if inside > 0:
                 bins[at][code[number]] += weight * inside / (times[at + 1] - times[at])
     return bins
+
+
+def bursty(rows: int, locations: int, regions: int, span: int, seed: int = 1) -> Trace:
+    """Return nested calls, half of all in bursts of a millionth of the run, with some that take no time."""
+    random = np.random.default_rng(seed)
+    builder = Builder()
+    builder.definitions = definitions(locations, tuple(f"f{n}" if n % 3 else f"MPI_{n}" for n in range(regions)))
+    for who in range(locations):
+        spread = random.integers(0, span, rows // 2)
+        burst = span // 3 + random.integers(0, max(span // 10**6, 2), rows - rows // 2)
+        time = np.sort(np.r_[spread, burst])
+        depth = 0
+        what, region, stack = [], [], []
+        for _ in range(rows):
+            enter = depth == 0 or (depth < 6 and random.random() < 0.5)
+            depth += 1 if enter else -1
+            if enter:
+                stack.append(int(random.integers(0, regions)))
+            region.append(stack[-1] if enter else stack.pop())
+            what.append(What.ENTER if enter else What.LEAVE)
+        builder.add("calls", time=time, location=who, what=np.array(what), region=np.array(region))
+    return builder.finish(begin=0, end=span)

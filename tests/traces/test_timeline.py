@@ -5,11 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import What
 from scalegraph.traces.lod import Timeline, streams, tiles
 from scalegraph.traces.model import Trace
-from tests.traces.lod_reference import expected
+from tests.traces.lod_reference import bursty, expected
 from tests.traces.made import build, definitions, small, traces
 
 STORED = 1 / 255  # shares are stored as bytes
@@ -80,28 +79,6 @@ def test_tiles_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> No
     for width in (1, 5, 300):
         compare(line, begin, end, width)
     compare(line, line.begin, line.end, 16)
-
-
-def bursty(rows: int, locations: int, regions: int, span: int, seed: int = 1) -> Trace:
-    """Return nested calls, half of all in bursts of a millionth of the run, with some that take no time."""
-    random = np.random.default_rng(seed)
-    builder = Builder()
-    builder.definitions = definitions(locations, tuple(f"f{n}" if n % 3 else f"MPI_{n}" for n in range(regions)))
-    for who in range(locations):
-        spread = random.integers(0, span, rows // 2)
-        burst = span // 3 + random.integers(0, max(span // 10**6, 2), rows - rows // 2)
-        time = np.sort(np.r_[spread, burst])
-        depth = 0
-        what, region, stack = [], [], []
-        for _ in range(rows):
-            enter = depth == 0 or (depth < 6 and random.random() < 0.5)
-            depth += 1 if enter else -1
-            if enter:
-                stack.append(int(random.integers(0, regions)))
-            region.append(stack[-1] if enter else stack.pop())
-            what.append(What.ENTER if enter else What.LEAVE)
-        builder.add("calls", time=time, location=who, what=np.array(what), region=np.array(region))
-    return builder.finish(begin=0, end=span)
 
 
 @pytest.mark.usefixtures("shallow")

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod import streams
+from scalegraph.traces.lod import counters, rows, streams
 from scalegraph.traces.lod.bins import Rows, Window, raw
+from scalegraph.traces.lod.counters import Series
 from scalegraph.traces.lod.layers import layers_of, sources
+from scalegraph.traces.lod.rows import SAMPLED, Sorted
 from scalegraph.traces.lod.scratch import Scratch, forget
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.streams import Step, Stream
@@ -32,6 +34,8 @@ class Pyramid:
     streams: dict[str, Stream] = field(default_factory=dict)
     tiles: dict[str, Tiles] = field(default_factory=dict)
     totals: dict[str, tuple[int, Array]] = field(default_factory=dict)
+    rows: dict[str, Sorted] = field(default_factory=dict)
+    counters: Series | None = None
     notes: list[Note] = field(default_factory=list)
 
 
@@ -50,13 +54,19 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
     layers = layers_of(trace)
     notes: Counter[str] = Counter()
     found = sources(trace)
-    total = sum(trace.count(source) for source in found) or 1
-    done = 0
+    total = sum(trace.count(kind) for kind in (*found, *SAMPLED, "counters")) or 1
+    done, most = 0, 0.0
+
+    def told(share: float) -> None:
+        nonlocal most
+        most = max(most, share)
+        step(most)
+
     for source in found:
         share = trace.count(source) / total
 
         def part(first: float, length: float, base: float = done / total, share: float = share) -> Step:
-            return lambda now: step(base + share * (first + length * min(now, 1.0)))
+            return lambda now: told(base + share * (first + length * min(now, 1.0)))
 
         stream = made.streams[source] = _MAKERS[source](trace, scratch, notes, part(0.0, 0.5))
         mine = [layer for layer in layers.values() if layer.source == source]
@@ -64,6 +74,12 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
         for layer in mine if len(stream.begin) > FEW else ():
             made.totals[layer.name] = _totals(stream, layer, made.shape, part(0.9, 0.1))
         done += trace.count(source)
+    for kind in SAMPLED:
+        made.rows[kind] = rows.gather(trace, kind, scratch, lambda now, at=done: told((at + now) / total))  # type: ignore[misc]
+        done += trace.count(kind)
+    run = (made.shape.begin, made.shape.end)
+    made.counters = counters.gather(trace, scratch, run, notes, lambda _share: told(done / total))
+    step(1.0)
     made.notes = [Note(what, count) for what, count in sorted(notes.items()) if count]
     return made
 
@@ -104,6 +120,10 @@ def arrays(pyramid: Pyramid) -> dict[str, Array]:
         for name in ("shares", "codes", "covered"):
             named |= {f"{layer}.{name}": array for layer, array in getattr(tiles, name).items()}
     named |= {f"{layer}.total": total for layer, (_, total) in pyramid.totals.items()}
+    for kind, found in pyramid.rows.items():
+        named |= rows.arrays(kind, found)
+    if pyramid.counters is not None:
+        named |= counters.arrays(pyramid.counters)
     return {name: array for name, array in named.items() if array is not None}
 
 
@@ -130,6 +150,9 @@ def restored(trace: Trace, named: Mapping[str, Array], levels: Mapping[str, int]
     for name, (level, total) in made.totals.items():
         count = ((made.shape.end - made.shape.begin - 1) >> level) + 1
         _ask(total.shape == (count, len(layers[name].codes)), f"{name}.total")
+    for kind in SAMPLED:
+        made.rows[kind] = rows.restored(kind, trace.count(kind), named)
+    made.counters = counters.restored(named)
     return made
 
 
@@ -139,15 +162,15 @@ def _ask(right: bool, what: str) -> None:
 
 
 def _check_stream(stream: Stream, shape: Shape, codes: int) -> None:
-    rows = len(stream.begin)
+    count = len(stream.begin)
     _ask(len(stream.first) == shape.locations + 1, "first")
     _ask(
-        int(stream.first[0]) == 0 and int(stream.first[-1]) == rows and bool(np.all(np.diff(stream.first) >= 0)),
+        int(stream.first[0]) == 0 and int(stream.first[-1]) == count and bool(np.all(np.diff(stream.first) >= 0)),
         "first",
     )
     for column in (stream.code, stream.end, stream.ticks):
-        _ask(column is None or len(column) == rows, "rows")
-    _ask(not rows or stream.code.dtype == streams.code_type(codes - 1), "code")
+        _ask(column is None or len(column) == count, "rows")
+    _ask(not count or stream.code.dtype == streams.code_type(codes - 1), "code")
 
 
 def _check_tiles(tiles: Tiles, shape: Shape, layers: list[Layer]) -> None:

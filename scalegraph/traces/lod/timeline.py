@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.traces.kinds import NO_TIME, Array, Columns
+from scalegraph.traces.kinds import Array
 from scalegraph.traces.lod.bins import Window
+from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
 from scalegraph.traces.lod.looking import shares_of, summed
 from scalegraph.traces.lod.merging import merged
@@ -144,18 +145,14 @@ class Timeline:
     def _sample(
         self, kind: str, begin: float, end: float, locations: Sequence[int] | Array | None, limit: int, by: str
     ) -> Sample:
-        columns = self.trace.columns(kind, begin=int(begin), end=int(end))
-        start, stop = _span(kind, columns)
+        found = self._pyramid.rows[kind]
         if locations is not None:
-            names = ("sender", "receiver") if kind == "messages" else ("location",)
-            inside = np.logical_and.reduce([np.isin(columns[name], self.all_locations(locations)) for name in names])
-            columns = {name: values[inside] for name, values in columns.items()}
-            start, stop = start[inside], stop[inside]
-        total = len(start)
-        rank = columns["size"] if by == "size" else stop - start
-        chosen = np.argpartition(-rank, limit)[:limit] if total > limit else np.arange(total)
-        chosen = chosen[np.argsort(start[chosen], kind="stable")]
-        return Sample({name: values[chosen] for name, values in columns.items()}, total)
+            chosen = np.unique(np.array(self.all_locations(locations), np.int64))
+            if len(chosen) < self._pyramid.shape.locations:
+                found = found.of(kind, chosen)
+        rows = found.sample(int(begin), int(end), limit, by)
+        columns = {name: np.asarray(values[rows]) for name, values in found.columns.items()}
+        return Sample(columns, found.total(int(begin), int(end)))
 
     def counter(self, metric: int, location: int | None, begin: float, end: float, width: int) -> Bins:
         """Return *metric* of *location*, or the sum of it over all (None), in about *width* bins.
@@ -163,65 +160,9 @@ class Timeline:
         A value of the modes sum and next is spread over the time since the value before, so it is a rate per second.
         """
         edges = self._window(begin, end, width, 1).edges()
-        mode = self.trace.definitions.metrics[metric].mode
-        columns = self.trace.columns("counters")
-        mine = columns["metric"] == metric
-        series = []
-        for who in np.unique(columns["location"][mine]).tolist() if location is None else [location]:
-            one = mine & (columns["location"] == who)
-            series.append(_steps(columns["time"][one], columns["value"][one], mode, self))
-        low, high, mean = _binned(_summed(series), edges)
-        return Bins(edges, low, high, mean, mode != "last")
-
-
-def _span(kind: str, columns: Columns) -> tuple[Array, Array]:
-    first, last = ("sent", "received") if kind == "messages" else ("begin", "end")
-    start, stop = columns[first], columns[last]
-    start = np.where(start == NO_TIME, stop, start)
-    return start, np.maximum(np.where(stop == NO_TIME, start, stop), start)
-
-
-def _steps(time: Array, value: Array, mode: str, line: Timeline) -> tuple[Array, Array]:
-    """Return times from which values hold, and the values: NaN where there is none."""
-    time = np.maximum.accumulate(np.clip(time, line.begin, line.end))
-    if mode == "last":
-        keep = np.r_[time[1:] > time[:-1], True][: len(time)]
-        return np.r_[time[keep], line.end], np.r_[value[keep], np.nan]
-    if mode == "sum":
-        value = np.diff(value, prepend=0.0)
-    ends, first = np.unique(time, return_index=True)
-    value = np.add.reduceat(value, first) if len(first) else value
-    begins = np.r_[line.begin, ends[:-1]]
-    keep = ends > begins
-    rate = value[keep] / (ends[keep] - begins[keep]) * line.trace.meta.ticks_per_second
-    return np.r_[begins[keep], ends[-1:]], np.r_[rate, np.full(min(len(ends), 1), np.nan)]
-
-
-def _summed(series: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    if len(series) == 1:
-        return series[0]
-    times = np.unique(np.concatenate([time for time, _ in series])) if series else np.empty(0, np.int64)
-    total, known = np.zeros(len(times)), np.zeros(len(times), bool)
-    for time, value in series:
-        at = np.searchsorted(time, times, "right") - 1
-        now = np.where(at >= 0, value[np.maximum(at, 0)], np.nan)
-        total += np.nan_to_num(now)
-        known |= ~np.isnan(now)
-    return times, np.where(known, total, np.nan)
-
-
-def _binned(series: tuple[Array, Array], edges: Array) -> tuple[Array, Array, Array]:
-    time, value = series
-    count = len(edges) - 1
-    low, high, mean = (np.full(count, np.nan) for _ in range(3))
-    for at in range(count):
-        first = max(int(np.searchsorted(time, edges[at], "right")) - 1, 0)
-        last = int(np.searchsorted(time, edges[at + 1]))
-        begin = np.maximum(time[first:last], edges[at])
-        end = np.minimum(np.r_[time[first + 1 : last], edges[at + 1]], edges[at + 1])[: len(begin)]
-        good = (end > begin) & ~np.isnan(value[first:last])
-        if good.any():
-            inside = value[first:last][good]
-            low[at], high[at] = inside.min(), inside.max()
-            mean[at] = np.average(inside, weights=(end - begin)[good])
-    return low, high, mean
+        series = self._pyramid.counters
+        if series is None:
+            raise ValueError("the pyramid has no counters")
+        rows = series.rows(metric, ALL if location is None else location)
+        rate = self.trace.definitions.metrics[metric].mode != "last"
+        return Bins(edges, *series.binned(rows, edges), rate)
