@@ -53,7 +53,7 @@ def phases(
 
     With *regions* they are the outermost calls of those; with *depth* the calls at that depth (outermost 0); by
     ``phase`` or ``parallel`` the outermost calls of regions of that kind. ``auto``: phases that the user marked, else
-    parallel regions, else the outermost depth at which there are two regions or more.
+    parallel regions, and if there is one only what it calls; else the least depth at which there are two regions.
     """
     chosen, how = _choose(table.paths, trace, by, depth, regions)
     found: list[tuple[Array, Array, Array, Array]] = []
@@ -95,10 +95,25 @@ def _choose(
         if by in ("auto", kind):
             numbers = [number for number, known in enumerate(kinds) if known == kind]
             chosen = _outermost(paths, np.isin(paths.region, numbers))
-            if chosen.any() or by == kind:
+            if by == kind:
                 return chosen, words
+            if chosen.any():
+                return _opened(paths, trace, chosen, words)
     level = _forking(paths)
     return paths.depth == level, f"calls at depth {level}" if level else "the outermost calls"
+
+
+def _opened(paths: Paths, trace: Trace, chosen: Array, words: str) -> tuple[Array, str]:
+    """Return *chosen*, or if that is one region only, what it calls: the first level with two regions or more."""
+    inside = chosen
+    while len(np.unique(paths.region[inside])) == 1:
+        below = (paths.parent >= 0) & inside[paths.parent]
+        if not below.any():
+            return chosen, words
+        inside = below
+    if inside is chosen:
+        return chosen, words
+    return inside, f"calls in {trace.definitions.regions[int(paths.region[chosen][0])].name}"
 
 
 def _outermost(paths: Paths, matching: Array) -> Array:

@@ -57,6 +57,11 @@ def test_phases_can_be_marked_parallel_at_a_depth_or_chosen() -> None:
     assert len(phases.phases(table, trace, 0, 100, by="phase")) == 0
     chosen = phases.phases(table, trace, 65, 80, [1], regions=[3, 2])
     assert (chosen.regions, chosen.begin.tolist(), chosen.end.tolist()) == ((2,), [65], [80])  # the outermost of both
+    one = two_phases()
+    one.definitions.regions[0] = Region("loop", kind="parallel")
+    inside = phases.phases(CallTable(one), one, 0, 100)
+    assert (inside.how, inside.regions) == ("calls in loop", (1, 2))
+    assert phases.phases(CallTable(one), one, 0, 100, by="parallel").regions == (0,)
     assert phases.phases(CallTable(two_phases("phase")), two_phases("phase"), 0, 100).how.startswith(
         "the phases marked"
     )
