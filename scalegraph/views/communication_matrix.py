@@ -9,7 +9,7 @@ from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.messages import Matrix
 from scalegraph.base.units import si
 from scalegraph.traces.kinds import Array, Wait
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import timelines, trace_common, trace_sums
 from scalegraph.views.figure import Cell, Figure, Grid
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -120,6 +120,8 @@ def _figure(
         lines = [f"{made.names[row]} → {made.names[column]}", *(line.format(*numbers) for line in tips)]
         return Cell((trace_sums.known(numbers[by] / factor),), tip="\n".join(lines))
 
+    what, short = timelines.lane_names(made.names)
+    labels = (f"{labels[0]} ({what})", f"{labels[1]} ({what})") if what else labels
     grouped = any(len(members) > 1 for members in made.members)
     return Figure(
         "communication-matrix",
@@ -129,8 +131,8 @@ def _figure(
             Grid(
                 labels[0],
                 labels[1],
-                made.names,
-                made.names,
+                tuple(short),
+                tuple(short),
                 tuple(tuple(cell(row, column) for column in range(size)) for row in range(size)),
                 (f"{names[by][0]} ({unit})" if unit else names[by][0],),
                 limits=(0.0, top),

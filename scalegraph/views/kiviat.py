@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
-from scalegraph.traces.activities import BUSY
+from scalegraph.traces.activities import BUSY, COMMUNICATION, MEMORY_STALL, PRIMITIVE
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views.figure import Axis, Column, Figure, Polygon, Radar, Row, Table
 from scalegraph.views.trace_common import Window
@@ -29,6 +29,10 @@ _WORDS = {
 }
 
 
+# spokes that are shown where the trace tells of that activity
+_KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication": COMMUNICATION}
+
+
 def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -> Figure:
     chosen = trace_common.window(data, **options)
     sums = trace_sums.activity_sums(chosen)
@@ -44,12 +48,13 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             traces.append((other.name or "other trace", found))
     made = [(f"{name}, {trace_sums.located(data.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
             for name, some in traces]  # fmt: skip
+    told = [key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, some in traces)]
     polygons = tuple(
         Polygon(
             name,
             f"series:{at}",
-            tuple(values.values()),
-            tuple(f"{_WORDS[key][0]}: {verdict.percent(value)}\n{_WORDS[key][1]}" for key, value in values.items()),
+            tuple(values[key] for key in told),
+            tuple(f"{_WORDS[key][0]}: {verdict.percent(values[key])}\n{_WORDS[key][1]}" for key in told),
         )
         for at, (name, values) in enumerate(made)
     )
@@ -58,18 +63,22 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         tuple(
             Row((words, *(trace_sums.known(100 * values[key]) for _, values in made), meaning))
             for key, (words, meaning) in _WORDS.items()
+            if key in told
         ),
     )
     return Figure(
         "kiviat",
         trace_common.title(data, _TITLE),
         _sentence(made[0][1]),
-        (Radar(tuple(words for words, _ in _WORDS.values()), Axis("share", limits=(0.0, 1.0)), polygons), table),
+        (Radar(tuple(_WORDS[key][0] for key in told), Axis("share", limits=(0.0, 1.0)), polygons), table),
         notes=trace_sums.notes(
             chosen,
             "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
             " load balance times no common waiting.",
             "Other traces: the whole of each." if len(made) > 1 else "",
+            f"Nothing is told of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
+            if len(told) < len(_WORDS)
+            else "",
         ),
     )
 

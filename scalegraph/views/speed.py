@@ -91,7 +91,7 @@ def chosen_metric(data: TraceData, metric: object = None) -> str | None:
     """
     names = countable(data.trace)
     if metric is None:
-        return work_metric(data.trace)
+        return trace_sums.remembered(data, "work metric", lambda: work_metric(data.trace))
     if str(metric) not in names:
         told = ", ".join(names) or "none"
         raise InputError(Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {told}",

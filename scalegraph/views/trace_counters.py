@@ -84,13 +84,19 @@ def _unit(metric: Metric) -> str:
 def _track(chosen: Window, number: int, *, apart: bool) -> AreaTrack:
     data = chosen.data
     metric = data.trace.definitions.metrics[number]
-    series, edges = [], np.array([chosen.begin_s, chosen.end_s])
-    for turn, location in enumerate(chosen.locations if apart else (None,)):
-        bins = data.timeline.counter(number, location, chosen.begin, chosen.end, chosen.width)
-        edges = np.clip(data.seconds(np.asarray(bins.edges)), chosen.begin_s, chosen.end_s)
-        name = metric.name if location is None else data.location_name(location)
-        series.append(Area(name, f"series:{turn}", np.asarray(bins.mean), np.asarray(bins.low), np.asarray(bins.high)))
-    return AreaTrack(metric.name, Axis(metric.name, _unit(metric)), edges, tuple(series), "band")
+    who = chosen.locations if apart else (None,)
+    lines = [data.timeline.counter(number, one, chosen.begin, chosen.end, chosen.width) for one in who]
+    factor, unit = 1.0, _unit(metric)
+    if work.counts(metric):  # the axis is named by the metric: its unit need not say it again
+        largest = max((float(bins.high[np.isfinite(bins.high)].max(initial=0.0)) for bins in lines), default=0.0)
+        factor, unit = trace_sums.prefix(largest, unit if metric.unit not in ("", "1", "#") else "/s")
+    series = [
+        Area(metric.name if one is None else data.location_name(one), f"series:{turn + (number if one is None else 0)}",
+             np.asarray(bins.mean) / factor, np.asarray(bins.low) / factor, np.asarray(bins.high) / factor)
+        for turn, (one, bins) in enumerate(zip(who, lines, strict=True))
+    ]  # fmt: skip
+    edges = np.clip(data.seconds(np.asarray(lines[0].edges)), chosen.begin_s, chosen.end_s)
+    return AreaTrack(metric.name, Axis(metric.name, unit), edges, tuple(series), "band", weight=1.2)
 
 
 def _row(chosen: Window, number: int) -> Row:

@@ -11,6 +11,7 @@ from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Metric, Trace
 
 # what is taken as work, the first that a trace has; PAPI's names beside ours
+_LEAST: Final = 0.1  # of the most that one of them counted
 WORK: Final = (
     "flops",
     "papi_fp_ops",
@@ -98,19 +99,33 @@ def counts(metric: Metric) -> bool:
 
 
 def work_metric(trace: Trace) -> str | None:
-    """Return the metric that counts work: floating-point operations that were counted, else operations; or None."""
-    known = {name.lower(): name for name in countable(trace)}
-    used = _used(trace)
-    for wanted in WORK:
-        if wanted in known and known[wanted] in used:
-            return known[wanted]
-    return next((known[wanted] for wanted in WORK if wanted in known), None)
+    """Return the metric that counts work, or None: floating-point operations, as in isospeed.txt, else operations.
+
+    Of a program whose floating-point operations are less than a tenth of its operations they are not the work.
+    """
+    known = {name.lower(): (name, number) for name, number in countable(trace).items()}
+    there = [known[wanted] for wanted in WORK if wanted in known]
+    if not there:
+        return None
+    totals = _totals(trace)
+    most = max(totals[number] for _, number in there)
+    return next((name for name, number in there if totals[number] >= _LEAST * most), there[0][0])
 
 
-def _used(trace: Trace) -> set[str]:
-    """Return the names of the metrics that have a value other than 0."""
-    seen: set[int] = set()
-    for columns in trace.chunks("counters", ("metric", "value")):
-        seen.update(np.unique(columns["metric"][columns["value"] != 0]).tolist())
+def _totals(trace: Trace) -> Array:
+    """Return what each metric counted in the whole run."""
     metrics = trace.definitions.metrics
-    return {metrics[number].name for number in seen if 0 <= number < len(metrics)}
+    totals, since = np.zeros(len(metrics)), np.array([metric.mode == "sum" for metric in metrics])
+    last: dict[tuple[int, int], float] = {}
+    for columns in trace.chunks("counters", ("metric", "location", "value")):
+        metric, value = columns["metric"], columns["value"]
+        plain = (metric >= 0) & (metric < len(metrics))
+        plain[plain] &= ~since[metric[plain]]
+        totals += np.bincount(metric[plain], value[plain], len(metrics))
+        for number in np.flatnonzero(since).tolist():  # of those since the start, the last of each location
+            mine = np.flatnonzero(metric == number)
+            owner, at = np.unique(columns["location"][mine][::-1], return_index=True)
+            last.update(zip(((number, who) for who in owner.tolist()), value[mine][::-1][at].tolist(), strict=True))
+    for (number, _), final in last.items():
+        totals[number] += final
+    return totals
