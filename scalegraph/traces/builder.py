@@ -123,6 +123,11 @@ class Builder:
         """Return the number of a communicator."""
         return self._number("communicators", self.definitions.communicators, key, make)
 
+    def adopt(self, definitions: Definitions, meta: Meta) -> None:
+        """Take what ScaleGraph wrote into the source; what was wrong so far is kept."""
+        meta.damage = [*self.meta.damage, *meta.damage]
+        self.definitions, self.meta = definitions, meta
+
     def rows(self, kind: str) -> Rows:
         """Return where single rows of *kind* go."""
         if kind not in self._rows:

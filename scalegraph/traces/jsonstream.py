@@ -27,7 +27,7 @@ class JsonStream:
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._text, self._at, self._ended = "", 0, False
         self._decode, self._exact = json.JSONDecoder().raw_decode, False
-        self.line = 1
+        self.line, self._column, self._bytes = 1, 0, 0  # where the window begins; how much was decoded
         self.broken = False
 
     def _more(self) -> bool:
@@ -35,24 +35,35 @@ class JsonStream:
         if self._ended:
             return False
         data = next(self._blocks, None)
-        self.line += self._text.count("\n", 0, self._at)
         try:
             more = self._utf8.decode(data or b"", final=data is None)
-        except UnicodeDecodeError:
-            self._ended = True
-            self.fail("text in UTF-8 was expected")
+        except UnicodeDecodeError as error:
+            self._ended = self.broken = True
+            self._reading.broken(f"byte {self._bytes + error.start:,} of the text: UTF-8 was expected")
             return False
+        self._bytes += len(data or b"")
+        self.line, self._column = self._place(self._at)
         if not self._exact and _LONG_TIME.search(more):
             self._decode, self._exact = json.JSONDecoder(parse_float=_exactly).raw_decode, True
         self._text, self._at = self._text[self._at :] + more, 0
         self._ended = data is None
         return data is not None
 
-    def fail(self, message: str) -> None:
-        """Say what is wrong here. Raises `InputError`, unless what could be read is wanted."""
+    def _place(self, at: int) -> tuple[int, int]:
+        """Return the line, from 1, and the character in it, from 0, of place *at* in the window."""
+        before = self._text.rfind("\n", 0, at)
+        column = at - before - 1 if before >= 0 else self._column + at
+        return self.line + self._text.count("\n", 0, at), column
+
+    def fail(self, message: str, at: int | None = None) -> None:
+        """Say what is wrong at place *at* of the window, or where it stands.
+
+        Raises `InputError`, unless what could be read is wanted.
+        """
         if not self.broken:
             self.broken = True
-            self._reading.broken(message, line=self.line + self._text.count("\n", 0, self._at))
+            line, column = self._place(self._at if at is None else at)
+            self._reading.broken(f"character {column + 1:,}: {message}", line=line)
 
     def peek(self) -> str:
         """Return the next character that is not space, or an empty string at the end."""
@@ -87,15 +98,20 @@ class JsonStream:
             try:
                 value, end = self._decode(self._text, self._at)
             except (json.JSONDecodeError, RecursionError) as error:
+                ahead = getattr(error, "pos", self._at) - self._at
                 if len(self._text) - self._at > _LARGEST or not self._more():
-                    text = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-                    self.fail(f"no JSON: {text[:1].lower()}{text[1:]}")
+                    self._no_json(error, self._at + ahead)
                 continue
             if end == len(self._text) and not isinstance(value, dict | list | str) and self._more():
                 continue  # a number may go on
             self._at = end
             return value
         return None
+
+    def _no_json(self, error: json.JSONDecodeError | RecursionError, at: int) -> None:
+        text = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        text = text.removesuffix(" at").removesuffix(" starting")
+        self.fail(f"no JSON: {text[:1].lower()}{text[1:]}", at)
 
     def elements(self) -> Iterator[Any]:
         """Yield the elements of an array after its bracket, up to the closing one, which is left, or the end."""

@@ -42,7 +42,8 @@ class Records:
             self._reading.broken("the definitions of ScaleGraph are damaged", line=2)
             self.name()
             return
-        self._builder.definitions, self._builder.meta, self._base = own
+        definitions, meta, self._base = own
+        self._builder.adopt(definitions, meta)
         self._own, self._threads = True, paraver_own.threads(self._builder.definitions)
         self._index()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import random
 import shutil
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.traces.formats import Writing, readers, writer_for, writers
 from scalegraph.traces.model import Trace
 from scalegraph.traces.reading import read
-from tests.traces.made import assert_same, small, traces
+from tests.traces.made import assert_same, traces
 
 FILES = ["a.sgtrace", "a.json", "a.json.gz", "a.otf2", "a.prv", "a.prv.gz"]
 
@@ -40,40 +39,6 @@ def test_there_and_back_keeps_every_event(name: str, trace: Trace, tmp_path: Pat
         assert (back.meta.begin, back.meta.end) == (trace.meta.begin, trace.meta.end)
     for file in tmp_path.iterdir():
         shutil.rmtree(file) if file.is_dir() else file.unlink()
-
-
-def attempt(path: Path, *, partial: bool) -> tuple[int, list[str]]:
-    """Return how many rows were read, or the sentences that refuse."""
-    try:
-        with read(path, partial=partial) as trace:
-            trace.columns("calls")
-            return sum(trace.counts().values()), []
-    except InputError as error:
-        return 0, [str(fault) for fault in error.faults]
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("damage", ["changed", "cut"])
-def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_path: Path) -> None:
-    """At 100 places each: refused in a sentence, or read; with partial never worse than what was found."""
-    path = written(small(), tmp_path / name)
-    files = {file: file.read_bytes() for file in sorted(tmp_path.rglob("*")) if file.is_file()}
-    rows = sum(small().counts().values())
-    chance = random.Random(1)
-    places = [(file, place) for file, whole in files.items() for place in range(len(whole))]
-    for file, place in chance.sample(places, min(100, len(places))):
-        data = bytearray(files[file])
-        if damage == "cut":
-            del data[place:]
-        else:
-            data[place] ^= 1 << chance.randrange(8)
-        file.write_bytes(data)
-        for partial in (False, True):
-            found, sentences = attempt(path, partial=partial)
-            assert damage == "changed" or found <= rows
-            assert len(sentences) <= 1
-            assert all(str(path.parent) in sentence for sentence in sentences)
-        file.write_bytes(files[file])
 
 
 def test_every_format_says_what_it_is() -> None:

@@ -27,8 +27,9 @@ def archive(place: Path, name: str = "odd") -> Any:
     return writer, places
 
 
-def test_an_archive_of_the_package_is_read_event_by_event(tmp_path: Path) -> None:
-    writer, places = archive(tmp_path / "a", "any name")
+def filled(place: Path, name: str) -> Path:
+    """Write an archive with some of what tools write, and return its anchor file."""
+    writer, places = archive(place, name)
     made = writer.definitions
     region = made.region("solve", source_file="a.c", begin_line_number=12)
     member = made.metric_member("flops", unit="#", value_type=otf2.Type.UINT64)
@@ -48,7 +49,11 @@ def test_an_archive_of_the_package_is_read_event_by_event(tmp_path: Path) -> Non
     two.thread_acquire_lock(1010, otf2.Paradigm.PTHREAD, 3, 1)
     two.omp_fork(1011, 4)
     writer.close()
-    trace = read(tmp_path / "a" / "any name.otf2")
+    return place / f"{name}.otf2"
+
+
+def test_an_archive_of_the_package_is_read_event_by_event(tmp_path: Path) -> None:
+    trace = read(filled(tmp_path / "a", "any name"))
     assert trace.meta.ticks_per_second == 1000
     assert trace.meta.offset == 1000
     calls = trace.columns("calls")
@@ -73,6 +78,45 @@ def test_totals_are_those_that_the_library_counts(data: Path, name: str) -> None
     assert trace.count("messages") == counted["MpiSend"] == counted["MpiRecv"]
     assert sum(trace.counts().values()) == sum(counted.values()) - counted["MpiRecv"]
     assert checking.check(trace).holds
+
+
+def test_more_events_than_the_definitions_say_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As APEX writes them: one number of events for every location, whatever there is."""
+    kind = otf2.definitions.Location
+
+    def write(location: Any, *arguments: Any) -> None:
+        location._number_of_events = 4
+        super(kind, location).write(*arguments)
+
+    monkeypatch.setattr(kind, "write", write)
+    writer, places = archive(tmp_path / "a")
+    region = writer.definitions.region("solve")
+    for place, times in zip(places, (1, 5), strict=True):
+        out = writer.event_writer_from_location(place)
+        for n in range(times):
+            out.enter(2 * n, region)
+            out.leave(2 * n + 1, region)
+    writer.close()
+    trace = read(tmp_path / "a" / "odd.otf2")
+    assert trace.count("calls") == 12
+    assert [note.what for note in trace.meta.notes] == ["archives whose definitions give wrong numbers of events"]
+
+
+def test_fewer_events_than_the_definitions_say_are_told(tmp_path: Path) -> None:
+    writer, places = archive(tmp_path / "a")
+    region = writer.definitions.region("solve")
+    for place in places:
+        out = writer.event_writer_from_location(place)
+        out.enter(1, region)
+        out.leave(2, region)
+    writer.close()
+    first, second = sorted((tmp_path / "a" / "odd").glob("*.evt"))
+    whole = first.read_bytes()
+    first.write_bytes(whole[:20] + b"\0" * (len(whole) - 20))
+    with pytest.raises(InputError, match=r"odd\.otf2: .*location 0"):
+        read(tmp_path / "a" / "odd.otf2")
+    assert second.is_file()
+    assert read(tmp_path / "a" / "odd.otf2", partial=True).count("calls") >= 2
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -38,8 +38,7 @@ class _Document:
         if key == "otherData" and isinstance(own, str) and self.events is None:
             try:
                 data = json.loads(own)
-                self.reading.builder.definitions = Definitions.from_data(data["definitions"])
-                self.reading.builder.meta = Meta.from_data(data["meta"])
+                self.reading.builder.adopt(Definitions.from_data(data["definitions"]), Meta.from_data(data["meta"]))
             except (ValueError, TypeError, KeyError):
                 self.reading.builder.note("definitions of ScaleGraph that are damaged")
             else:

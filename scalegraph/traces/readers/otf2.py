@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,23 @@ def _recognises(path: Path, head: bytes) -> bool:
     return path.name.lower().endswith(".otf2") or head.startswith(b"OTF2")
 
 
+class _ArchiveError(ValueError):
+    """The archive cannot be opened; says why."""
+
+
 class _Archive:
     """An open archive: its definitions as ours, and the numbers they have here by OTF2's references."""
 
     def __init__(self, reading: Reading, high: Any, low: Any) -> None:
         self.reading, self.low = reading, low
-        self.source: Any = high.reader.Reader(str(reading.path))
+        self.source: Any = object.__new__(high.reader.Reader)
+        self.source._handle = None
+        try:
+            self.source.__init__(str(reading.path))
+        except Exception as error:
+            what = "the anchor file" if self.source._handle is None else f"the definitions ({reading.path.stem}.def)"
+            self.close()
+            raise _ArchiveError(f"{what}: {_why(error)}") from error
         self.handle = self.source._handle
         self.definitions: Any = self.source.definitions
         self.clock: Any = self.definitions.clock_properties
@@ -36,6 +48,13 @@ class _Archive:
         self.members: dict[int, Array] = {}
         self.rows: dict[int, tuple[str, ...]] = {}
         self.adopted = False
+
+    def close(self) -> None:
+        """Give back what the library holds: some MiB for an archive."""
+        handle, self.source._handle = self.source._handle, None
+        if handle is not None:
+            with contextlib.suppress(self.low.Error):
+                self.low.Reader_Close(handle)
 
     def define(self) -> None:
         """Put the definitions into the builder."""
@@ -138,30 +157,34 @@ class _Archive:
         low.Reader_OpenEvtFiles(handle)
         callbacks = Callbacks(collector.handle(), collector.other)
         done, total = 0, sum(location.number_of_events for location in self.locations) or 1
+        lacking: list[str] = []
+        more = False
         for location in self.locations:
             collector.location = self.number(location)
-            count = 0
+            count, expected = 0, location.number_of_events
             try:
                 events = low.Reader_GetEvtReader(handle, location._ref)
                 low.Reader_RegisterEvtCallbacks(handle, events, callbacks.struct, None)
-                # asking for more than there are is an error of the library, so the definitions say when to stop
-                while count < location.number_of_events:
-                    wanted = min(BATCH, location.number_of_events - count)
-                    got = low.Reader_ReadLocalEvents(handle, events, wanted)
+                got = BATCH
+                while got == BATCH:  # to the end, as tools write wrong numbers of events
+                    got = low.Reader_ReadLocalEvents(handle, events, BATCH)
                     count += got
                     collector.flush()
-                    reading.step((done + count) / total)
-                    if got < wanted:
-                        break
+                    reading.step((done + min(count, expected)) / total)
                 low.Reader_CloseEvtReader(handle, events)
             except (low.Error, ValueError) as error:
                 collector.flush()
                 reading.broken(f"the events of location {location._ref} ('{location.name}') are damaged: {_why(error)}")
             collector.flush(end_of_location=True)
-            if count != location.number_of_events and not reading.builder.meta.damage:
-                reading.broken(f"location {location._ref} ('{location.name}') has {count:,} events; "
-                               f"{location.number_of_events:,} were expected")  # fmt: skip
-            done += location.number_of_events
+            more |= count > expected
+            if count < expected:
+                lacking.append(f"location {location._ref} ('{location.name}') has {count:,} events; "
+                               f"{expected:,} were expected")  # fmt: skip
+            done += expected
+        if more:
+            reading.builder.note("archives whose definitions give wrong numbers of events")
+        elif lacking and not reading.builder.meta.damage:
+            reading.broken(lacking[0])
 
     def _local_definitions(self, location: Any) -> None:
         low = self.low
@@ -180,18 +203,24 @@ def _name(value: Any) -> str:
 
 
 def _why(error: Exception) -> str:
-    text = str(error).split(":", 1)[-1].strip().rstrip(".")
-    return text[:1].lower() + text[1:]
+    """Say in words what the library or its package found."""
+    if isinstance(error, KeyError):
+        return f"something with the number {error} is referred to but not defined"
+    if "interrupted by reader callback" in str(error):  # the package did not find what a definition refers to
+        return "a definition refers to one that is not there"
+    text = str(error).split(": ", 1)[-1].strip().rstrip(".")
+    return "no record that is known" if text == "Unknown error code" else text[:1].lower() + text[1:]
 
 
 def _read(reading: Reading) -> Trace:
     high, low = package()
     with silence():
         try:
-            archive = _Archive(reading, high, low)
-            return _archive(reading, archive)
+            with contextlib.closing(_Archive(reading, high, low)) as archive:
+                return _archive(reading, archive)
         except (low.Error, high.error.TraceReaderError, ValueError, AttributeError, KeyError, TypeError) as error:
-            reading.broken(f"is no whole OTF2 archive: {_why(error)}")
+            why = error if isinstance(error, _ArchiveError) else _why(error)
+            reading.broken(f"is no whole OTF2 archive: {why}")
             return reading.builder.finish()
 
 
@@ -201,7 +230,8 @@ def _archive(reading: Reading, archive: _Archive) -> Trace:
         archive.define()
         collector = Collector(reading.builder, archive.regions(), archive.metrics, int(archive.clock.global_offset))
     else:
-        reading.builder.definitions, reading.builder.meta, base = own
+        definitions, meta, base = own
+        reading.builder.adopt(definitions, meta)
         archive.adopt()
         regions = np.arange(len(reading.builder.definitions.regions))
         collector = Collector(reading.builder, regions, archive.metrics, -base, archive.rows)
