@@ -9,9 +9,13 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.request import trace_tables
 from scalegraph.traces.kinds import KINDS
+from scalegraph.views.speed import METRIC
 from scalegraph.views.trace_common import COMMON, Window, window
 from scalegraph.views.trace_data import TraceData
+from scalegraph.views.trace_messages import BY as MESSAGES_BY
+from scalegraph.views.trace_phases import DEPTH, PHASES
 from scalegraph.views.view import Option, OptionValue
 
 Table: TypeAlias = pd.DataFrame
@@ -58,6 +62,31 @@ def _events(chosen: Window) -> Table:
 _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
     TraceQuantity("events", "how many events of each kind begin or lie in the time", _events),
+    TraceQuantity("utilisation", "mean count, share and time of each activity", trace_tables.utilisation),
+    TraceQuantity("gantt", "seconds of each activity at each location", trace_tables.gantt),
+    TraceQuantity("efficiencies", "parallel efficiency and what it is made of", trace_tables.efficiencies),
+    TraceQuantity("profile", "visits and time of each region, and their spread over locations", trace_tables.flat),
+    TraceQuantity("call-tree", "the same by call path", trace_tables.tree),
+    TraceQuantity("accounts", "ticks of each state in each region, of traces that tell shares", trace_tables.accounts),
+    TraceQuantity("phases", "time of each phase of the program", trace_tables.phase_times, (PHASES, DEPTH)),
+    TraceQuantity("tasks", "number and time of explicit tasks by the place that makes them", trace_tables.task_times),
+    TraceQuantity(
+        "speed",
+        "work and average speed of each location in each phase, and the unit speed",
+        trace_tables.speeds,
+        (PHASES, DEPTH, METRIC),
+    ),
+    TraceQuantity(
+        "messages",
+        "messages, bytes, latency and bandwidth by pair, size, tag or communicator",
+        trace_tables.sent,
+        (MESSAGES_BY,),
+    ),
+    TraceQuantity("collectives", "collective operations by operation and communicator", trace_tables.collectives),
+    TraceQuantity("holders", "who waited for whom, how often and how long", trace_tables.handed),
+    TraceQuantity("waiting", "waits by what was waited for", trace_tables.reasons),
+    TraceQuantity("counters", "what every metric counted at each location", trace_tables.counted),
+    TraceQuantity("durations", "histogram of how long calls took", trace_tables.call_durations),
 )
 TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
 

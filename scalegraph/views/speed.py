@@ -22,6 +22,7 @@ from scalegraph.views.trace_sums import known
 from scalegraph.views.view import Option, View
 
 _TITLE = "Average speed"
+METRIC = Option("metric", "Work", "text", description="the counter that is work; otherwise flops, else operations")
 _NEED = (
     "This trace counts no operations, so no speed is known. Simulate with --trace=counters, or record a counter of"
     " floating-point operations or instructions."
@@ -193,7 +194,7 @@ VIEW = View(
         *trace_common.WINDOWED,
         trace_phases.PHASES,
         trace_phases.DEPTH,
-        Option("metric", "Work", "text", description="the counter that is work; otherwise flops, else operations"),
+        METRIC,
     ),
     order=40,
     several=True,

@@ -18,6 +18,7 @@ from scalegraph.views.trace_sums import known
 from scalegraph.views.view import Option, View
 
 _TITLE = "Message statistics"
+BY = Option("by", "By", "choice", "pair", tuple(messages.BY), description="what a row of the table stands for")
 _MOST = 500  # rows of a table
 _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "communicator": ("communicator",)}
 
@@ -168,7 +169,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON[:3],
-        Option("by", "By", "choice", "pair", tuple(messages.BY), description="what a row of the table stands for"),
+        BY,
     ),
     order=85,
     subject="trace",
