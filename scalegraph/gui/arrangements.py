@@ -89,35 +89,35 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         "beside",
         (
             Split("below", (Tabs(("spacetime", "gantt"), 5), Tabs(("utilisation", "counters", "speed"), 2)), 5),
-            Split("below", (Tabs(("waits", "messages", "interval-profile")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("waits", "trace-profile", "messages")), Tabs(("trace-source",)))),
         ),
     ),
     "Critical path": Split(
         "beside",
         (
             Split("below", (Tabs(("critical-path", "spacetime"), 3), Tabs(("utilisation",)))),
-            Split("below", (Tabs(("critical-profile", "waits")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("waits", "trace-profile")), Tabs(("trace-source",)))),
         ),
     ),
     "Time by region": Split(
         "beside",
         (
             Split("below", (Tabs(("spacetime",), 3), Tabs(("task-summary",), 2)), 5),
-            Split("below", (Tabs(("interval-profile", "interval-call-tree")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("trace-profile", "trace-call-tree")), Tabs(("trace-source",)))),
         ),
     ),
     "Communication": Split(
         "beside",
         (
             Split("below", (Tabs(("spacetime",), 3), Tabs(("communication-matrix",), 2)), 5),
-            Split("below", (Tabs(("messages", "message-statistics")), Tabs(("waits",)))),
+            Split("below", (Tabs(("messages", "trace-overview")), Tabs(("waits",)))),
         ),
     ),
     "Balance": Split(
         "beside",
         (
             Split("below", (Tabs(("gantt", "spacetime")), Tabs(("speed", "utilisation")))),
-            Split("below", (Tabs(("kiviat",)), Tabs(("task-summary", "interval-profile")))),
+            Split("below", (Tabs(("kiviat",)), Tabs(("task-summary", "trace-profile")))),
         ),
     ),
 }

@@ -287,6 +287,8 @@ class FigureWidget(QWidget):
         if self._link is not None and self._link.go_to(key):
             return
         changes = self.selection_of(key)
+        if self._link is not None and "region" in changes:
+            changes |= self._link.region_changes(int(str(changes["region"])))
         if changes:
             self._choose(**changes)
 

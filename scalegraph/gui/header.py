@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
 from scalegraph.gui.banner import Banner
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.trace_handle import STOPPED, TraceHandle, count
+from scalegraph.gui.trace_handle import STOPPED, TraceHandle
+from scalegraph.gui.trace_words import count
 from scalegraph.gui.widgets import button, label
 
 _LONGEST_NAME: Final = 28

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.gui.explain import Part, explain
 from scalegraph.gui.handle import Handle
+from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.studies import Studies
+from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.widgets import empty, label
+
+if TYPE_CHECKING:
+    from scalegraph.views.trace_data import TraceData
 
 
 class Inspector(QScrollArea):
     """Follows the selection."""
 
-    def __init__(self, studies: Studies, selection: SelectionModel) -> None:
+    def __init__(self, studies: Studies, selection: SelectionModel, jobs: Jobs) -> None:
         super().__init__()
+        self._asks = Latest(jobs, "summing up what is selected", self)
         self._studies, self._selection = studies, selection
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -44,11 +51,31 @@ class Inspector(QScrollArea):
     def _follow(self, selection: Selection) -> None:
         handle = self._studies.get(selection.study)
         data = handle.study() if handle is not None else None
+        traced = handle.data() if isinstance(handle, TraceHandle) else None
+        if isinstance(handle, TraceHandle) and traced is not None:
+            self._ask(handle, traced, selection)
+            return
+        self._asks.stop()
         if data is None:
-            words = "The study is being read." if handle is not None else "Nothing is open."
+            words = f"The {handle.subject} is being read." if handle is not None else "Nothing is open."
             parts: tuple[Part, ...] = (Part("", (), words),)
         else:
             parts = explain(data, selection)
+        self._tell(parts)
+
+    def _ask(self, handle: TraceHandle, data: TraceData, selection: Selection) -> None:
+        """Have what is selected in a trace summed up in another thread."""
+        unit = handle.marks.unit
+
+        def work(reporter: Reporter) -> tuple[Part, ...]:
+            from scalegraph.gui.explain_trace import explain_trace  # with numpy: not before it is needed
+
+            reporter.token.check()
+            return explain_trace(data, selection, unit)
+
+        self._asks.ask(work, self._tell, lambda error: self._tell((Part("", (), str(error)),)))
+
+    def _tell(self, parts: tuple[Part, ...]) -> None:
         if parts != self._parts:
             self._parts = parts
             self._show(parts)

@@ -63,7 +63,7 @@ class MainWindow(QMainWindow):
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)
         self.navigator = Navigator(self.studies, self.selection, theme, self.jobs)
-        self.inspector = Inspector(self.studies, self.selection)
+        self.inspector = Inspector(self.studies, self.selection, self.jobs)
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
         self.files = Files(self)
@@ -128,7 +128,10 @@ class MainWindow(QMainWindow):
 
     def open_trace(self, path: Path) -> TraceHandle:
         """Open a trace and bring it into view; it is read in another thread."""
+        new = self.studies.get(str(path.resolve())) is None
         handle = self.studies.open_trace(path)
+        if new:
+            handle.filter.stack.indexChanged.connect(lambda _index: self._edited("filter"))
         self.selection.select(study=handle.key)
         self.settings.add_recent(path)
         self.go(STUDY)
@@ -211,6 +214,7 @@ class MainWindow(QMainWindow):
         self.imports.study_made.connect(self._imported)
         self.imports.refused.connect(self.say_fault)
         self.imports.undo_changed.connect(self._update_actions)
+        self.navigator.trace_wanted.connect(self.open_trace)
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.request.run_wanted.connect(self._submit)
@@ -407,6 +411,7 @@ class MainWindow(QMainWindow):
             return self.request.model.undo_stack
         stacks: dict[str, QUndoStack | None] = {
             "views": self.study.area.undo_stack if self.study.area is not None else None,
+            "filter": handle.filter.stack if isinstance(handle := self.study.handle, TraceHandle) else None,
             "whatif": self.whatif.undo_stack if self.actions_["toggle_whatif"].isChecked() else None,
         }
         order = sorted(stacks, key=lambda where: where != self._edited_last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl, Signal
@@ -25,21 +26,24 @@ from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import Studies
+from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.theme import Theme
-from scalegraph.gui.trace_handle import STOPPED, TraceHandle, trace_facts
+from scalegraph.gui.trace_handle import STOPPED, TraceHandle
+from scalegraph.gui.trace_words import trace_facts, trace_regions
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
     from scalegraph.gui.call_tree import CallTree
 
 _KEY: Final = Qt.ItemDataRole.UserRole
+_TRACE: Final = _KEY + 1
 
 
 class Navigator(QWidget):
     """Chooses the study in view, the region or the call path, and the metric that call paths are compared by."""
 
     close_wanted = Signal(str)  # key of a study
+    trace_wanted = Signal(object)  # Path of a trace of one of the studies
     mapping_wanted = Signal(str)  # key of a study that was made of a measurement set
 
     def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, jobs: Jobs) -> None:
@@ -56,6 +60,8 @@ class Navigator(QWidget):
         self.search.returnPressed.connect(self._next_hit)
         self.studies_tree = _tree("Open studies and traces", ("Study or trace", "Runs"))
         self.studies_tree.currentItemChanged.connect(self._study_chosen)
+        self.studies_tree.itemActivated.connect(self._open_trace)
+        self.studies_tree.itemClicked.connect(self._open_trace)
         self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.studies_tree.customContextMenuRequested.connect(self._study_menu)
         self.regions_tree = _tree("Regions and their share of the loss", ("Region", "Loss"))
@@ -132,6 +138,13 @@ class Navigator(QWidget):
             item.addChild(child)
             child.setFirstColumnSpanned(True)
             lines.append(f"{name}: {words}")
+        for run in handle.traces if isinstance(handle, StudyHandle) else ():
+            words = f"trace of {run.processors} processors"
+            child = QTreeWidgetItem([words, "open"])
+            child.setData(0, _TRACE, str(run.path))
+            child.setToolTip(0, f"Open {run.path}")
+            child.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.addChild(child)
         item.setToolTip(0, "\n".join(lines))
         if handle.key == self._selection.current.study:
             item.setExpanded(True)
@@ -154,6 +167,11 @@ class Navigator(QWidget):
     def _study_chosen(self, item: QTreeWidgetItem | None, _before: object) -> None:
         if item is not None and item.data(0, _KEY):
             self._selection.select(study=item.data(0, _KEY))
+
+    def _open_trace(self, item: QTreeWidgetItem, _column: int) -> None:
+        path = item.data(0, _TRACE)
+        if path:
+            self.trace_wanted.emit(Path(path))
 
     def _study_menu(self, place: QPoint) -> None:
         item = self.studies_tree.itemAt(place)
@@ -240,12 +258,17 @@ class Navigator(QWidget):
 
     def _show_regions(self, handle: Handle | None) -> None:
         data = handle.study() if handle is not None else None
+        traced = handle.data() if isinstance(handle, TraceHandle) else None
         n, losses = region_losses(data, self._selection.current.processors) if data is not None else (None, ())
+        if traced is not None:
+            losses = trace_regions(traced)
         if losses == self._losses and self.regions_tree.topLevelItemCount():
             return
         self._losses = losses
         missing = "Regions appear once the same problem has run on one and on more processors." if data else ""
-        self.regions_note.setText(f"Share of what N = {n} loses" if losses else missing)
+        said = "Share of the time of all locations" if traced is not None else f"Share of what N = {n} loses"
+        self.regions_note.setText(said if losses else missing)
+        self.regions_tree.setHeaderLabels(["Region", "Time" if traced is not None else "Loss"])
         self.regions_note.setVisible(bool(self.regions_note.text()))
         blocked = self.regions_tree.blockSignals(True)
         self.regions_tree.clear()

@@ -13,6 +13,7 @@ from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.trace_handle import TraceHandle
 
 if TYPE_CHECKING:
+    from scalegraph.request.tracing import TracedRun
     from scalegraph.views.data import StudyData
 
 
@@ -33,6 +34,7 @@ class StudyHandle(Handle):
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
+        self.traces: tuple[TracedRun, ...] = ()  # of its runs, that are there
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.refresh)
 
@@ -58,10 +60,10 @@ class StudyHandle(Handle):
         self._pause.stop()
         session, path = self.session, self.path
 
-        def read(reporter: Reporter) -> tuple[StudyData, str]:
+        def read(reporter: Reporter) -> tuple[StudyData, str, tuple[TracedRun, ...]]:
             reporter.token.check()
             data = session.study_data(path)
-            return data, _sentence(data)
+            return data, _sentence(data), tuple(session.traces(path))
 
         self._loader.ask(read, self._loaded, self._unreadable)
 
@@ -70,8 +72,8 @@ class StudyHandle(Handle):
         self._pause.stop()
         self._loader.stop()
 
-    def _loaded(self, read: tuple[StudyData, str]) -> None:
-        self._data, self._verdict = read
+    def _loaded(self, read: tuple[StudyData, str, tuple[TracedRun, ...]]) -> None:
+        self._data, self._verdict, self.traces = read
         self.error = ""
         self.changed.emit()
 

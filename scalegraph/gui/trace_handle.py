@@ -12,6 +12,7 @@ from scalegraph.gui.jobs import Job, Jobs, Reporter
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.trace_filter import TraceFilter
 from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.trace_words import region_times, simulated, study_texts, trace_sentence
 
 if TYPE_CHECKING:
     from scalegraph.traces.model import Trace
@@ -79,6 +80,8 @@ class TraceHandle(Handle):
 
         def read(reporter: Reporter) -> tuple[TraceData, str]:
             data = session.open_trace(path, cancel=reporter.token, progress=reporter.send, partial=partial)
+            data.memo.update({f"text {name}": text for name, text in study_texts(session, path).items()})
+            region_times(data)
             return data, trace_sentence(data)
 
         self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
@@ -130,7 +133,7 @@ class TraceHandle(Handle):
         self._job = None
         self._data, self._verdict = data, verdict
         self.marks.ticks_per_second = float(data.trace.meta.ticks_per_second)
-        self.marks.unit = "cycles" if _simulated(data.trace) else "ticks"
+        self.marks.unit = "cycles" if simulated(data.trace) else "ticks"
         self.window.set_length(data.trace.seconds, 1 / data.trace.meta.ticks_per_second)
         self.changed.emit()
 
@@ -139,51 +142,3 @@ class TraceHandle(Handle):
             self._job = None
             self.error = sentence
             self.failed.emit(sentence)
-
-
-def _simulated(trace: Trace) -> bool:
-    """Whether ticks are cycles of simulated processors."""
-    return any(location.kind == "processor" for location in trace.definitions.locations)
-
-
-def trace_sentence(data: TraceData) -> str:
-    """Return what a trace is: the locations, the time, the events, and what was not understood."""
-    from scalegraph.base.units import si
-
-    trace = data.trace
-    meta, locations = trace.meta, trace.definitions.locations
-    kinds = {location.kind for location in locations}
-    what = f"{kinds.pop()}s" if len(kinds) == 1 and len(locations) != 1 else "locations"
-    what = what.removesuffix("s") if len(locations) == 1 else what
-    what = what.replace("processs", "processes")
-    name = meta.program or data.name
-    events = sum(trace.counts().values())
-    sentence = f"{name}: {si(trace.seconds, 's', 4)} on {len(locations)} {what}, {count(events)} events"
-    from scalegraph.traces.formats import readers
-
-    reader = readers().get(meta.format)
-    sentence += f", read as {reader.title}." if reader is not None else "."
-    left_out = sum(note.count for note in meta.notes)
-    if left_out:
-        sentence += f" {count(left_out)} times something is held otherwise or not at all."
-    if meta.damage:
-        sentence += " The file is damaged: this is what could be read."
-    return sentence
-
-
-def trace_facts(trace: Trace) -> list[tuple[str, str]]:
-    """Return what a trace is as (name, words)."""
-    from scalegraph.base.units import si
-
-    meta, definitions = trace.meta, trace.definitions
-    facts = [("program", meta.program)] if meta.program else []
-    if meta.properties.get("machine"):
-        facts.append(("machine", meta.properties["machine"]))
-    facts += [("time", si(trace.seconds, "s", 4)), ("locations", str(len(definitions.locations)))]
-    facts.append(("regions", str(len(definitions.regions))))
-    return facts + [(kind, count(rows)) for kind, rows in trace.counts().items()]
-
-
-def count(number: int) -> str:
-    """Return a whole number with thin spaces between thousands."""
-    return f"{number:,}".replace(",", "\u202f")

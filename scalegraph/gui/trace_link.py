@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QObject
 
@@ -86,10 +86,17 @@ class TraceLink(QObject):
             return point(data, location, begin, end)
 
         def chosen(told: Pointed) -> None:
-            region = told.region if told.region >= 0 else None
-            self._selection.select(study=self._handle.key, location=location, region=region)
+            self._selection.select(study=self._handle.key, location=location, **self.region_changes(told.region))
 
         self._clicks.ask(look, chosen, self._not_found)
+
+    def region_changes(self, region: int) -> dict[str, Any]:
+        """Return what selects a region of the trace with the line where it begins; -1: no region."""
+        trace = self._handle.trace()
+        if trace is None or not 0 <= region < len(trace.definitions.regions):
+            return {"region": None, "line": None}
+        known = trace.definitions.regions[region]
+        return {"region": region, "line": (known.file, known.line) if known.file and known.line else None}
 
     def go_to(self, key: str) -> bool:
         """Select the place that the *key* of a row names and show its time; return whether it names one."""
@@ -104,8 +111,7 @@ class TraceLink(QObject):
         changes: dict[str, object] = {"interval": (place.begin, place.end)}
         if place.location >= 0:
             changes["location"] = place.location
-        if place.region >= 0:
-            changes["region"] = place.region
+        changes |= self.region_changes(place.region)
         self._selection.select(study=self._handle.key, **changes)
         begin, end = self._handle.seconds(place.begin), self._handle.seconds(place.end)
         self.window.reach(begin, end, margin=_AROUND)

@@ -50,7 +50,7 @@ def trace_row_keys(selection: Selection, trace: str) -> Sequence[str]:
     if selection.region is not None:
         keys += [f"region:{selection.region}", str(selection.region)]
     if selection.location is not None:
-        keys.append(f"location:{selection.location}")
+        keys += [f"location:{selection.location}", f"location {selection.location}"]
     return keys
 
 
@@ -58,7 +58,7 @@ def selected_trace_row(key: str) -> dict[str, object]:
     """Return what a click on the row *key* selects, apart from a place, to which one jumps."""
     if place_of(key) is not None:
         return {}
-    what, _, number = key.rpartition(":")
+    what, _, number = key.replace(" ", ":").rpartition(":")
     if number.isdecimal() and what in ("", "region"):
         return {"region": int(number)}
     if number.isdecimal() and what == "location":

@@ -99,11 +99,10 @@ class TraceData:
 
     def text(self, file: str) -> str | None:
         """Return the program text of the file that a region names, None where it was not found or cannot be read."""
-        path = self.sources.get(file)
-        if path is None:
+        path, key = self.sources.get(file), f"text {file}"  # a text may be known without a file: that of a study
+        if path is None and key not in self.memo:
             return None
-        key = f"text {file}"
-        if key not in self.memo:
+        if path is not None and key not in self.memo:
             try:
                 self.memo[key] = path.read_text("utf-8", "replace")
             except OSError:
