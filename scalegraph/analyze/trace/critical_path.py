@@ -79,6 +79,22 @@ class CriticalPath:
         """Length of the path in ticks, without what is unexplained; at most that of the run."""
         return self.ticks() - self.ticks(Piece.UNEXPLAINED)
 
+    def within(self, begin: int, end: int) -> CriticalPath:
+        """Return what of it lies between two ticks; that part counts as the run."""
+        kept = np.flatnonzero((self.end > begin) & (self.begin < end))
+        location, source = self.location[kept], self.source[kept]
+        return CriticalPath(
+            np.maximum(self.begin[kept], begin),
+            np.minimum(self.end[kept], end),
+            location,
+            self.kind[kept],
+            self.wait[kept],
+            source,
+            int(np.count_nonzero(location[1:] != location[:-1])),
+            max(begin, self.run_begin),
+            min(end, self.run_end),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class _Steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.idle import stretches
 from scalegraph.analyze.trace.stacks import Stacks, overlaps
 from scalegraph.base.cancel import CancelToken
-from scalegraph.traces.kinds import Array
+from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
+
+_DEEP: Final = 256  # no sum over deeper stacks
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,21 +38,28 @@ class OnPath:
 
 
 def on_path(trace: Trace, path: CriticalPath, stacks: Stacks, cancel: CancelToken | None = None) -> OnPath:
-    """Return what lies on *path*."""
+    """Return what lies on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers."""
+    locations = np.arange(len(trace.definitions.locations))
+    whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
     busy = path.kind == Piece.COMPUTE
     begin, end, location = path.begin[busy], path.end[busy], path.location[busy]
-    region_path, inclusive, region_total = _by_calls(trace, stacks, location, begin, end)
+    mine = _Stretch(location, begin, end)
+    calls = _Calls.of(trace, stacks)
+    inner, inclusive = calls.sums(mine)
+    total_of_regions, _ = calls.sums(whole, inclusive=False)
     if cancel is not None:
         cancel.check()
-    state_path, state_total, shared_path, shared_total = _by_states(trace, location, begin, end)
-    if shared_total is not None and shared_path is not None:  # shares tell it by region too, by cycles
-        region_path, region_total = shared_path, shared_total
+    told = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
+    state_path, shared_path = told.sums(mine)
+    state_total, shared_total = told.sums(whole)
+    if trace.count("shares"):  # they tell it by region too, by cycles
+        inner, total_of_regions = shared_path, shared_total
     count = max(len(trace.definitions.locations), 1)
     where = np.bincount(location, (end - begin).astype(float), minlength=count)
     kinds = [(PIECES[kind], path.ticks(kind)) for kind in Piece]
     came = np.flatnonzero(np.r_[True, path.location[1:] != path.location[:-1]][: len(path)])
     return OnPath(
-        _table("region", region_path, region_total, count, inclusive),
+        _table("region", inner, total_of_regions, count, inclusive),
         _table("state", state_path, state_total, count),
         pd.DataFrame({"location": np.arange(count), "path": where.astype(np.int64),
                       "pieces": np.bincount(path.location[came], minlength=count)})
@@ -72,68 +82,112 @@ def _table(name: str, path: Array, total: Array, locations: int, inclusive: Arra
     return table[kept].sort_values(["path", "total"], ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _by_calls(trace: Trace, stacks: Stacks, location: Array, begin: Array, end: Array) -> tuple[Array, ...]:
-    """Return ticks on the path by region, by region with all it calls, and of all locations (-1 first)."""
-    regions = len(trace.definitions.regions) + 1
-    path, inclusive = np.zeros(regions), np.zeros(regions)
-    if not len(stacks.time):
-        path[0] = float((end - begin).sum())
-        return path, inclusive, path.copy()
-    until = stacks.until(trace.meta.end)
-    region = stacks.region_of(stacks.inner) + 1
-    total = np.bincount(region, (until - stacks.time).astype(float), minlength=regions)
-    opening = stacks.first[:-1][stacks.first[1:] > stacks.first[:-1]]
-    total[0] += float(np.maximum(stacks.time[opening] - trace.meta.begin, 0).sum())
-    _, row, ticks = overlaps(stacks.first, stacks.time, until, location, begin, end)
-    path += np.bincount(region[row], ticks.astype(float), minlength=regions)
-    path[0] += float((end - begin).sum() - ticks.sum())  # before the first call
-    inside, which = np.unique(stacks.inner[row], return_inverse=True)
-    weight = np.bincount(which, ticks.astype(float), minlength=len(inside))
-    above: list[Array] = []
-    while len(inside) and (inside >= 0).any():
-        here = stacks.region_of(inside)
-        fresh = here >= 0
-        for other in above:  # a region that calls itself is counted once
-            fresh &= here != other
-        inclusive += np.bincount(here[fresh] + 1, weight[fresh], minlength=regions)
-        above.append(here)
-        inside = stacks.caller(inside)
-        if len(above) > 256:  # no sum over a deeper recursion
-            break
-    return path, inclusive, total
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Intervals of locations."""
+
+    location: Array
+    begin: Array
+    end: Array
+
+    @property
+    def ticks(self) -> float:
+        return float((self.end - self.begin).sum())
 
 
-def _by_states(
-    trace: Trace, location: Array, begin: Array, end: Array
-) -> tuple[Array, Array, Array | None, Array | None]:
-    """Return ticks on the path and of all locations by state, and from shares by region as well (-1 first)."""
-    states, regions = len(trace.definitions.states) + 1, len(trace.definitions.regions) + 1
-    locations = len(trace.definitions.locations)
-    if trace.count("shares"):
+@dataclass(frozen=True, eq=False)
+class _Calls:
+    """The innermost region by time."""
+
+    stacks: Stacks
+    until: Array
+    regions: int
+
+    @classmethod
+    def of(cls, trace: Trace, stacks: Stacks) -> _Calls:
+        return cls(stacks, stacks.until(trace.meta.end), len(trace.definitions.regions) + 1)
+
+    def sums(self, within: _Stretch, *, inclusive: bool = True) -> tuple[Array, Array]:
+        """Return the ticks of each region (-1 first) by itself, and with all that it calls."""
+        stacks = self.stacks
+        _, row, ticks = overlaps(stacks.first, stacks.time, self.until, within.location, within.begin, within.end)
+        inside = stacks.inner[row] if len(row) else row
+        own = np.bincount(stacks.region_of(inside) + 1, ticks.astype(float), minlength=self.regions)
+        own[0] += within.ticks - float(ticks.sum())  # before the first call
+        return own, self._inclusive(inside, ticks) if inclusive else own
+
+    def _inclusive(self, inside: Array, ticks: Array) -> Array:
+        found = np.zeros(self.regions)
+        inside, which = np.unique(inside, return_inverse=True)
+        weight = np.bincount(which, ticks.astype(float), minlength=len(inside))
+        above: list[Array] = []
+        while len(inside) and (inside >= 0).any() and len(above) < _DEEP:
+            here = self.stacks.region_of(inside)
+            fresh = here >= 0
+            for other in above:  # a region that calls itself is counted once
+                fresh &= here != other
+            found += np.bincount(here[fresh] + 1, weight[fresh], minlength=self.regions)
+            above.append(here)
+            inside = self.stacks.caller(inside)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """Stretches of time with rows that share each of them by state and region."""
+
+    found: Columns
+    stretch: Array
+    first: Array
+    states: int
+    regions: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> _Shares:
+        locations = len(trace.definitions.locations)
+        states, regions = len(trace.definitions.states) + 1, len(trace.definitions.regions) + 1
         found = _sorted(trace.columns("shares"), locations, state=states, region=regions)
         stretch = stretches(found["location"], found["begin"])
-        sizes = np.diff(np.r_[stretch, len(found["begin"])])
         first = np.searchsorted(found["location"][stretch], np.arange(locations + 1))
+        return cls(found, stretch, first, states, regions)
+
+    def sums(self, within: _Stretch) -> tuple[Array, Array]:
+        """Return ticks by state and by region (-1 first); what is cut within a stretch is shared evenly over it."""
+        found, stretch = self.found, self.stretch
+        sizes = np.diff(np.r_[stretch, len(found["begin"])])
         since, until = found["begin"][stretch], found["end"][stretch]
-        _, at, ticks = overlaps(first, since, until, location, begin, end)
+        _, at, ticks = overlaps(self.first, since, until, within.location, within.begin, within.end)
         rows = np.repeat(stretch[at] - np.r_[0, np.cumsum(sizes[at])[:-1]][: len(at)], sizes[at])
         rows += np.arange(len(rows))
         part = np.repeat(ticks / np.maximum(until[at] - since[at], 1), sizes[at]) * found["ticks"][rows]
-        whole = found["ticks"].astype(float)
         return (
-            np.bincount(found["state"][rows] + 1, part, minlength=states),
-            np.bincount(found["state"] + 1, whole, minlength=states),
-            np.bincount(found["region"][rows] + 1, part, minlength=regions),
-            np.bincount(found["region"] + 1, whole, minlength=regions),
+            np.bincount(found["state"][rows] + 1, part, minlength=self.states),
+            np.bincount(found["region"][rows] + 1, part, minlength=self.regions),
         )
-    found = _sorted(trace.columns("states"), locations, state=states)
-    first = np.searchsorted(found["location"], np.arange(locations + 1))
-    total = np.bincount(found["state"] + 1, (found["end"] - found["begin"]).astype(float), minlength=states)
-    _, at, ticks = overlaps(first, found["begin"], found["end"], location, begin, end)
-    return np.bincount(found["state"][at] + 1, ticks.astype(float), minlength=states), total, None, None
 
 
-def _sorted(found: dict[str, Array], locations: int, **limits: int) -> dict[str, Array]:
+@dataclass(frozen=True, eq=False)
+class _States:
+    """States of locations."""
+
+    found: Columns
+    first: Array
+    states: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> _States:
+        locations, states = len(trace.definitions.locations), len(trace.definitions.states) + 1
+        found = _sorted(trace.columns("states"), locations, state=states)
+        return cls(found, np.searchsorted(found["location"], np.arange(locations + 1)), states)
+
+    def sums(self, within: _Stretch) -> tuple[Array, Array]:
+        """Return ticks by state (-1 first), and nothing by region."""
+        found = self.found
+        _, at, ticks = overlaps(self.first, found["begin"], found["end"], within.location, within.begin, within.end)
+        return np.bincount(found["state"][at] + 1, ticks.astype(float), minlength=self.states), np.zeros(0)
+
+
+def _sorted(found: Columns, locations: int, **limits: int) -> Columns:
     """Return rows of known locations, by location and begin; a number from *limits* - 1 on is none."""
     inside = (found["location"] >= 0) & (found["location"] < locations)
     order = np.flatnonzero(inside)
