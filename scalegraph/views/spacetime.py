@@ -131,7 +131,7 @@ def sentence(window: Window, keys: Sequence[Key], seconds: float, counts: Sequen
     data = window.data
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
-    kind = kind if len(window.locations) == 1 else _plural(kind)
+    kind = kind if len(window.locations) == 1 else plural(kind)
     time = f"the whole run of {si(data.length, 's')}" if window.whole_time else (
         f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run")  # fmt: skip
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []
@@ -139,7 +139,8 @@ def sentence(window: Window, keys: Sequence[Key], seconds: float, counts: Sequen
     return f"{'; '.join([told, *counts])}."
 
 
-def _plural(kind: str) -> str:
+def plural(kind: str) -> str:
+    """Return the plural of a kind of location."""
     return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
 
 

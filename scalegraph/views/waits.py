@@ -1,0 +1,161 @@
+"""Wait states: the worst first, where they are, who was waited for, and what that one did meanwhile."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
+from scalegraph.base.units import si
+from scalegraph.views import trace_common
+from scalegraph.views import trace_dependencies as dependencies
+from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.views.places import Place
+from scalegraph.views.spacetime import percent
+from scalegraph.views.trace_common import Window
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Wait states"
+_NAME = "waits"
+_MOST = 200
+_PLACES = 200
+_SUMS: Final = (
+    Column("kind"), Column("region"), Column("place"), Column("lost", "s", "idle"), Column("of all time", "%"),
+    Column("of waiting", "%"), Column("waits"), Column("longest", "s"), Column("hand-over", "s", "primitive"),
+    Column("loses most"), Column("waited for most"), Column("which was in"),
+)  # fmt: skip
+_SINGLE: Final = (
+    Column("kind"), Column("location"), Column("region"), Column("place"), Column("begin", "s"), Column("lost", "s", "idle"),
+    Column("hand-over", "s", "primitive"), Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
+)  # fmt: skip
+
+
+def _make(
+    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
+    most: object = _MOST,
+) -> Figure:  # fmt: skip
+    window = trace_common.window(data, begin, end, locations, region)
+    if not window.locations or not data.trace.counts():
+        return trace_common.empty(_NAME, _TITLE, data, "")
+    states = dependencies.wait_states_in(window)
+    if not len(states.numbers):
+        return trace_common.empty(_NAME, _TITLE, data, _nothing(window))
+    sums = by_place(data.trace, states)
+    many = int(str(most))
+    left = len(states.numbers) - many
+    return Figure(
+        _NAME,
+        trace_common.title(data, _TITLE),
+        _sentence(window, states, sums),
+        (_sums(window, sums), _single(window, states, many)),
+        notes=(
+            *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
+            "Lost: from begin to end of a wait; hand-over: the part after the other had let go.",
+            "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
+            *dependencies.notes(data),
+            *trace_common.usual_notes(data),
+        ),
+    )
+
+
+def _nothing(window: Window) -> str:
+    if window.whole:
+        return (
+            "No location waits for another: the trace tells no waits, and none follow from messages, collective"
+            " operations, barriers, locks, tasks or idle states."
+        )
+    return f"Nobody waits in {window.words}."
+
+
+def _sums(window: Window, sums: pd.DataFrame) -> Table:
+    data = window.data
+    rows = tuple(
+        Row(
+            (
+                str(row["kind"]), _region(data, row["region"]), dependencies.place(data.trace, row["region"]), row["lost_s"],
+                100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"], row["handover_s"],
+                f"{data.location_name(row['location'])} ({percent(row['location_share'])})",
+                _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
+            ),
+            key=str(row["region"]),
+            tip=f"{row['count']:,} waits, {si(row['indirect_s'], 's')} while the other waited itself",
+        )
+        for row in sums.head(_PLACES).to_dict("records")
+    )  # fmt: skip
+    return Table(_SUMS, rows)
+
+
+def _single(window: Window, states: WaitStates, most: int) -> Table:
+    data = window.data
+    table = worst(data.trace, states, most)
+    waits = states.waits.rows.take(states.numbers[:most])
+    rows = tuple(
+        Row(
+            (
+                str(row["kind"]), data.location_name(row["location"]), _region(data, row["region"]),
+                dependencies.place(data.trace, row["region"]), row["begin_s"], row["lost_s"], row["handover_s"],
+                _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
+            ),
+            key=Place(begin, end, row["location"], row["region"]).key,
+            tip=f"{row['path'] or 'outside of all regions'}\n{si(row['begin_s'], 's', 6)} to {si(row['end_s'], 's', 6)}",
+        )
+        for row, begin, end in zip(table.to_dict("records"), waits.begin.tolist(), waits.end.tolist(), strict=True)
+    )  # fmt: skip
+    return Table(_SINGLE, rows)
+
+
+def _region(data: TraceData, region: int) -> str:
+    return data.region_name(region) if region >= 0 else ""
+
+
+def _inside(data: TraceData, region: int) -> str:
+    name = _region(data, region)
+    line = data.trace.definitions.regions[region].line if name else 0
+    return f"{name} (line {line})" if line and not name.endswith(f":{line}") else name
+
+
+def _holder(data: TraceData, holder: int, share: float = 1.0) -> str:
+    if holder < 0:
+        return "not known"
+    return f"{data.location_name(holder)} ({percent(share)})" if share < 1 else data.location_name(holder)
+
+
+def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
+    """Say the main thing in words."""
+    data, first = window.data, sums.iloc[0].to_dict()
+    kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
+    kind = kinds.pop() if len(kinds) == 1 else "location"
+    said = f"{percent(states.share)} of {kind} time waits"
+    said += "" if window.whole_time else f" from {si(window.begin_s, 's')} to {si(window.end_s, 's')}"
+    if first["kind"] == "no known cause":
+        said += f"; why, the trace does not tell for {percent(first['of_waits'])} of that"
+    else:
+        where = dependencies.at(data, int(first["region"]))
+        what = str(first["kind"])
+        told = f"at the {what}" if what not in where.lower() else "at the"
+        said += f"; {percent(first['of_waits'])} of that {told.removesuffix(' the') if told == 'at the' else told}"
+        said += f" {'in ' if told != 'at the' else ''}{where}"
+    if int(first["holder"]) >= 0 and len(window.locations) > 1:
+        said += f", most often for {data.location_name(int(first['holder']))}"
+        if int(first["holder_region"]) >= 0:
+            said += f", which meanwhile is in {dependencies.at(data, int(first['holder_region']))}"
+    return f"{said}."
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Who with whom",
+    "Who lost how much time where, waiting for whom, and what that one did meanwhile; the worst first.",
+    _make,
+    (
+        *trace_common.COMMON,
+        Option(
+            "most", "Most", "int", _MOST, minimum=1, maximum=100_000, description="how many single waits are listed"
+        ),
+    ),
+    order=40,
+    subject="trace",
+)
