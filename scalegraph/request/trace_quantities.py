@@ -8,9 +8,12 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from scalegraph.analyze.trace import tables as dependency_tables
+from scalegraph.analyze.trace.wait_states import by_place, worst
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.request import trace_tables
 from scalegraph.traces.kinds import KINDS
+from scalegraph.views import trace_dependencies
 from scalegraph.views.speed import METRIC
 from scalegraph.views.trace_common import COMMON, Window, window
 from scalegraph.views.trace_data import TraceData
@@ -58,6 +61,16 @@ def _events(chosen: Window) -> Table:
     return pd.DataFrame(rows, columns=["kind", "count", "text"])
 
 
+def _critical_path(chosen: Window, show: str = "regions") -> Table:
+    path, found = trace_dependencies.path_in(chosen), trace_dependencies.on_path_in(chosen)
+    return dependency_tables.critical_path(chosen.data.trace, path, found, show)
+
+
+def _waits(chosen: Window, by: str = "place", most: int = 200) -> Table:
+    trace, states = chosen.data.trace, trace_dependencies.wait_states_in(chosen)
+    return dependency_tables.named(trace, by_place(trace, states) if by == "place" else worst(trace, states, most))
+
+
 # An entry for every quantity: add yours, with the function that computes it imported above.
 _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
@@ -87,6 +100,21 @@ _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("waiting", "waits by what was waited for", trace_tables.reasons),
     TraceQuantity("counters", "what every metric counted at each location", trace_tables.counted),
     TraceQuantity("durations", "histogram of how long calls took", trace_tables.call_durations),
+    TraceQuantity(
+        "critical-path",
+        "what lies on the critical path, beside what it takes in the whole run; or its pieces in order",
+        _critical_path,
+        (Option("show", "Show", "choice", "regions", ("regions", "states", "locations", "pieces")),),
+    ),
+    TraceQuantity(
+        "waits",
+        "who lost how much time where, waiting for whom; by place, or the longest waits one by one",
+        _waits,
+        (
+            Option("by", "By", "choice", "place", ("place", "wait")),
+            Option("most", "Most", "int", 200, minimum=1, description="how many single waits"),
+        ),
+    ),
 )
 TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
 

@@ -73,10 +73,11 @@ def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]
     """Return the path to draw; of more pieces than a picture holds, the location that has most of each bin."""
     data = window.data
     if len(part) > max(_MOST, 2 * window.width):
-        return _coarse(window, part), (
-            f"The path has {len(part):,} pieces in this time: drawn is, for each of {window.width:,} stretches, the"
-            " location that has most of it.",
+        said = (
+            f"The path has {len(part):,} pieces in this time: drawn is the location that has most of each of"
+            f" {window.width:,} stretches."
         )
+        return _coarse(window, part), (said,)
     names = [data.location_name(number) for number in range(len(data.trace.definitions.locations))]
     tips = tuple(
         f"{_WORDS[Piece(kind)].format(names[who], names[source])}\n{si(ticks / data.trace.meta.ticks_per_second, 's')}"
@@ -119,19 +120,19 @@ def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
     if window.regions is not None:
         table = table[table["region"].isin(window.regions)]
     columns = (
-        Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"), Column("with what it calls", "%"),
-        Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"), Column("place"),
+        Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"),
+        Column("with what it calls", "%"),
+        Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"),
     )  # fmt: skip
     rows = tuple(
         Row(
             (
-                data.region_name(int(row["region"])) if row["region"] >= 0 else "outside of all regions",
+                dependencies.named(data, int(row["region"])),
                 row["path"] / second,
                 100 * row["path"] / length,
                 100 * row["inclusive"] / length,
                 100 * row["total"] / whole,
                 row["imbalance"] / second,
-                dependencies.place(data.trace, int(row["region"])),
             ),
             key=str(int(row["region"])),
             tip=f"on average {si(row['mean'] / second, 's')} of a location",
@@ -215,7 +216,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
                 if int(worst["region"]) == int(first["region"])
                 else f"in {data.region_name(int(worst['region']))}"
             )
-            said += f"; were the work {where} spread evenly, {gain} less"
+            said += f"; were the work {where} spread evenly, the run would be up to {gain} shorter"
     lost = part.ticks(Piece.UNEXPLAINED)
     if lost:
         said += f"; why {percent(lost / length)} of it waits, the trace does not tell"

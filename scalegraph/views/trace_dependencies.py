@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
 from scalegraph.analyze.trace.on_path import OnPath, on_path
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
-from scalegraph.traces.model import Trace
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import remembered
+
+OUTSIDE: Final = "outside of all regions"
 
 
 def waits(data: TraceData) -> Waits:
@@ -47,23 +50,30 @@ def wait_states_in(window: Window) -> WaitStates:
     )
 
 
-def place(trace: Trace, region: int) -> str:
-    """Return where *region* is in the program text: ``ge2.c:88``, empty if the trace does not say."""
-    regions = trace.definitions.regions
-    if not 0 <= region < len(regions) or not regions[region].file:
-        return ""
-    return f"{regions[region].file}:{regions[region].line}" if regions[region].line else regions[region].file
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def named(data: TraceData, region: int) -> str:
+    """Return *region* with its place in the program text, as far as it is known: ``barrier solve (ge2.c:88)``."""
+    if region < 0:
+        return OUTSIDE
+    name, regions = data.region_name(region), data.trace.definitions.regions
+    if region >= len(regions) or not regions[region].file:
+        return name
+    line = regions[region].line
+    return f"{name.removesuffix(f':{line}')} ({_file(regions[region].file)}{f':{line}' if line else ''})"
 
 
 def at(data: TraceData, region: int) -> str:
     """Return *region* for a sentence: ``barrier in line 88 of ge2.c``, ``outside of all regions``."""
     if region < 0:
-        return "outside of all regions"
+        return OUTSIDE
     name, regions = data.region_name(region), data.trace.definitions.regions
     where = regions[region] if region < len(regions) else None
     if where is None or not where.file or not where.line:
         return name
-    return f"{name} in line {where.line} of {where.file.rpartition('/')[2]}"
+    return f"{name.removesuffix(f':{where.line}')} in line {where.line} of {_file(where.file)}"
 
 
 def notes(data: TraceData) -> tuple[str, ...]:
@@ -72,8 +82,8 @@ def notes(data: TraceData) -> tuple[str, ...]:
     said = [*found.doubts]
     if found.derived:
         said.append(
-            f"The trace does not tell who waited for whom in {found.derived:,} of {len(found.rows):,} waits: it follows from"
-            " messages, collective operations, barriers, locks and tasks."
+            f"The trace does not tell who waited for whom in {found.derived:,} of {len(found.rows):,} waits: it follows"
+            " from messages, collective operations, barriers, locks and tasks."
         )
     if found.assumed:
         said.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import pandas as pd
@@ -21,14 +22,15 @@ _TITLE = "Wait states"
 _NAME = "waits"
 _MOST = 200
 _PLACES = 200
+_HANDED: Final = Column("hand-over", "s", "primitive")
 _SUMS: Final = (
-    Column("kind"), Column("region"), Column("place"), Column("lost", "s", "idle"), Column("of all time", "%"),
-    Column("of waiting", "%"), Column("waits"), Column("longest", "s"), Column("hand-over", "s", "primitive"),
-    Column("loses most"), Column("waited for most"), Column("which was in"),
+    Column("kind"), Column("region"), Column("lost", "s", "idle"), Column("of all time", "%"), Column("of waiting", "%"),
+    Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"), Column("waited for most"),
+    Column("which was in"),
 )  # fmt: skip
 _SINGLE: Final = (
-    Column("kind"), Column("location"), Column("region"), Column("place"), Column("begin", "s"), Column("lost", "s", "idle"),
-    Column("hand-over", "s", "primitive"), Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
+    Column("kind"), Column("location"), Column("region"), Column("begin", "s"), Column("lost", "s", "idle"), _HANDED,
+    Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
 )  # fmt: skip
 
 
@@ -74,8 +76,9 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), _region(data, row["region"]), dependencies.place(data.trace, row["region"]), row["lost_s"],
-                100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"], row["handover_s"],
+                str(row["kind"]), dependencies.named(data, row["region"]),
+                row["lost_s"], 100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"],
+                row["handover_s"],
                 f"{data.location_name(row['location'])} ({percent(row['location_share'])})",
                 _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
             ),
@@ -84,7 +87,7 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
         )
         for row in sums.head(_PLACES).to_dict("records")
     )  # fmt: skip
-    return Table(_SUMS, rows)
+    return _table(_SUMS, rows)
 
 
 def _single(window: Window, states: WaitStates, most: int) -> Table:
@@ -94,26 +97,30 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), data.location_name(row["location"]), _region(data, row["region"]),
-                dependencies.place(data.trace, row["region"]), row["begin_s"], row["lost_s"], row["handover_s"],
+                str(row["kind"]), data.location_name(row["location"]), dependencies.named(data, row["region"]), row["begin_s"], row["lost_s"], row["handover_s"],
                 _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
             ),
             key=Place(begin, end, row["location"], row["region"]).key,
-            tip=f"{row['path'] or 'outside of all regions'}\n{si(row['begin_s'], 's', 6)} to {si(row['end_s'], 's', 6)}",
+            tip=f"{row['path'] or dependencies.OUTSIDE}\n{si(row['begin_s'], 's', 6)} to {si(row['end_s'], 's', 6)}",
         )
         for row, begin, end in zip(table.to_dict("records"), waits.begin.tolist(), waits.end.tolist(), strict=True)
     )  # fmt: skip
-    return Table(_SINGLE, rows)
+    return _table(_SINGLE, rows)
 
 
-def _region(data: TraceData, region: int) -> str:
-    return data.region_name(region) if region >= 0 else ""
+def _table(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
+    """Return a table, without the hand-overs if none takes time."""
+    at = columns.index(_HANDED)
+    if any(row.values[at] for row in rows):
+        return Table(columns, rows)
+    return Table(
+        columns[:at] + columns[at + 1 :],
+        tuple(replace(row, values=row.values[:at] + row.values[at + 1 :]) for row in rows),
+    )
 
 
 def _inside(data: TraceData, region: int) -> str:
-    name = _region(data, region)
-    line = data.trace.definitions.regions[region].line if name else 0
-    return f"{name} (line {line})" if line and not name.endswith(f":{line}") else name
+    return dependencies.named(data, region) if region >= 0 else ""
 
 
 def _holder(data: TraceData, holder: int, share: float = 1.0) -> str:
@@ -132,11 +139,11 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
     if first["kind"] == "no known cause":
         said += f"; why, the trace does not tell for {percent(first['of_waits'])} of that"
     else:
-        where = dependencies.at(data, int(first["region"]))
-        what = str(first["kind"])
-        told = f"at the {what}" if what not in where.lower() else "at the"
-        said += f"; {percent(first['of_waits'])} of that {told.removesuffix(' the') if told == 'at the' else told}"
-        said += f" {'in ' if told != 'at the' else ''}{where}"
+        where, what = dependencies.at(data, int(first["region"])), str(first["kind"])
+        said += f"; {percent(first['of_waits'])} of that"
+        said += (
+            f" in {where}" if what in where.lower() else f": {what}, {where if first['region'] < 0 else f'in {where}'}"
+        )
     if int(first["holder"]) >= 0 and len(window.locations) > 1:
         said += f", most often for {data.location_name(int(first['holder']))}"
         if int(first["holder_region"]) >= 0:

@@ -67,7 +67,7 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence) -> Rows:
     leader = leader[where]
     members = np.flatnonzero((leader != np.arange(len(group))) & (group >= 0) & (there.first < there.last))
     began = members[there.first[members] > trace.meta.begin]
-    idle = np.flatnonzero(np.isin(there.idle.location, members))
+    idle = np.flatnonzero(np.isin(there.idle.location, members) & (there.idle.cause == Cause.UNKNOWN))
     location = np.r_[began, there.idle.location[idle]].astype(np.int64)
     begin = np.r_[np.full(len(began), trace.meta.begin), there.idle.begin[idle]]
     end = np.r_[there.first[began], there.idle.end[idle]]

@@ -11,7 +11,8 @@ Rules of what is derived (wait states as Scalasca has them, https://scalasca.org
 - in a collective operation of all with all, everyone waits for the last to come; in a one-to-all operation for the
   root; the root of an all-to-one operation for the last of the others; members of a scan for those of lower ranks;
 - calls of regions that are barriers by kind or name are one barrier by their turn where every location of the group
-  that calls it at all calls it equally often, and nobody leaves before all have come; else nothing is assumed;
+  that calls it at all calls it equally often, and nobody leaves before all have come; else nothing is assumed
+  (this, and locks, only in traces that tell no waits at all);
 - who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
 - a task that starts where the location was idle was waited for until it was created;
 - a location that begins, or goes on after it was outside of every region, while the first location of its group is
@@ -83,14 +84,13 @@ class Waits:
         doubts: list[str] = []
         if odd:
             doubts.append(f"{odd:,} collective operations contradict themselves and are left out.")
-        layers: list[Callable[[], Rows]] = [
-            lambda: collective,
-            lambda: message_waits(trace, stacks, calls),
-            lambda: _barriers(trace, stacks, barriers, doubts),
-            lambda: lock_waits(trace, stacks, idle.locking(regions)),
-            lambda: task_waits(trace, there),
-            lambda: start_waits(trace, stacks, there),
-        ]
+        layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls)]
+        if not trace.count("waits"):
+            layers += [
+                lambda: _barriers(trace, stacks, barriers, doubts),
+                lambda: lock_waits(trace, stacks, idle.locking(regions)),
+            ]
+        layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there)]
         known = told.holder >= 0
         accepted = in_order(_with_release(told.take(known), collective, count))
         for number, layer in enumerate(layers):
@@ -99,7 +99,7 @@ class Waits:
             more = in_order(beside(accepted, layer(), count))
             accepted = _merged(accepted, more)
             progress(0.6 + 0.05 * number)
-        for rest in (in_order(told.take(~known)), there.idle):
+        for rest in (in_order(told.take(~known)), _ended(there, trace.meta.end)):
             accepted = _merged(accepted, remainder(accepted, rest, count))
         if len(accepted) and (accepted.region < 0).any():
             accepted = _placed(accepted, stacks)
@@ -113,8 +113,8 @@ class Waits:
 
     @property
     def derived(self) -> int:
-        """How many waits with a holder the trace does not tell itself."""
-        return int(np.count_nonzero(~self.rows.told & (self.rows.holder >= 0)))
+        """How many waits with a holder the trace does not tell itself, but for those at its end."""
+        return int(np.count_nonzero(~self.rows.told & (self.rows.holder >= 0) & (self.rows.cause != Cause.ENDED)))
 
 
 def _merged(one: Rows, other: Rows) -> Rows:
@@ -139,6 +139,16 @@ def _told(trace: Trace) -> Rows:
         cause=causes[found["why"]], region=region, object=found["object"], told=True,
         jump=(released == NO_TIME) | (released > found["begin"]),
     )  # fmt: skip
+
+
+def _ended(there: idle.Presence, end: int) -> Rows:
+    """Return all idle times; those of locations with nothing left to do at the *end* wait for who is there last."""
+    rows = there.idle
+    last = int(np.argmax(there.last)) if len(there.last) else -1
+    waits = (rows.cause == Cause.ENDED) & (rows.end == end) & (rows.location != last)
+    return replace(
+        rows, holder=np.where(waits, last, rows.holder).astype(np.int32), released=np.where(waits, end, rows.released)
+    )
 
 
 def _named(told: Rows, idle_rows: Rows, count: int) -> Rows:
