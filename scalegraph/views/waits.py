@@ -24,9 +24,9 @@ _MOST = 200
 _PLACES = 200
 _HANDED: Final = Column("hand-over", "s", "primitive")
 _SUMS: Final = (
-    Column("kind"), Column("region"), Column("lost", "s", "idle"), Column("of all time", "%"), Column("of waiting", "%"),
-    Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"), Column("waited for most"),
-    Column("which was in"),
+    Column("kind"), Column("region"), Column("lost", "s", "idle"), Column("of all time", "%"),
+    Column("of waiting", "%"), Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"),
+    Column("waited for most"), Column("which was in"),
 )  # fmt: skip
 _SINGLE: Final = (
     Column("kind"), Column("location"), Column("region"), Column("begin", "s"), Column("lost", "s", "idle"), _HANDED,
@@ -97,7 +97,8 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), data.location_name(row["location"]), dependencies.named(data, row["region"]), row["begin_s"], row["lost_s"], row["handover_s"],
+                str(row["kind"]), data.location_name(row["location"]), dependencies.named(data, row["region"]),
+                row["begin_s"], row["lost_s"], row["handover_s"],
                 _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
             ),
             key=Place(begin, end, row["location"], row["region"]).key,
@@ -146,6 +147,7 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
         )
     if int(first["holder"]) >= 0 and len(window.locations) > 1:
         said += f", most often for {data.location_name(int(first['holder']))}"
+        said += f" ({percent(first['holder_share'])})" if first["holder_share"] < 1 else ""
         if int(first["holder_region"]) >= 0:
             said += f", which meanwhile is in {dependencies.at(data, int(first['holder_region']))}"
     return f"{said}."
