@@ -82,6 +82,8 @@ class Submission:
             study.close()
             self._done(messages=(str(error),))
             raise
+        finally:
+            self._tracing.tidy()
         self._done()
         return study
 

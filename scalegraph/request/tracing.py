@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -145,6 +146,12 @@ class Tracing:
             identity=digest(dict(identity), point.key),
             asked=self._asked,
         )
+
+    def tidy(self) -> None:
+        """Remove the directory beside the study where nothing came into it."""
+        if self.directory is not None and self._place is not None and self.directory == directory_of(self._place):
+            with suppress(OSError):
+                self.directory.rmdir()
 
     def kept(self, record: RunRecord) -> RunRecord:
         """Return *record* with its trace's path as the study keeps it: relative to its directory where that can be."""
