@@ -62,7 +62,10 @@ def scales(bins: Array, origin: int, end: int, level: int) -> Array | float:
 
 @dataclass
 class Raw:
-    """Segments cut at the edges of bins: of each piece its bin (lane * bins + bin), code in the layer, and share."""
+    """Segments cut at the edges of bins: of each piece its bin (lane * bins + bin), code and share.
+
+    The code is that in the layer, or of a layer that is whole the column.
+    """
 
     place: Array
     code: Array
@@ -120,7 +123,7 @@ def raw(stream: Stream, layer: Layer, window: Window, some: Rows) -> Raw:
     begin = np.maximum(stream.begin[rows], low[which])
     ends = stream.ends(rows)
     end = np.minimum(ends, high[which])
-    code = layer.table[stream.code[rows]]
+    code = (layer.columns if layer.whole else layer.table)[stream.code[rows]]
     keep = (code >= 0) & (end > begin)
     if not keep.all():
         rows, which, begin, ends, end, code = (values[keep] for values in (rows, which, begin, ends, end, code))

@@ -47,7 +47,8 @@ def _activity(trace: Trace, source: str) -> Layer:
         Code(title, role if role != "other" else "muted", key=role)
         for role, title in zip(activities.ACTIVITIES, activities.TITLES, strict=True)
     )
-    return Layer("activity", "Activity", codes, source, table.astype(np.int32), len(codes), whole=True)
+    kept = len(np.unique(table[table >= 0]))
+    return Layer("activity", "Activity", codes, source, table.astype(np.int32), kept, whole=True)
 
 
 def _states(trace: Trace, source: str) -> Layer:

@@ -45,8 +45,8 @@ def shares_of(
     if some.count or not parts:
         pieces = raw(stream, layer, window, some)
         if layer.whole:
-            shares = dense(pieces, places, len(layer.codes)).astype(np.float32).reshape(*grid, -1)
-            parts.append((_order(layer, shares), shares, shares.sum(axis=2)))
+            shares = dense(pieces, places, layer.kept).astype(np.float32).reshape(*grid, -1)
+            parts.append((_order(layer, shares), shares, _covered(shares)))
         else:
             codes, shares, covered = ranked(pieces, places, len(layer.codes), layer.kept)
             parts.append((codes.reshape(*grid, -1), shares.reshape(*grid, -1), covered.reshape(grid)))
@@ -59,7 +59,12 @@ def shares_of(
 
 
 def _order(layer: Layer, shares: Array) -> Array:
-    return np.broadcast_to(np.arange(len(layer.codes), dtype=np.int32), shares.shape)
+    return np.broadcast_to(layer.present, shares.shape)
+
+
+def _covered(shares: Array) -> Array:
+    """Return the sum over the last axis; much faster than `sum` where this axis is short."""
+    return np.asarray(shares @ np.ones(shares.shape[-1], np.float32))
 
 
 def _nothing(layer: Layer, lanes: int, bins: int) -> tuple[Array, Array, Array]:
@@ -84,7 +89,7 @@ def _tiled(tiles: Tiles, layer: Layer, window: Window, found: Array) -> tuple[Ar
 
     shares = gathered(tiles.shares[layer.name]) * _SHARE
     if layer.whole:
-        return _order(layer, shares), shares, shares.sum(axis=2)
+        return _order(layer, shares), shares, _covered(shares)
     codes = gathered(tiles.codes[layer.name]).astype(np.int32) - 1
     return codes, shares, gathered(tiles.covered[layer.name]) * _SHARE
 

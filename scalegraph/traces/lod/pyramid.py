@@ -86,7 +86,7 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
 
 def _totals(stream: Stream, layer: Layer, shape: Shape, step: Step) -> tuple[int, Array]:
     """Return the level and the ticks in each code of all locations together."""
-    codes = len(layer.codes)
+    codes = _width(layer)
     bins = min(_TOTAL_BINS, _TOTALS // codes, _TOTAL_PIECES // max(shape.locations, 1))
     level = max((shape.end - shape.begin - 1).bit_length() - max(bins, 256).bit_length() + 1, 0)
     count = ((shape.end - shape.begin - 1) >> level) + 1
@@ -149,11 +149,16 @@ def restored(trace: Trace, named: Mapping[str, Array], levels: Mapping[str, int]
         made.streams[source], made.tiles[source] = stream, tiles
     for name, (level, total) in made.totals.items():
         count = ((made.shape.end - made.shape.begin - 1) >> level) + 1
-        _ask(total.shape == (count, len(layers[name].codes)), f"{name}.total")
+        _ask(total.shape == (count, _width(layers[name])), f"{name}.total")
     for kind in SAMPLED:
         made.rows[kind] = rows.restored(kind, trace.count(kind), named)
     made.counters = counters.restored(named)
     return made
+
+
+def _width(layer: Layer) -> int:
+    """Return how many codes totals have: those that occur, of a layer that is whole."""
+    return layer.kept if layer.whole else len(layer.codes)
 
 
 def _ask(right: bool, what: str) -> None:

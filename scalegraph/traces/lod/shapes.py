@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
 
 from scalegraph.traces.kinds import Array, Columns
 
@@ -39,6 +42,16 @@ class Layer:
     kept: int
     whole: bool
 
+    @cached_property
+    def present(self) -> Array:
+        """The codes that occur in the table, in their order (i4): the columns of a layer that is whole."""
+        return np.unique(self.table[self.table >= 0]).astype(np.int32)
+
+    @cached_property
+    def columns(self) -> Array:
+        """The column among `present` of each place of the table (-1: none)."""
+        return np.where(self.table < 0, -1, np.searchsorted(self.present, self.table)).astype(np.int32)
+
 
 @dataclass(frozen=True)
 class Lanes:
@@ -48,7 +61,8 @@ class Lanes:
     it, and may begin before and end after what was asked for. *codes* [L, B, K] are indices in the layer's codes (i4;
     -1: none), *shares* [L, B, K] the share of the bin (0 to 1, f4) in each, *covered* [L, B] the share in anything:
     what the shares leave of it went to further codes.
-    Activities stand in the order of the layer's codes, others with the largest share first. *members* names the
+    Activities stand in the order of the layer's codes (those that never occur are left out), others with the largest
+    share first. *members* names the
     locations of each lane; of several, shares are their mean.
     """
 

@@ -22,7 +22,7 @@ from scalegraph.traces.lod.streams import PIECE, Step, Stream, code_type
 
 BINS = 256  # of a tile
 _BITS = 8
-LEAST, LANES = 512, 1024  # segments of a tile; with more locations than this, fewer
+LEAST, LANES = 256, 1024  # segments of a tile; with more locations than this, fewer
 Triples = tuple[Array, Array, Array]  # bin, code, ticks
 
 
@@ -107,12 +107,12 @@ class _Made:
         places = len(keys) * BINS
         for layer in self.layers:
             place, code, share = shared
-            code = layer.table[code]
+            code = (layer.columns if layer.whole else layer.table)[code]
             if not layer.whole or int(layer.table.min()) < 0:
                 there = code >= 0
                 place, code, share = place[there], code[there], share[there]
             if layer.whole:
-                count = len(layer.codes)
+                count = layer.kept
                 sums = np.bincount(place * count + code, share, places * count).reshape(places, count)
                 self.shares[layer.name].append(rounded(sums).reshape(-1, BINS, count))
                 continue

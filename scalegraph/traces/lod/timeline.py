@@ -107,11 +107,11 @@ class Timeline:
             window = self._window(begin, end, width, 1)
             level, sums = self._pyramid.totals[layer]
             if window.level >= level:
-                return Totals(window.edges(), summed(sums, level, window))
+                return _all_codes(window, chosen, summed(sums, level, window))
         window = self._window(begin, end, width, len(numbers))
         window, codes, shares, covered = shares_of(self._pyramid, chosen, window, numbers)
         if chosen.whole:
-            return Totals(window.edges(), shares.sum(axis=0).T)
+            return _all_codes(window, chosen, shares.sum(axis=0).T)
         count = len(chosen.codes)
         there = codes >= 0
         place = np.broadcast_to(np.arange(window.count)[:, None], codes.shape)[there]
@@ -166,3 +166,12 @@ class Timeline:
         rows = series.rows(metric, ALL if location is None else location)
         rate = self.trace.definitions.metrics[metric].mode != "last"
         return Bins(edges, *series.binned(rows, edges), rate)
+
+
+def _all_codes(window: Window, layer: Layer, values: Array) -> Totals:
+    """Return *values*, of a layer that is whole with rows for the codes that do not occur too."""
+    if not layer.whole:
+        return Totals(window.edges(), values)
+    full = np.zeros((len(layer.codes), window.count), np.float32)
+    full[layer.present] = values
+    return Totals(window.edges(), full)
