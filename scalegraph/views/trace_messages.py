@@ -55,6 +55,8 @@ def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
         if all_of_it > 0:
             share = verdict.percent(float(first["time_s"]) / all_of_it)
             text += f" Waits take {si(all_of_it, 's')}, {share} of it for {first['why']}."
+    if not panels:
+        return trace_common.empty("messages", _TITLE, data, f"{text} Choose a longer time or more locations.")
     return Figure(
         "messages", trace_common.title(data, _TITLE), text, tuple(panels),
         notes=trace_sums.notes(
