@@ -170,6 +170,10 @@ class _Raw:
         times = [(int(part["time"].min()), int(part["time"].max())) for _, part in self.chunks()]
         return min((low for low, _ in times), default=0), max((high for _, high in times), default=0)
 
+    def tells(self, what: str) -> bool:
+        """Whether *what*, of TRACED, was asked for."""
+        return bool(int(self.header["what"]) >> TRACED.index(what) & 1)
+
     @property
     def complete(self) -> bool:
         """Whether the whole run is told, from its beginning to its end."""
@@ -196,7 +200,7 @@ class _Converter:
         source, result = self._source, self._result
         begin, end = source.bounds()
         known = {"machine": self._machine, "processors": str(self._processors), **properties}
-        if source.complete and result is not None:
+        if source.complete and source.tells("shares") and result is not None:
             known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
         if result is not None and "time_cycles" in result.meta:
             known["time_cycles"] = result.meta["time_cycles"]
@@ -381,7 +385,7 @@ def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
         yield Note(f"only cycles from {header['asked_begin']} {until} were asked for", 1)
     if header["asked_regions"]:
         yield Note("only the time from entering to leaving a region was asked for", 1)
-    lacking = [name for bit, name in enumerate(TRACED) if not int(header["what"]) >> bit & 1]
+    lacking = [name for name in TRACED if not source.tells(name)]
     if lacking:
         yield Note(f"not asked for: {', '.join(lacking)}", 1)
     if header["inexact"]:

@@ -26,6 +26,14 @@ RUNS: dict[str, tuple[str, int, str, dict[str, str], dict[str, str]]] = {
     "cpp_threads": ("cpp_threads", 3, "server-2x32", {}, {}),
     "classes": ("shares", 4, "ksr1", {"run.collect": "classes"}, {}),
     "ideals": ("tasks", 4, "ksr1", {"run.ideal": "network,cache,sync"}, {}),
+    "traced": ("task_depend", 3, "server-2x32", {"trace.file": "/dev/null"}, {"OMP_NUM_THREADS": "10"}),
+    "traced_region": (
+        "arrivals",
+        4,
+        "ksr1",
+        {"trace.file": "/dev/null", "trace.region": "1", "trace.interval": "100"},
+        {},
+    ),
     "texts": ("texts", 2, "cerberus", {}, {}),
 }
 WRITES_BEHIND = """

@@ -56,7 +56,7 @@ static void fire_timer(uint64_t now)
 
 /* ---- which thread a processor runs ---- */
 
-void sg_refresh_limit(sg_processor *p)
+static inline uint64_t limit_of(const sg_processor *p)
 {
     uint64_t limit = SG_NEVER;
     if (sg_first_key() != UINT64_MAX)
@@ -65,13 +65,24 @@ void sg_refresh_limit(sg_processor *p)
         uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
         limit = next < limit ? next : limit;
     }
-    if (SG_UNLIKELY(sg->attention != 0))
-        limit = sg->stop_signal ? 0 : sg_trace_limit(p, limit);
-    p->limit = limit;
+    return limit;
+}
+
+static __attribute__((noinline)) void set_attentive_limit(sg_processor *p)
+{
+    p->limit = sg->stop_signal ? 0 : sg_trace_limit(p, limit_of(p));
+}
+
+void sg_refresh_limit(sg_processor *p)
+{
+    if (SG_LIKELY(sg->attention == 0))
+        p->limit = limit_of(p);
+    else
+        set_attentive_limit(p);
 }
 
 /* The processor had no thread until `t` became ready. */
-static void charge_idle(sg_processor *p, const sg_thread *t)
+static inline void charge_idle(sg_processor *p, const sg_thread *t, bool traced)
 {
     enum sg_leaf leaf = t->wait_leaf;
     uint64_t cycles = t->ready_at - p->clock;
@@ -82,14 +93,13 @@ static void charge_idle(sg_processor *p, const sg_thread *t)
     sg_charge(p, leaf, cycles);
     if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
-    if (SG_UNLIKELY(sg->trace != NULL))
+    if (traced && sg->trace != NULL)
         sg_trace_idle(p, t, leaf);
 }
 
-/* Makes `t` the thread of `p`, which has none. */
-static void install(sg_processor *p, sg_thread *t)
+static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thread *t, bool traced)
 {
-    if (SG_UNLIKELY(sg->trace != NULL))
+    if (traced)
         sg_trace_install(p, t);
     p->thread = t;
     p->site = t->site;
@@ -102,8 +112,8 @@ static void install(sg_processor *p, sg_thread *t)
     if (SG_UNLIKELY(sg->whatif != NULL))
         sg_whatif_changed(p);
     if (t->ready_at > p->clock)
-        charge_idle(p, t);
-    if (SG_UNLIKELY(sg->trace != NULL))
+        charge_idle(p, t, traced);
+    if (traced && sg->trace != NULL)
         sg_trace_runs(p, t);
     if (SG_UNLIKELY(p->last != t)) {
         if (p->last != NULL)
@@ -113,6 +123,20 @@ static void install(sg_processor *p, sg_thread *t)
     p->worked = true;
     p->slice_end = p->clock + sg->config.slice_cycles;
     order_add(p->id, sg_key(p));
+}
+
+static __attribute__((noinline)) void install_traced(sg_processor *p, sg_thread *t)
+{
+    put_on(p, t, true);
+}
+
+/* Makes `t` the thread of `p`, which has none. */
+static void install(sg_processor *p, sg_thread *t)
+{
+    if (SG_LIKELY(sg->trace == NULL))
+        put_on(p, t, false);
+    else
+        install_traced(p, t);
 }
 
 static void enqueue(sg_processor *p, sg_thread *t)
@@ -384,9 +408,9 @@ void sg_thread_end(void)
 
 void sg_wake(sg_thread *t, uint64_t when)
 {
-    sg_processor *p = place_for(t);
     if (SG_UNLIKELY(sg->trace != NULL))
         sg_trace_wake(t, when);
+    sg_processor *p = place_for(t);
     if (t->timed)
         stop_timing(t);
     t->ready_at = when;
