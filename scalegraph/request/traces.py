@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import scalegraph
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.errors import InputError
+from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.request.imports import is_study
+from scalegraph.request.tracing import DIRECTORY
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.store import Study
+from scalegraph.store.study import SUFFIX as SUFFIX_STUDY
 from scalegraph.traces import reading
 from scalegraph.traces.container import SUFFIX, VERSION, write_container
 from scalegraph.traces.formats import Progress
@@ -64,6 +68,7 @@ def open_trace(
 ) -> TraceData:
     """Return the trace at *path* with its level of detail; see `Session.open_trace`."""
     token = cancel or CancelToken()
+    progress = _rising(progress)
     path = reading.anchor(path)
     reader = reading.recognised(path)
     if reader and reader[0].name == "sgtrace":
@@ -78,7 +83,44 @@ def open_trace(
         trace.close()
         raise
     progress(1.0)
-    return TraceData(trace, timeline, name_of(path), path, dict(sources(trace, path)), facts=facts(trace))
+    known = _of_study(path)
+    return TraceData(
+        trace, timeline, known.name or name_of(path), path, dict(sources(trace, path)), known.texts,
+        facts={**facts(trace), **known.facts},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a study tells of the run that wrote a trace."""
+
+    name: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _of_study(path: Path) -> _Known:
+    """Return what the study knows whose run wrote the trace at *path*; nothing if it does not lie where it was made."""
+    home = path.resolve().parent
+    file = home.parent / f"{home.name.removesuffix(DIRECTORY)}{SUFFIX_STUDY}"
+    if not home.name.endswith(DIRECTORY) or not file.is_file():
+        return _Known()
+    try:
+        with Study.open(file) as study:
+            records = [*study.runs(), *study.variants()]
+            mine = next((r for r in records if r.trace is not None and Path(r.trace.path).name == path.name), None)
+            if mine is None:
+                return _Known()
+            same = [r for r in records if r.point.parameters == mine.point.parameters and r.point.processors == 1]
+            work = next((r.work_ops for r in same if r.ok and r.work_ops), mine.work_ops)
+            count = mine.point.processors
+            found = {"processors": count, "program": mine.program, "machine": mine.machine, "work": work}
+            texts = {source.name: source.text for source in study.manifest.sources}
+            alone = sum(r.point.processors == count and r.trace is not None for r in records) == 1
+            label = f"N = {count}" if alone else mine.point.label()
+            return _Known(f"{study.name}, {label}", texts, {key: value for key, value in found.items() if value})
+    except ScaleGraphError:
+        return _Known()
 
 
 def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Timeline:
@@ -105,6 +147,18 @@ def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: 
     trace = reading.read(directory / f"trace{SUFFIX}", cancel=cancel)
     trace.meta.source = path.name
     return trace
+
+
+def _rising(progress: Progress) -> Progress:
+    """Return *progress* without the steps back of work that is done in several turns."""
+    most = 0.0
+
+    def told(share: float) -> None:
+        nonlocal most
+        most = max(most, share)
+        progress(most)
+
+    return told
 
 
 def _span(progress: Progress, low: float, high: float) -> Callable[[float], None]:

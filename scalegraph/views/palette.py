@@ -68,7 +68,7 @@ def colour(role: str, theme: Theme = "light") -> str:
         return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
     if base == "name":
         slot = int(index or 0) % _SLOTS
-        return _lift(_shade(_NAMES[slot % len(_NAMES)], slot // len(_NAMES)), theme)
+        return _lift(_shade(_NAMES[slot % len(_NAMES)], (0, 2, 1, 3)[slot // len(_NAMES)]), theme)
     chosen = _ROLES.get(base, _GREY[theme])
     return _lift(_shade(chosen, int(index)) if index else chosen, theme)
 
@@ -76,12 +76,12 @@ def colour(role: str, theme: Theme = "light") -> str:
 def name_slots(names: Iterable[str]) -> dict[str, int]:
     """Return for each of *names* the i of its role ``name:<i>``: the same name has the same colour everywhere.
 
-    The colour comes from the letters of the name. Where another name has it, the next one is taken: first the other
-    hues, then their shades; with more names than colours some share one.
+    The colour comes from the letters of the name. Where a name before it has it, the next one is taken: first the other
+    hues, then their shades; with more names than colours some share one. So the most important name comes first.
     """
     slots: dict[str, int] = {}
     taken: set[int] = set()
-    for name in sorted(set(names)):
+    for name in dict.fromkeys(names):
         first = zlib.crc32(name.encode("utf-8", "replace")) % len(_NAMES)
         order = [hue % len(_NAMES) + row * len(_NAMES) for row in range(4) for hue in range(first, first + len(_NAMES))]
         slots[name] = next((slot for slot in order if slot not in taken), first)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_tracks
+from scalegraph.views import timelines, trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -38,7 +38,7 @@ def _make(
     overlays, said, counts = drawn(window, messages=bool(messages), locks=bool(locks), barriers=bool(barriers),
                                    most=int(str(most)))  # fmt: skip
     track = replace(track, overlays=overlays)
-    keys, seconds = trace_tracks.totals(track)
+    keys, seconds = timelines.totals(track)
     panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,),
                      () if track.scale is not None else keys, (0.0, data.length))  # fmt: skip
     return Figure(
@@ -80,7 +80,7 @@ def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.where(seconds > 0, work / seconds, np.nan)
     top = max(float(np.nanmax(speed, initial=0.0)), least) or 1.0
-    unit = counted.metric.unit or counted.metric.name
+    unit = trace_common.unit_of(counted.metric)
     axis = Axis("speed", f"{unit}/s", limits=(0.0, top))
     return trace_tracks.coloured(track, speed, axis), (f"Speed is {counted.metric.name} in each bin over its length.",)
 
@@ -100,16 +100,23 @@ def drawn(
         counts.append(_many(arrows.total, "message"))
     if (locks or barriers) and trace.count("waits") and most:
         rows, total = trace_tracks.waits(window, most)
-        found = _of_waits(window, rows, locks=locks, barriers=barriers)
+        long = trace_tracks.visible(window, rows)
+        found = _of_waits(window, long, locks=locks, barriers=barriers)
         overlays.extend(found)
         if total > len(rows["begin"]):
-            notes.append(f"Hand-overs and barriers are those of the {len(rows['begin']):,} longest of {total:,} waits.")
+            notes.append(_TOO_MANY.format(drawn=len(long["begin"]), total=total))
         else:
-            counts.extend(_many(one.total, _ONE[one.name]) for one in found)
+            counts.extend(_many(one.total, _ONE[one.name]) for one in _of_waits(window, rows, locks=locks,
+                                                                                 barriers=barriers))  # fmt: skip
+            if len(long["begin"]) < total:
+                notes.append(_SHORT.format(count=total - len(long["begin"]), least=si(window.seconds * _LEAST, "s")))
     return tuple(overlays), tuple(notes), tuple(counts)
 
 
-_ONE = {"lock hand-overs": "lock hand-over", "barriers": "wait at barriers"}
+_ONE = {trace_tracks.HANDOVERS: "lock hand-over", trace_tracks.OPENED: "wait at barriers"}
+_LEAST = trace_tracks.LEAST_WAIT
+_SHORT = "{count:,} waits of less than {least} are not marked: they would be too narrow to see."
+_TOO_MANY = "Marked are the {drawn:,} longest of {total:,} waits; zoom in for more."
 
 
 def _of_waits(window: Window, rows: trace_tracks.Rows, *, locks: bool, barriers: bool) -> Sequence[Arrows | Ticks]:

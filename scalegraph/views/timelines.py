@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from scalegraph.views.figure import Arrows, Axis, LaneTrack, Polygon, Radar, Timeline
+from scalegraph.views.figure import Arrows, Axis, Key, LaneTrack, Polygon, Radar, Timeline
 from scalegraph.views.palette import Theme, colour, paper
 
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+OTHER: Final = Key("other", "muted")  # what is known of a bin but not named
 _STEPS: Final = (1.0, 2.0, 5.0, 10.0)
 _NUMBERED: Final = re.compile(r"(.*?\D)\s*(\d+)")
 # viridis at every sixteenth, which between them is near enough a line
@@ -59,6 +61,37 @@ def leftover(track: LaneTrack) -> Any:
         return np.zeros(named.shape)
     left = np.clip(np.asarray(track.covered, np.float64) - named, 0.0, 1.0)
     return np.where(left > 1e-4, left, 0.0)  # shares may be kept in 16 bits
+
+
+def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
+    """Return the keys of *track* that have time in it, the largest first, and the seconds of all of its lanes."""
+    widths = np.diff(track.edges)
+    weights = (np.where(track.codes >= 0, track.shares, 0.0) * widths[None, :, None]).ravel()
+    sums = np.bincount(np.clip(track.codes, 0, None).ravel(), weights, minlength=len(track.key))
+    found = [
+        replace(key, seconds=float(value)) for key, value in zip(track.key, sums.tolist(), strict=False) if value > 0
+    ]
+    if (other := float((leftover(track) * widths[None, :]).sum())) > 0:
+        found.append(replace(OTHER, seconds=other))
+    found = list(merged([tuple(found)]))
+    found.sort(key=lambda key: -key.seconds)
+    return tuple(found), float(widths.sum() * track.height)
+
+
+def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
+    """Return one legend of several tracks' keys, with their seconds added up, the largest first."""
+    found: dict[tuple[str, str, str], Key] = {}
+    for key in (key for track in several for key in track):
+        look = (key.name, key.role, key.colour)
+        known = found.get(look)
+        found[look] = key if known is None else replace(known, seconds=known.seconds + key.seconds)
+    return tuple(sorted(found.values(), key=lambda key: -key.seconds))
+
+
+def legend(panel: Timeline) -> tuple[Key, ...]:
+    """Return the keys that the legend of *panel* names: its own, or those that have time in its lanes."""
+    lanes = [track for track in panel.tracks if isinstance(track, LaneTrack) and track.scale is None]
+    return panel.key or merged([totals(track)[0] for track in lanes])
 
 
 @dataclass(frozen=True)
@@ -222,7 +255,9 @@ def axis_text(axis: Axis, value: float) -> str:
         for power, prefix in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
             if value % 2**power == 0:
                 return f"{int(value) >> power} {prefix}B"
-    return si(value, axis.unit)
+    number, _, unit = si(value, axis.unit).partition(" ")
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {unit}".rstrip()
 
 
 def resampled(

@@ -14,6 +14,7 @@ from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si
 from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.traces.model import Metric
 from scalegraph.views.common import LEAF_WORDS, leaf_role
 from scalegraph.views.figure import Figure, Key
 from scalegraph.views.palette import name_slots
@@ -204,10 +205,10 @@ def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, .
     """Return a key for each code of the layer of regions (`traces.lod`).
 
     Regions of work have a colour that depends on their name: the same in every view and trace. Regions that wait,
-    communicate or manage have a shade of that activity. *names* are all names that share the picture, so that no two of
-    them get one colour while there are more: those of *codes* if there are no others.
+    communicate or manage have a shade of that activity. *names* are all names of work that share the picture, the most
+    important first (`working`), so that no two of them get one colour while there are more.
     """
-    slots = name_slots(names or [code.name for code in codes if _works(code)])
+    slots = name_slots([*names, *sorted(code.name for code in codes if _works(code))])
     return tuple(
         Key(code.name, f"name:{slots[code.name]}" if _works(code) else code.role, number=code.number) for code in codes
     )
@@ -217,9 +218,20 @@ def _works(code: Any) -> bool:
     return bool(code.role.partition(":")[0] in ("series", "busy"))
 
 
-def working(codes: Iterable[Any]) -> set[str]:
-    """Return the names of the regions of work among *codes*, for `region_keys` of several traces."""
-    return {code.name for code in codes if _works(code)}
+def working(several: Iterable[TraceData]) -> tuple[str, ...]:
+    """Return the names of the regions of work of traces, those with the most time of their runs first."""
+    share: dict[str, float] = {}
+    for data in several:
+        if "work of regions" not in data.memo:
+            meta = data.trace.meta
+            totals = data.timeline.totals("region", meta.begin, meta.end, 64).values.sum(axis=1, dtype=np.float64)
+            codes = data.timeline.layers["region"].codes
+            names = [(code.name, float(value)) for code, value in zip(codes, totals, strict=True) if _works(code)]
+            whole = sum(value for _, value in names) or 1.0
+            data.memo["work of regions"] = [(name, value / whole) for name, value in names]
+        for name, value in data.memo["work of regions"]:
+            share[name] = share.get(name, 0.0) + value
+    return tuple(sorted(share, key=lambda name: (-share[name], name)))
 
 
 def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
@@ -245,6 +257,12 @@ def counted(data: TraceData) -> Counted | None:
         data.memo["counted"] = None if name is None else Counted(data.trace, countable(data.trace)[name])
     found: Counted | None = data.memo["counted"]
     return found
+
+
+def unit_of(metric: Metric) -> str:
+    """Return what one of *metric* is called: its unit, or its name."""
+    known = {"flops": "flop", "ops": "op"}
+    return metric.unit or known.get(metric.name, metric.name)
 
 
 def title(data: TraceData, what: str) -> str:

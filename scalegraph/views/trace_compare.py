@@ -12,7 +12,7 @@ import numpy as np
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.traces.kinds import What
-from scalegraph.views import spacetime, trace_common, trace_tracks
+from scalegraph.views import spacetime, timelines, trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -52,7 +52,7 @@ def _make(
     sides = [_side(one, align, region, locations, width) for one in several]
     low, high = _visible(sides, begin, end, str(align))
     sides = [_cut(side, low, high) for side in sides]
-    names = sorted(set().union(*(trace_common.working(one.timeline.layers["region"].codes) for one in several)))
+    names = trace_common.working(several)
     tracks: list[LaneTrack] = []
     notes: dict[str, None] = {}
     top = _fastest(sides) if colour == "speed" else 0.0
@@ -66,7 +66,7 @@ def _make(
     for one in several:
         notes.update(dict.fromkeys(f"{one.name}: {note}" for note in trace_common.usual_notes(one)))
     tracks = _one_scale(tracks)
-    key = trace_tracks.merged([trace_tracks.totals(track)[0] for track in tracks if track.scale is None])
+    key = timelines.merged([timelines.totals(track)[0] for track in tracks if track.scale is None])
     panel = Timeline(_axis(str(align), region), low, high, tuple(tracks), key, _limits(sides))
     return Figure(_NAME, " and ".join(one.name for one in several), _sentence(several), (panel,),
                   notes=tuple(notes))  # fmt: skip
@@ -201,7 +201,7 @@ def _unit_speed(data: TraceData) -> float | None:
 
 def _speed(data: TraceData, speed: float) -> str:
     found = None if data.facts.get("work") else trace_common.counted(data)
-    return si(speed, f"{(found.metric.unit or found.metric.name) if found else 'op'}/s")
+    return si(speed, f"{trace_common.unit_of(found.metric) if found else 'op'}/s")
 
 
 def _sentence(several: Sequence[TraceData]) -> str:

@@ -20,8 +20,9 @@ class TraceData:
 
     *timeline* answers questions about any time at once (`scalegraph.traces.lod`). *name* is for people, *path* the file
     that was opened. *sources* are files that regions name and that were found, by the name in the trace; they are
-    read when asked for (`text`). *others* are the traces that a view for several compares it with. *facts* is what is
-    known of the run beside the trace (``processors``, ``work``, ``machine``, ``program``), as far as it is known.
+    read when asked for (`text`). *texts* are program texts that are kept with the run, which go before them. *others*
+    are the traces that a view for several compares it with. *facts* is what is known of the run beside the trace
+    (``processors``, ``work``: W, operations; ``machine``, ``program``), as far as it is known.
     """
 
     trace: Trace
@@ -29,6 +30,7 @@ class TraceData:
     name: str = ""
     path: Path = Path()
     sources: Mapping[str, Path] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     others: tuple[TraceData, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     # what views made once for all of them, by a key of theirs
@@ -99,6 +101,8 @@ class TraceData:
 
     def text(self, file: str) -> str | None:
         """Return the program text of the file that a region names, None where it was not found or cannot be read."""
+        if file in self.texts:
+            return self.texts[file]
         path, key = self.sources.get(file), f"text {file}"  # a text may be known without a file: that of a study
         if path is None and key not in self.memo:
             return None

@@ -15,14 +15,17 @@ from scalegraph.views.figure import Area, Arrows, Axis, Key, LaneTrack, Ticks
 from scalegraph.views.trace_common import Window
 
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
-OTHER = Key("other", "muted")
+HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
+LEAST_WAIT = 1 / 400  # of the visible time: what waits less is too narrow to see
 TIME = Axis("time", "s")
 
 
 def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ...]:
     """Return the keys of *layer* (``activity``, ``state`` or ``region``); *names* as in `trace_common.region_keys`."""
     codes = window.data.timeline.layers[layer].codes
-    return trace_common.region_keys(codes, names) if layer == "region" else trace_common.code_keys(codes)
+    if layer != "region":
+        return trace_common.code_keys(codes)
+    return trace_common.region_keys(codes, names or trace_common.working([window.data]))
 
 
 def bars(window: Window, layer: str = "activity", *, title: str = "", names: Iterable[str] = ()) -> LaneTrack:
@@ -44,31 +47,6 @@ def bars(window: Window, layer: str = "activity", *, title: str = "", names: Ite
     edges = np.clip(data.seconds(np.asarray(found.edges)), window.begin_s, window.end_s)
     lanes = tuple(data.location_name(number) for number in window.locations)
     return LaneTrack(lanes, window.locations, edges, codes, shares, key, covered, title)
-
-
-def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
-    """Return the keys of *track* that have time in it, the largest first, and the seconds of all of its lanes."""
-    widths = np.diff(track.edges)
-    weights = (np.where(track.codes >= 0, track.shares, 0.0) * widths[None, :, None]).ravel()
-    sums = np.bincount(np.clip(track.codes, 0, None).ravel(), weights, minlength=len(track.key))
-    found = [
-        replace(key, seconds=float(value)) for key, value in zip(track.key, sums.tolist(), strict=False) if value > 0
-    ]
-    if (other := float((timelines.leftover(track) * widths[None, :]).sum())) > 0:
-        found.append(replace(OTHER, seconds=other))
-    found = list(merged([tuple(found)]))
-    found.sort(key=lambda key: -key.seconds)
-    return tuple(found), float(widths.sum() * track.height)
-
-
-def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
-    """Return one legend of several tracks' keys, with their seconds added up, the largest first."""
-    found: dict[tuple[str, str, str], Key] = {}
-    for key in (key for track in several for key in track):
-        look = (key.name, key.role, key.colour)
-        known = found.get(look)
-        found[look] = key if known is None else replace(known, seconds=known.seconds + key.seconds)
-    return tuple(sorted(found.values(), key=lambda key: -key.seconds))
 
 
 def _lanes(window: Window, locations: Array) -> Array:
@@ -143,6 +121,12 @@ def waits(window: Window, limit: int = 2000) -> tuple[Rows, int]:
     return rows, total
 
 
+def visible(window: Window, rows: Rows) -> Rows:
+    """Return those of the waits *rows* that are wide enough to be seen at this zoom."""
+    keep = rows["end"] - rows["begin"] >= (window.end - window.begin) * LEAST_WAIT
+    return {name: values[keep] for name, values in rows.items()}
+
+
 def handovers(window: Window, rows: Rows) -> Arrows:
     """Return the locks that went from a holder to who waited, of the waits *rows*."""
     data = window.data
@@ -155,7 +139,7 @@ def handovers(window: Window, rows: Rows) -> Arrows:
         f"lock from {data.location_name(a)} to {data.location_name(b)}\nwaited {si(w, 's')}"
         for a, b, w in zip(holder.tolist(), location.tolist(), waited.tolist(), strict=True)
     )
-    return Arrows("lock", "lock hand-overs", x0, _lanes(window, holder), x1, _lanes(window, location), role="ink",
+    return Arrows("lock", HANDOVERS, x0, _lanes(window, holder), x1, _lanes(window, location), role="ink",
                   tips=tips, total=len(x0))  # fmt: skip
 
 
@@ -167,7 +151,7 @@ def barriers(window: Window, rows: Rows) -> Ticks:
     waited = (rows["end"][mine] - rows["begin"][mine]) / data.trace.meta.ticks_per_second
     shown = (lane >= 0) & (lane < len(window.locations))
     tips = tuple(f"barrier, waited {si(w, 's')}" for w in waited[shown].tolist())
-    return Ticks("barrier", "barriers", x[shown], lane[shown], "ink", tips, int(shown.sum()))
+    return Ticks("barrier", OPENED, x[shown], lane[shown], "ink", tips, int(shown.sum()))
 
 
 def coloured(track: LaneTrack, values: Any, axis: Axis, steps: int = 32) -> LaneTrack:

@@ -34,7 +34,7 @@ def draw(brush: Brush, axes: Axes, radar: Radar) -> None:
     turn = np.linspace(0, 2 * math.pi, 181)
     for share in (0.25, 0.5, 0.75, 1.0):
         axes.plot(np.sin(turn) * share, np.cos(turn) * share, color=grid, linewidth=0.5, alpha=0.5, zorder=1)
-        text = timelines.axis_text(radar.value, low + share * (high - low))
+        text = timelines.axis_text(radar.value, low + share * (high - low)) if share < 1 else ""
         axes.text(0.01, share, text, size=5.6, color=brush.ink, alpha=0.7, va="bottom", ha="left", zorder=5)
     for x, y in places:
         axes.plot([0, x], [0, y], color=grid, linewidth=0.4, alpha=0.5, zorder=1)

@@ -207,7 +207,8 @@ def _area(brush: Brush, axes: Axes, track: AreaTrack) -> None:
             axes.axhline(mark.y * scale.factor, color=colour(mark.role, brush.theme), linewidth=0.7, zorder=3)
             axes.annotate(mark.text, (1, mark.y * scale.factor), xycoords=("axes fraction", "data"), size=6.2,
                           xytext=(-2, 1.5), textcoords="offset points", ha="right", va="bottom",
-                          color=brush.ink, zorder=3.1)  # fmt: skip
+                          color=brush.ink, zorder=3.1, bbox={"facecolor": brush.paper, "edgecolor": "none",
+                                                             "pad": 0.6, "alpha": 0.7})  # fmt: skip
 
 
 def _area_limits(axes: Axes, track: AreaTrack, scale: Scale) -> None:
@@ -222,7 +223,7 @@ def _swatches(panel: Timeline, brush: Brush | None) -> tuple[list[_Swatch], list
     """Return what the legend names, and the ramps beside it."""
     theme = brush.theme if brush is not None else "print"
     ramps: list[_Ramp] = []
-    keys = list(panel.key)
+    keys = list(timelines.legend(panel))
     found: list[_Swatch] = [("box", key.colour or colour(key.role, theme), key.name) for key in keys[:_KEYS]]
     if len(keys) > _KEYS:
         found.append(("none", "", f"and {len(keys) - _KEYS} more"))
