@@ -11,7 +11,7 @@ from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.on_path import OnPath
 from scalegraph.base.units import si
 from scalegraph.traces import activities
-from scalegraph.views import trace_common, trace_tracks
+from scalegraph.views import timelines, trace_common, trace_tracks
 from scalegraph.views import trace_dependencies as dependencies
 from scalegraph.views.figure import Column, Figure, PathLine, Row, Table, Timeline
 from scalegraph.views.places import Place
@@ -51,7 +51,7 @@ def _make(
         return trace_common.empty(_NAME, _TITLE, data, "The run takes no time, so that it has no critical path.")
     line, drawn = _line(window, part)
     track = replace(trace_tracks.bars(window), overlays=(line,))
-    keys, _ = trace_tracks.totals(track)
+    keys, _ = timelines.totals(track)
     panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,), keys, (0.0, data.length))
     found = dependencies.on_path_in(window)
     table = {"regions": _regions, "activities": _activities, "locations": _locations}[str(show)](window, part, found)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scalegraph.base.units import si
-from scalegraph.views import timelines, trace_common, trace_tracks
+from scalegraph.views import timelines, trace_common, trace_sums, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -71,7 +71,7 @@ def laned(
 def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]:
     trace = window.data.trace
     track = trace_tracks.bars(window)
-    counted = trace_common.counted(window.data)
+    counted = trace_sums.counted_work(window.data)
     if counted is None:
         return track, ("The trace counts no operations, so that no speed is known: bars are coloured by activity.",)
     ticks = np.rint(track.edges * trace.meta.ticks_per_second).astype(np.int64) + trace.meta.begin

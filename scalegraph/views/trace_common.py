@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si
 from scalegraph.runtime.format import LEAF_GROUPS
@@ -248,15 +247,6 @@ def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
             colour = code.colour if code.role in ("muted", "other") else ""
             made.append(Key(code.name, code.role, colour, number=code.number))
     return tuple(made)
-
-
-def counted(data: TraceData) -> Counted | None:
-    """Return how far the metric of work (`analyze.trace.work`) had counted at any time; None if the trace has none."""
-    if "counted" not in data.memo:
-        name = work_metric(data.trace)
-        data.memo["counted"] = None if name is None else Counted(data.trace, countable(data.trace)[name])
-    found: Counted | None = data.memo["counted"]
-    return found
 
 
 def unit_of(metric: Metric) -> str:

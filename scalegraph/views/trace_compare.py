@@ -12,7 +12,7 @@ import numpy as np
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.traces.kinds import What
-from scalegraph.views import spacetime, timelines, trace_common, trace_tracks
+from scalegraph.views import spacetime, timelines, trace_common, trace_sums, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -181,7 +181,7 @@ def _work(data: TraceData) -> float | None:
     """Return the work W of the run: as it is known of the run, or as its trace counted it; None if neither is."""
     if data.facts.get("work"):
         return float(data.facts["work"])
-    found = trace_common.counted(data)
+    found = trace_sums.counted_work(data)
     if found is None:
         return None
     meta = data.trace.meta
@@ -200,7 +200,7 @@ def _unit_speed(data: TraceData) -> float | None:
 
 
 def _speed(data: TraceData, speed: float) -> str:
-    found = None if data.facts.get("work") else trace_common.counted(data)
+    found = None if data.facts.get("work") else trace_sums.counted_work(data)
     return si(speed, f"{trace_common.unit_of(found.metric) if found else 'op'}/s")
 
 

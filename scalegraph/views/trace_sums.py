@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from scalegraph.analyze.trace import activity, profile
 from scalegraph.analyze.trace.calls import CallTable
-from scalegraph.analyze.trace.work import Counted
+from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.units import si
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_common import Window, usual_notes
@@ -65,6 +65,12 @@ def activity_sums(chosen: Window) -> activity.ActivitySums | None:
 def counted(data: TraceData, metric: int) -> Counted:
     """Return how far *metric* had counted at any time."""
     return remembered(data, f"counted {metric}", lambda: Counted(data.trace, metric))
+
+
+def counted_work(data: TraceData) -> Counted | None:
+    """Return how far the metric that is taken as work had counted at any time; None if the trace counts none."""
+    name = remembered(data, "metric of work", lambda: work_metric(data.trace))
+    return None if name is None else counted(data, countable(data.trace)[name])
 
 
 def _key(what: str, chosen: Window) -> str:
