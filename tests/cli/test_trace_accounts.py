@@ -1,0 +1,85 @@
+"""Simulated billiard and GE2: what is summed up from the trace is what the run accounted for, to the cycle."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from scalegraph.base.run import RunRecord
+from scalegraph.cli import main as entry
+from scalegraph.request import Session, trace_quantities, trace_tables
+from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.store import Study
+from scalegraph.traces.activities import ACTIVITIES
+from scalegraph.views import trace_common, trace_sums
+from scalegraph.views.trace_data import TraceData
+
+pytestmark = pytest.mark.compiler
+PROGRAMS = {"billiard": ("300", "60"), "ge2": ("40",)}
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceData, RunRecord]:
+    """Return the trace of a run on four processors and its record."""
+    place = tmp_path_factory.mktemp(request.param)
+    study = place / "run.sgstudy"
+    arguments = ["simulate", request.param, "-p", "4", "--no-reference", "--trace", "--trace-interval", "50us"]
+    assert entry.run([*arguments, "-o", str(study), "--", *PROGRAMS[request.param]]) == 0
+    (file,) = sorted((place / "run.traces").iterdir())
+    with Study.open(study) as kept:
+        (record,) = kept.runs()
+    return Session().open_trace(file), record
+
+
+def test_profile_is_the_accounting_by_region(run: tuple[TraceData, RunRecord]) -> None:
+    data, record = run
+    table = trace_quantities.compute(data, "profile").set_index("region")
+    second = data.trace.meta.ticks_per_second
+    accounted = {cost.region: sum(cost.leaves.values()) for cost in record.regions if cost.leaves}
+    assert {int(n): round(s * second) for n, s in table["exclusive_s"].items() if s} == {
+        region: cycles for region, cycles in accounted.items() if cycles
+    }
+    accounts = trace_quantities.compute(data, "accounts")
+    told = {(int(row.region), str(row.state)): row.ticks for row in accounts.itertuples()}
+    assert told == {
+        (cost.region, leaf): cycles for cost in record.regions for leaf, cycles in cost.leaves.items() if cycles
+    }
+
+
+def test_utilisation_and_gantt_are_the_accounting_by_processor(run: tuple[TraceData, RunRecord]) -> None:
+    data, record = run
+    chosen = trace_common.window(data)
+    sums = trace_sums.activity_sums(chosen)
+    assert sums is not None
+    accounted = np.zeros_like(sums.ticks)
+    for leaf, cycles in record.processor_leaves.items():
+        accounted[ACTIVITIES.index(LEAF_GROUPS[leaf])] += cycles
+    np.testing.assert_array_equal(sums.ticks, accounted)
+    np.testing.assert_array_equal(sums.ticks.sum(axis=0), sums.length)
+    shown = data.timeline.totals("activity", chosen.begin, chosen.end, 500, list(chosen.locations))
+    integral = np.asarray(shown.values, np.float64) @ np.diff(shown.edges)
+    np.testing.assert_allclose(integral, accounted.sum(axis=1), rtol=2e-3, atol=2e-3 * sums.available)
+
+
+def test_any_cut_of_the_run_adds_up_to_the_accounting(run: tuple[TraceData, RunRecord]) -> None:
+    data, record = run
+    cuts = [0.0, 0.2 * data.length, 0.35 * data.length, 0.9 * data.length, data.length]
+    parts = [trace_tables.flat(trace_common.window(data, begin, end)).set_index("region")
+             for begin, end in pairwise(cuts)]  # fmt: skip
+    whole = trace_quantities.compute(data, "profile").set_index("region")
+    added = sum(part[["exclusive_s", "inclusive_s", "visits"]].reindex(whole.index, fill_value=0) for part in parts)
+    np.testing.assert_allclose(added, whole[["exclusive_s", "inclusive_s", "visits"]], rtol=1e-12, atol=1e-12)
+    assert whole["share"].sum() == pytest.approx(1)  # a simulated processor is always in a region
+    assert record.time_s == pytest.approx(data.length)
+
+
+def test_counters_of_the_trace_are_those_of_the_run(run: tuple[TraceData, RunRecord]) -> None:
+    data, record = run
+    table = trace_quantities.compute(data, "counters")
+    for name in ("ops", "flops", "misses"):
+        accounted = sum(cost.counters.get(name, 0) for cost in record.regions)
+        assert table[name].sum() == accounted, name
+    speeds = trace_quantities.compute(data, "speed", {"metric": "ops"})
+    assert speeds["ops"].iloc[-1] == sum(cost.counters.get("ops", 0) for cost in record.regions)
