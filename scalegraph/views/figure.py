@@ -9,9 +9,9 @@ Colours are roles (``busy``, ``memory_stall``, ..), never values: each renderer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -243,6 +243,28 @@ class Key:
     number: int = -1
 
 
+class Tips(Sequence[str]):
+    """Words for each of many things, made when they are asked for: of thousands one is looked at."""
+
+    def __init__(self, count: int, word: Callable[[int], str]) -> None:
+        self._count, self._word = count, word
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        """Return the words of one, or of some."""
+        if isinstance(index, slice):
+            return [self._word(i) for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._word(index % self._count)
+
+
 @dataclass(frozen=True, eq=False)
 class Arrows:
     """Lines from one lane to another: messages, lock hand-overs. All arrays have one entry for each arrow.
@@ -262,7 +284,7 @@ class Arrows:
     value: Floats | None = None
     scale: Axis = field(default_factory=lambda: Axis("size", "B", "log2"))
     role: str = "mark"
-    tips: tuple[str, ...] = ()
+    tips: Sequence[str] = ()
     total: int = 0
     rows: Ints | None = None
 
@@ -281,7 +303,7 @@ class PathLine:
     lane: Ints
     role: str = "mark"
     roles: tuple[str, ...] = ()
-    tips: tuple[str, ...] = ()
+    tips: Sequence[str] = ()
     connectors: bool = True
 
 
@@ -294,7 +316,7 @@ class Ticks:
     x: Floats
     lane: Ints
     role: str = "mark"
-    tips: tuple[str, ...] = ()
+    tips: Sequence[str] = ()
     total: int = 0
 
 

@@ -41,17 +41,37 @@ def mixed(track: LaneTrack, theme: Theme) -> Bytes:
     What is known but not named has the role ``other``, what is not known the colour of the paper. So a lane that was
     busy half of a bin is half way between the colour of busy and that of the other half.
     """
-    behind = np.array(rgb(paper(theme)), np.float64)
-    table = np.array([behind, *(rgb(one) for one in key_colours(track, theme))], np.float64)  # code -1 is row 0
-    weights = np.where(track.codes >= 0, track.shares, 0.0).astype(np.float64)
-    named = weights.sum(axis=2)
-    known = named if track.covered is None else np.maximum(np.asarray(track.covered, np.float64), named)
-    over = np.maximum(known, 1.0)  # rounding may carry a sum above 1
-    made = np.einsum("lbk,lbkc->lbc", weights, table[track.codes + 1])
-    made += (known - named)[..., None] * np.array(rgb(colour("other", theme)), np.float64)
-    made = made / over[..., None] + (1.0 - known / over)[..., None] * behind
-    colours: Bytes = np.rint(made).astype(np.uint8)
+    behind = np.array(rgb(paper(theme)), np.float32)
+    # what a key adds to the paper; code -1 is row 0 and adds nothing
+    adds = np.array([behind, *(rgb(one) for one in key_colours(track, theme))], np.float32) - behind
+    shares = np.asarray(track.shares, np.float32)
+    everywhere = _everywhere(track.codes)
+    if everywhere is not None:
+        made = shares @ adds[everywhere + 1]
+        named = shares @ (everywhere >= 0).astype(np.float32)
+    else:
+        made = np.zeros((*shares.shape[:2], 3), np.float32)
+        named = np.zeros(shares.shape[:2], np.float32)
+        for k in range(shares.shape[2]):
+            code = track.codes[:, :, k]
+            share = np.where(code >= 0, shares[:, :, k], np.float32(0))
+            named += share
+            made += adds[code + 1] * share[..., None]
+    if track.covered is not None:
+        left = np.maximum(np.asarray(track.covered, np.float32) - named, 0)
+        named += left
+        made += left[..., None] * (np.array(rgb(colour("other", theme)), np.float32) - behind)
+    if named.size and named.max() > 1:  # rounding may carry a sum above 1
+        made /= np.maximum(named, 1)[..., None]
+    made += behind + np.float32(0.5)
+    colours: Bytes = np.clip(made, 0, 255, out=made).astype(np.uint8)
     return colours
+
+
+def _everywhere(codes: Any) -> Any:
+    """Return the codes [K] that all bins share, None where they differ: layers whose codes are few have all of them."""
+    shared = codes.size and codes.strides[0] == 0 == codes.strides[1]
+    return np.asarray(codes[0, 0]) if shared else None
 
 
 def leftover(track: LaneTrack) -> Any:
@@ -66,16 +86,21 @@ def leftover(track: LaneTrack) -> Any:
 def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
     """Return the keys of *track* that have time in it, the largest first, and the seconds of all of its lanes."""
     widths = np.diff(track.edges)
-    weights = (np.where(track.codes >= 0, track.shares, 0.0) * widths[None, :, None]).ravel()
-    sums = np.bincount(np.clip(track.codes, 0, None).ravel(), weights, minlength=len(track.key))
-    found = [
-        replace(key, seconds=float(value)) for key, value in zip(track.key, sums.tolist(), strict=False) if value > 0
-    ]
-    if (other := float((leftover(track) * widths[None, :]).sum())) > 0:
-        found.append(replace(OTHER, seconds=other))
-    found = list(merged([tuple(found)]))
-    found.sort(key=lambda key: -key.seconds)
-    return tuple(found), float(widths.sum() * track.height)
+    length = float(widths.sum() * track.height)
+    everywhere = _everywhere(track.codes)
+    sums = np.zeros(len(track.key) + 1)  # the last is for code -1
+    if everywhere is not None:
+        np.add.at(sums, everywhere, widths @ np.add.reduce(track.shares, axis=0, dtype=np.float64))
+    else:
+        weights = track.shares * widths.astype(track.shares.dtype)[None, :, None]
+        counted = np.bincount(track.codes.ravel() + 1, weights.ravel(), minlength=len(sums))
+        sums[:-1] = counted[1:]
+    found = [replace(key, seconds=v) for key, v in zip(track.key, sums[:-1].tolist(), strict=True) if v > 0]
+    if track.covered is not None:
+        left = float(widths @ np.add.reduce(track.covered, axis=0, dtype=np.float64)) - float(sums[:-1].sum())
+        if left > 1e-4 * length:  # shares may be kept in 8 or 16 bits
+            found.append(replace(OTHER, seconds=left))
+    return merged([tuple(found)]), length
 
 
 def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from scalegraph.base.units import si
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.views import timelines, trace_common
-from scalegraph.views.figure import Area, Arrows, Axis, Key, LaneTrack, Ticks
+from scalegraph.views.figure import Area, Arrows, Axis, Key, LaneTrack, Ticks, Tips
 from scalegraph.views.trace_common import Window
 
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
@@ -81,7 +81,7 @@ def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]
                                              "of the longest, the largest in every stretch of time")  # fmt: skip
 
 
-def _arrows(window: Window, rows: Rows, tips: tuple[str, ...]) -> Arrows:
+def _arrows(window: Window, rows: Rows, tips: Sequence[str]) -> Arrows:
     size = rows["size"]
     sizes = size.astype(np.float64) if (size > 0).any() else None
     return Arrows(
@@ -91,15 +91,19 @@ def _arrows(window: Window, rows: Rows, tips: tuple[str, ...]) -> Arrows:
     )  # fmt: skip
 
 
-def _message_tips(window: Window, rows: Rows) -> tuple[str, ...]:
+def _message_tips(window: Window, rows: Rows) -> Tips:
     data = window.data
-    names = ("sender", "receiver", "size", "tag", "sent", "received")
-    return tuple(
-        f"{data.location_name(a)} to {data.location_name(b)}\n{size:,} bytes" + (f", tag {tag}" if tag >= 0 else "")
-        + f"\nsent {si(data.seconds(u), 's', 6)}, received {si(data.seconds(v), 's', 6)}"
-        f" ({si(data.seconds(v) - data.seconds(u), 's')} later)"
-        for a, b, size, tag, u, v in zip(*(rows[name].tolist() for name in names), strict=True)
-    )  # fmt: skip
+
+    def word(i: int) -> str:
+        sent, received = data.seconds(int(rows["sent"][i])), data.seconds(int(rows["received"][i]))
+        tag = f", tag {rows['tag'][i]}" if rows["tag"][i] >= 0 else ""
+        return (
+            f"{data.location_name(int(rows['sender'][i]))} to {data.location_name(int(rows['receiver'][i]))}\n"
+            f"{int(rows['size'][i]):,} bytes{tag}\n"
+            f"sent {si(sent, 's', 6)}, received {si(received, 's', 6)} ({si(received - sent, 's')} later)"
+        )
+
+    return Tips(len(rows["sent"]), word)
 
 
 def _told(what: str, drawn: int, total: int, which: str) -> tuple[str, ...]:
@@ -135,12 +139,13 @@ def handovers(window: Window, rows: Rows) -> Arrows:
     end, holder, location = rows["end"][mine], rows["holder"][mine], rows["location"][mine]
     x0, x1 = data.seconds(released), data.seconds(end)
     waited = (end - rows["begin"][mine]) / data.trace.meta.ticks_per_second
-    tips = tuple(
-        f"lock from {data.location_name(a)} to {data.location_name(b)}\nwaited {si(w, 's')}"
-        for a, b, w in zip(holder.tolist(), location.tolist(), waited.tolist(), strict=True)
-    )
+
+    def word(i: int) -> str:
+        names = data.location_name(int(holder[i])), data.location_name(int(location[i]))
+        return f"lock from {names[0]} to {names[1]}\nwaited {si(float(waited[i]), 's')}"
+
     return Arrows("lock", HANDOVERS, x0, _lanes(window, holder), x1, _lanes(window, location), role="ink",
-                  tips=tips, total=len(x0))  # fmt: skip
+                  tips=Tips(len(x0), word), total=len(x0))  # fmt: skip
 
 
 def barriers(window: Window, rows: Rows) -> Ticks:
@@ -150,7 +155,8 @@ def barriers(window: Window, rows: Rows) -> Ticks:
     x, lane = data.seconds(rows["end"][mine]), _lanes(window, rows["location"][mine])
     waited = (rows["end"][mine] - rows["begin"][mine]) / data.trace.meta.ticks_per_second
     shown = (lane >= 0) & (lane < len(window.locations))
-    tips = tuple(f"barrier, waited {si(w, 's')}" for w in waited[shown].tolist())
+    long = waited[shown]
+    tips = Tips(len(long), lambda i: f"barrier, waited {si(float(long[i]), 's')}")
     return Ticks("barrier", OPENED, x[shown], lane[shown], "ink", tips, int(shown.sum()))
 
 

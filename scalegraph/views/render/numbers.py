@@ -25,6 +25,7 @@ from scalegraph.views.figure import (
     Surface,
     Table,
     Timeline,
+    Tips,
 )
 from scalegraph.views.render import trace_numbers
 
@@ -389,6 +390,6 @@ def _plain(value: Any) -> Any:
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if hasattr(value, "tolist"):  # an array
         value = value.tolist()
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | Tips):
         return [_plain(item) for item in value]
     return None if _missing(value) else value
