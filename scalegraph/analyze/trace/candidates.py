@@ -33,6 +33,7 @@ class Cause(IntEnum):
     START = 14
     OTHER = 15
     ENDED = 16
+    COMPLETION = 17
 
 
 WORDS: Final = {
@@ -53,6 +54,7 @@ WORDS: Final = {
     Cause.START: "serial section",
     Cause.OTHER: "other",
     Cause.ENDED: "nothing left to do",
+    Cause.COMPLETION: "completion of an operation",
 }
 
 _TYPES: Final[dict[str, Any]] = {
@@ -148,6 +150,15 @@ def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
         return more
     last = place(accepted.starts(locations), accepted.begin, more.location, more.end, before=True)
     return more.take((last < 0) | (accepted.end[last] <= more.begin))
+
+
+def common(one: Rows, other: Rows, locations: int) -> Rows:
+    """Return the parts of *one* that lie in *other* (both in order, without overlaps)."""
+    if not len(one) or not len(other):
+        return one.take(np.zeros(0, np.int64))
+    whole, part, _ = overlaps(other.starts(locations), other.begin, other.end, one.location, one.begin, one.end)
+    made = one.take(whole)
+    return replace(made, begin=np.maximum(made.begin, other.begin[part]), end=np.minimum(made.end, other.end[part]))
 
 
 def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows
 from scalegraph.analyze.trace.stacks import Stacks, ordered
-from scalegraph.traces.kinds import Array, Operation
+from scalegraph.traces.kinds import NOBODY, Array, Operation
 from scalegraph.traces.model import Trace
 
 # operations in which all that is sent comes from the root, or goes to it
 _FROM_ROOT: Final = (Operation.BROADCAST, Operation.SCATTER, Operation.SCATTER_VARIED)
 _TO_ROOT: Final = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
 _BY_RANK: Final = (Operation.SCAN, Operation.EXCLUSIVE_SCAN)
+_Causes: TypeAlias = Callable[[Array], Array]
 _LAST: Final = np.int64(2**62)
 
 
@@ -38,6 +40,8 @@ class Visits:
 def collective_waits(trace: Trace) -> tuple[Rows, int]:
     """Return the waits in the trace's collective operations, and how many operations contradict themselves.
 
+    Of the last to come there is a row without a holder, with the cause `Cause.COMPLETION`: the rest of its operation.
+
     Those are left out: members that name different operations, or one that leaves before another comes where all
     wait for all. The n-th operation of a communicator is the n-th of each of its members.
     """
@@ -53,7 +57,11 @@ def collective_waits(trace: Trace) -> tuple[Rows, int]:
     key = found["communicator"][order].astype(np.int64) * (int(turn.max()) + 1) + turn
     names = ("begin", "end", "location", "operation", "root")
     visits = _grouped(Visits(**{name: found[name][order] for name in names}, instance=key))
-    return _waits(visits, lambda operation: np.where(operation == Operation.BARRIER, Cause.BARRIER, Cause.COLLECTIVE))
+    return _waits(visits, _cause)
+
+
+def _cause(operation: Array) -> Array:
+    return np.where(operation == Operation.BARRIER, Cause.BARRIER, Cause.COLLECTIVE)
 
 
 def turns(key: Array) -> Array:
@@ -68,7 +76,7 @@ def _grouped(visits: Visits) -> Visits:
     return replace(visits, instance=np.cumsum(np.r_[True, visits.instance[1:] != visits.instance[:-1]]) - 1)
 
 
-def _waits(visits: Visits, cause: object) -> tuple[Rows, int]:
+def _waits(visits: Visits, cause: _Causes) -> tuple[Rows, int]:
     """Return who waited in *visits* (not empty), and how many instances were left out."""
     starts = np.flatnonzero(np.r_[True, visits.instance[1:] != visits.instance[:-1]])
     sizes = np.diff(np.r_[starts, len(visits.begin)])
@@ -92,11 +100,12 @@ def _spread(chosen: Array, sizes: Array) -> Array:
     return np.repeat(chosen, sizes)
 
 
-def _for_last(visits: Visits, last: Array, chosen: Array, cause: object) -> Rows:
-    rows = np.flatnonzero(chosen & (visits.begin < visits.begin[last]))
-    causes = cause(visits.operation[rows]) if callable(cause) else cause
+def _for_last(visits: Visits, last: Array, chosen: Array, cause: _Causes) -> Rows:
+    rows = np.flatnonzero(chosen)
+    waited = visits.begin[rows] < visits.begin[last[rows]]
     return Rows.make(begin=visits.begin[rows], end=visits.end[rows], location=visits.location[rows],
-                     holder=visits.location[last[rows]], released=visits.begin[last[rows]], cause=causes)  # fmt: skip
+                     holder=np.where(waited, visits.location[last[rows]], NOBODY), released=visits.begin[last[rows]],
+                     cause=np.where(waited, cause(visits.operation[rows]), Cause.COMPLETION), jump=waited)  # fmt: skip
 
 
 def _root_rows(visits: Visits, starts: Array) -> Array:
@@ -144,13 +153,15 @@ def _ranked(visits: Visits, chosen: Array) -> Rows:
                      holder=visits.location[holder], released=visits.begin[holder], cause=Cause.SCAN)  # fmt: skip
 
 
-def barrier_waits(trace: Trace, stacks: Stacks, barriers: Array) -> tuple[Rows, int]:
-    """Return the waits at calls of regions that are *barriers* (by region), and at how many regions they do not fit.
+def call_waits(trace: Trace, stacks: Stacks, operations: Array) -> tuple[Rows, int]:
+    """Return the waits at calls of regions in which all wait for all, and at how many regions they do not fit.
+
+    *operations* is the `Operation` of each region, -1 of others.
 
     One barrier is the n-th call of each location of a group (of all, for MPI's) that calls the region at all.
     """
     rows = np.flatnonzero(stacks.enters & (stacks.region >= 0))
-    rows = rows[barriers[stacks.region[rows]]] if len(barriers) else rows[:0]
+    rows = rows[operations[stacks.region[rows]] >= 0] if len(operations) else rows[:0]
     if not len(rows):
         return Rows.none(), 0
     location = np.searchsorted(stacks.first, rows, side="right") - 1
@@ -187,6 +198,7 @@ def barrier_waits(trace: Trace, stacks: Stacks, barriers: Array) -> tuple[Rows, 
     if not keep.any():
         return Rows.none(), int(np.count_nonzero(~fits)) + len(wrong)
     nothing = np.zeros(int(np.count_nonzero(keep)), np.int64)
-    made = _grouped(Visits(begin[keep], end[keep], location[keep], nothing + Operation.BARRIER, nothing, key[keep]))
-    waits, _ = _waits(made, Cause.BARRIER)
+    operation = operations[team[keep] // groups]
+    made = _grouped(Visits(begin[keep], end[keep], location[keep], operation, nothing, key[keep]))
+    waits, _ = _waits(made, _cause)
     return waits, int(np.count_nonzero(~fits)) + len(wrong)

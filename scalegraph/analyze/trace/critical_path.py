@@ -5,8 +5,8 @@ it goes on at who made it wait, at the tick when that one let go. What lies betw
 way, a lock given on, a barrier opened). So its pieces follow each other in time without gap or overlap from the begin
 of the run to its end, and never is a piece on a location that waits for another: it cannot be longer than the run, and
 is as long where the trace tells all dependencies. A wait whose cause is not known is a piece *unexplained*; such
-pieces are not part of the length. A wait whose release is told, but no holder, is one that the location ended by itself
-(it slept): a hand-over from itself.
+pieces are not part of the length. A wait that is released, but by nobody, is one that the location ended by itself (it
+slept, or was the last to come to an operation): a hand-over from itself.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _steps(waits: Waits) -> _Steps:
     stay = np.arange(-1, len(rows) - 1)
     stay[waits.first[:-1][waits.first[:-1] < len(rows)]] = -1
     # told, but let go before the wait began: the rest is the cost of going on; so is what a location ended by itself
-    alone = (rows.holder < 0) & ~(rows.told & (rows.released != NO_TIME))
+    alone = (rows.holder < 0) & (rows.released == NO_TIME)
     kind = np.where(
         alone, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
     )

@@ -11,11 +11,13 @@ import numpy as np
 from scalegraph.analyze.trace.candidates import Cause, Rows, in_order
 from scalegraph.analyze.trace.stacks import Stacks
 from scalegraph.traces import activities
-from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array
+from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Operation
 from scalegraph.traces.model import Region, Trace
 
 _COMMUNICATION: Final = re.compile(r"^(p?mpi_|i?send\b|i?recv\b|receive\b|shmem|nccl|gasnet|barrier\b)", re.I)
 _BARRIER: Final = re.compile(r"barrier", re.I)
+_MPI: Final = re.compile(r"^p?mpi_", re.I)
+_ALL_WITH_ALL: Final = re.compile(r"^p?mpi_(allreduce|alltoall[vw]?|allgatherv?|reduce_scatter(_block)?)_?$", re.I)
 _LOCK: Final = re.compile(r"(lock|mutex|critical)", re.I)
 _UNLOCK: Final = re.compile(r"(unlock|release|unset|destroy|init)", re.I)
 _LEAF_CAUSES: Final = {
@@ -63,6 +65,19 @@ def communicating(regions: list[Region]) -> Array:
 def barriers(regions: list[Region]) -> Array:
     """Return of each region whether it is a barrier, by kind or name."""
     return _named(regions, _BARRIER, but=re.compile(r"(init|destroy|create|attr)", re.I))
+
+
+def operations(trace: Trace) -> Array:
+    """Return of each region the `Operation` that its calls are by kind or name, if all wait for all in it; else -1.
+
+    Those of MPI are none where the trace tells collective operations itself.
+    """
+    regions = trace.definitions.regions
+    found = np.where(barriers(regions), Operation.BARRIER, -1).astype(np.int64)
+    found[(found < 0) & _named(regions, _ALL_WITH_ALL)] = Operation.ALL_REDUCE
+    if trace.count("collectives"):
+        found[_named(regions, _MPI)] = -1
+    return found
 
 
 def locking(regions: list[Region]) -> Array:

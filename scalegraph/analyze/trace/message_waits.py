@@ -42,7 +42,12 @@ def _asked(found: Columns, stacks: Stacks, calls: Array) -> tuple[Array, Array]:
     asked = np.where(tells, posted, NO_TIME)
     if len(stacks.time):
         asked = np.maximum(asked, np.where(call >= 0, stacks.time[call], NO_TIME))
-    return asked, asked != NO_TIME
+    return asked, (asked != NO_TIME) & ~_elsewhere(stacks, call, found["receiver"], received)
+
+
+def _elsewhere(stacks: Stacks, call: Array, location: Array, time: Array) -> Array:
+    """Return where a location is in regions none of which communicates (*call* is -1): it did something else."""
+    return (call < 0) & (stacks.at(location, time, before=True) >= 0)
 
 
 def _receives(found: Columns, asked: Array, waits: Array, held: Array) -> Rows:
@@ -65,6 +70,7 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
     """Return which messages were held up by their receiver, and the waits of their senders."""
     sent, left, who = found["sent"], found["left"], found["sender"]
     call = _entered(stacks, calls, who, sent, before=False)
+    there = call
     if len(stacks.time):
         # a source that tells no end of the send: it lasts as long as its call
         short = (left <= sent) & (call >= 0)
@@ -72,7 +78,7 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
         # one that ends later, in another call, made the location wait in that call only
         there = _entered(stacks, calls, who, left, before=True)
         sent = np.where(there >= 0, np.maximum(sent, stacks.time[there]), sent)
-    held = waits & (asked > sent) & (left > asked)
+    held = waits & (asked > sent) & (left > asked) & ~_elsewhere(stacks, there, who, left)
     rows = np.flatnonzero(held)
     return held, Rows.make(
         begin=sent[rows], end=left[rows], location=who[rows], holder=found["receiver"][rows], released=asked[rows],

@@ -10,9 +10,10 @@ Rules of what is derived (wait states as Scalasca has them, https://scalasca.org
 - a send that lasts until after the receiver asked for the message waits for the receiver (late receiver);
 - in a collective operation of all with all, everyone waits for the last to come; in a one-to-all operation for the
   root; the root of an all-to-one operation for the last of the others; members of a scan for those of lower ranks;
-- calls of regions that are barriers by kind or name are one barrier by their turn where every location of the group
-  that calls it at all calls it equally often, and nobody leaves before all have come; else nothing is assumed
-  (this, and locks, only in traces that tell no waits at all);
+- calls of regions that are barriers or MPI's operations of all with all, by kind or name, are one by their turn where
+  every location of the group (of all, for MPI's) that calls the region at all calls it equally often, and nobody leaves
+  before all have come; else nothing is assumed (this, and locks, only in traces that tell no waits at all);
+- what the last to come to an operation of all with all is idle there is the completion of the operation;
 - who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
 - a task that starts where the location was idle was waited for until it was created;
 - a location that begins, or goes on after it was outside of every region, while the first location of its group is
@@ -28,8 +29,8 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze.trace import idle
-from scalegraph.analyze.trace.candidates import Cause, Rows, beside, in_order, remainder
-from scalegraph.analyze.trace.collective_waits import barrier_waits, collective_waits
+from scalegraph.analyze.trace.candidates import Cause, Rows, beside, common, in_order, remainder
+from scalegraph.analyze.trace.collective_waits import call_waits, collective_waits
 from scalegraph.analyze.trace.message_waits import message_waits
 from scalegraph.analyze.trace.stacks import Stacks, place
 from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
@@ -79,7 +80,6 @@ class Waits:
         told = _named(_told(trace), there.idle, count)
         progress(0.6)
         calls = idle.communicating(regions)
-        barriers = idle.barriers(regions)
         collective, odd = collective_waits(trace)
         doubts: list[str] = []
         if odd:
@@ -87,19 +87,24 @@ class Waits:
         layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls)]
         if not trace.count("waits"):
             layers += [
-                lambda: _barriers(trace, stacks, barriers, doubts),
+                lambda: _at_calls(trace, stacks, doubts),
                 lambda: lock_waits(trace, stacks, idle.locking(regions)),
             ]
         layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there)]
         known = told.holder >= 0
+        completions: list[Rows] = []
         accepted = in_order(_with_release(told.take(known), collective, count))
         for number, layer in enumerate(layers):
             if cancel is not None:
                 cancel.check()
-            more = in_order(beside(accepted, layer(), count))
+            found = layer()
+            completions.append(found.take(found.cause == Cause.COMPLETION))
+            more = in_order(beside(accepted, found.take(found.cause != Cause.COMPLETION), count))
             accepted = _merged(accepted, more)
             progress(0.6 + 0.05 * number)
-        for rest in (in_order(told.take(~known)), _ended(there, trace.meta.end)):
+        # what is left of idle times: of operations that all have come to, else of no known cause
+        done = in_order(Rows.joined(completions))
+        for rest in (in_order(told.take(~known)), common(done, there.idle, count), _ended(there, trace.meta.end)):
             accepted = _merged(accepted, remainder(accepted, rest, count))
         if len(accepted) and (accepted.region < 0).any():
             accepted = _placed(accepted, stacks)
@@ -180,12 +185,12 @@ def _with_release(told: Rows, derived: Rows, count: int) -> Rows:
     return replace(told, released=released)
 
 
-def _barriers(trace: Trace, stacks: Stacks, barriers: Array, doubts: list[str]) -> Rows:
-    found, odd = barrier_waits(trace, stacks, barriers)
+def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str]) -> Rows:
+    found, odd = call_waits(trace, stacks, idle.operations(trace))
     if odd:
         doubts.append(
-            f"{odd:,} regions are barriers by their names, but their calls do not fit together: who waited there for "
-            "whom is not assumed."
+            f"In {odd:,} regions all wait for all by their names, but their calls do not fit together: who waited there"
+            " for whom is not assumed."
         )
     return found
 

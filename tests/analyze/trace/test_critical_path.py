@@ -155,6 +155,25 @@ def test_at_barriers_the_path_alternates_with_who_comes_last(told_by: str) -> No
     assert path.ticks(Piece.HAND_OVER) == 6
 
 
+def test_the_last_to_come_is_not_idle_without_a_cause_while_the_operation_ends() -> None:
+    rows = [(30, 50, 0, Operation.BARRIER, 0, -1, 0, 0), (40, 50, 1, Operation.BARRIER, 0, -1, 0, 0)]
+    states = [(0, 30, 0, 0), (30, 50, 0, 1), (50, 90, 0, 0), (0, 40, 1, 0), (40, 50, 1, 1), (50, 100, 1, 0)]
+    made = trace(2, {"collectives": rows, "states": states})
+    assert told(path_of(made)) == [(0, 40, 1, "compute"), (40, 50, 1, "hand_over"), (50, 100, 1, "compute")]
+    assert Waits.of(made).rows.cause.tolist() == [Cause.BARRIER, Cause.COMPLETION]
+
+
+def test_a_message_that_comes_while_the_receiver_computes_holds_up_nobody() -> None:
+    made = trace(
+        2,
+        {
+            "calls": [*calls(0, (0, 60, "main")), *calls(1, (0, 100, "main"), (10, 90, "solve"))],
+            "messages": [(30, 31, 20, 50, 0, 1, 8, 0, 0)],
+        },
+    )
+    assert told(path_of(made)) == [(0, 100, 1, "compute")]
+
+
 def test_barriers_whose_calls_do_not_match_are_not_guessed() -> None:
     made = trace(
         2,
