@@ -1,9 +1,11 @@
-"""How fast traces are read, beside Pipit on the same archive in the same run.
+"""How fast and in how much memory traces of every format are read, beside Pipit on the same archive in the same run.
 
     python benchmarks/traces.py [--events 400000] [--pipit PYTHON]
 
 *PYTHON* is the interpreter of an environment that has pipit and otf2; without it only ScaleGraph is measured. Every
-figure is the best of three, in a process of its own; events are what the OTF2 library counts.
+time is the best of three, in a process of its own; events are what the OTF2 library counts. The peak is what reading
+adds to the process's resident memory, silence the longest time between two reports of progress, where reading can be
+stopped; stopped says how long it went on when it was stopped at a third.
 """
 
 from __future__ import annotations
@@ -40,6 +42,36 @@ trace = read(Path(sys.argv[1]))
 columns = [trace.columns(kind) for kind in trace.counts()]
 print(time.perf_counter() - start, sum(trace.counts().values()))
 """
+_MEMORY = """
+import re, sys, time
+from pathlib import Path
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Cancelled
+from scalegraph.traces.reading import read, readers
+path = Path(sys.argv[1])
+readers()  # what is loaded anyway is no memory of reading
+if path.suffix == ".otf2":
+    import otf2
+def most():  # not ru_maxrss, which begins at what the parent had
+    return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+before = most()
+seen = [time.perf_counter()]
+trace = read(path, progress=lambda _share: seen.append(time.perf_counter()))
+seen.append(time.perf_counter())
+peak = most() - before
+token, stopped = CancelToken(), 0.0
+def step(share):
+    global stopped
+    if share > 1 / 3 and not stopped:
+        token.cancel()
+        stopped = time.perf_counter()
+try:
+    read(path, cancel=token, progress=step)
+    after = -1.0
+except Cancelled:
+    after = time.perf_counter() - stopped
+print(peak / 1024, max(b - a for a, b in zip(seen, seen[1:])), after)
+"""
 
 
 def made(events: int, locations: int = 8) -> Trace:
@@ -63,6 +95,27 @@ def made(events: int, locations: int = 8) -> Trace:
     return builder.finish()
 
 
+def write_text(trace: Trace, place: Path) -> list[Path]:
+    """Write the calls as Pipit's CSV, and calls and messages as PICL's records; return the files."""
+    columns = trace.columns("calls")
+    table, records = place / "a.csv", place / "a.trf"
+    rows = list(zip(*(columns[name].tolist() for name in ("time", "location", "what", "region")), strict=True))
+    words = {int(What.ENTER): ("Enter", -3), int(What.LEAVE): ("Leave", -4)}
+    with table.open("w") as out:
+        out.write("Timestamp (ns),Event Type,Name,Process\n")
+        out.writelines(f"{time},{words[what][0]},function {region},{where}\n" for time, where, what, region in rows)
+    with records.open("w") as out:
+        for time, where, what, region in rows:
+            send, receive = time % 400 == 0, time % 400 == 200
+            event, fields = (
+                (-21, f"4 2 1024 1 {(where + 1) % 8} 0") if send else (-52, f"4 2 1024 1 {(where - 1) % 8} 0")
+            )
+            if not ((send and what == What.ENTER) or receive):
+                event, fields = 100 + region, "0"
+            out.write(f"{words[what][1]} {event} {time / 1e9:.9f} {where} {where} {fields}\n")
+    return [table, records]
+
+
 def best(python: str, code: str, path: Path, runs: int = 3) -> tuple[float, int]:
     """Return the least time (s) of *runs* processes and the rows they found. Raises `CalledProcessError`."""
     times = []
@@ -75,6 +128,14 @@ def best(python: str, code: str, path: Path, runs: int = 3) -> tuple[float, int]
     return min(times), rows
 
 
+def _told(path: Path, seconds: float, rows: int) -> str:
+    done = subprocess.run([sys.executable, "-c", _MEMORY, str(path)], capture_output=True, text=True, check=True)
+    peak, silence, after = map(float, done.stdout.split())
+    stopped = f"stopped after {after:.2f} s" if after >= 0 else "was read before it could be stopped"
+    return (f"read {seconds:6.3f} s, {rows:9,} rows, {rows / seconds:12,.0f} rows/s, peak {peak:5.0f} MiB, "
+            f"silence {silence:.2f} s, {stopped}")  # fmt: skip
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -85,7 +146,10 @@ def main() -> None:
     total = trace.count("calls") + 4 * trace.count("messages")
     with tempfile.TemporaryDirectory() as place:
         archive = Path(place) / "archive" / "traces.otf2"
-        files = [archive, *(Path(place) / f"a{ending}" for ending in (".prv", ".json", ".sgtrace"))]
+        files = [
+            archive,
+            *(Path(place) / f"a{ending}" for ending in (".prv", ".prv.gz", ".json", ".json.gz", ".sgtrace")),
+        ]
         print(f"{total:,} events of OTF2, {sum(trace.counts().values()):,} rows of ours")
         ours = 0.0
         for path in files:
@@ -94,7 +158,9 @@ def main() -> None:
             written = time.perf_counter() - start
             seconds, rows = best(sys.executable, _OURS, path)
             ours = seconds if path == archive else ours
-            print(f"{path.suffix:9} written {written:6.2f} s  read {seconds:6.3f} s, {rows / seconds:12,.0f} rows/s")
+            print(f"{path.name:12} written {written:6.2f} s  {_told(path, seconds, rows)}")
+        for path in write_text(trace, Path(place)):
+            print(f"{path.name:12} {'':15}   {_told(path, *best(sys.executable, _OURS, path))}")
         if given.pipit:
             seconds, _ = best(given.pipit, _PIPIT, archive.parent)
             print(f"pipit     otf2 read {seconds:6.3f} s; ScaleGraph {ours:6.3f} s: {seconds / ours:.1f} times as fast")

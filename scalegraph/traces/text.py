@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scalegraph.traces.formats import Reading
 
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 1 << 20
 
 
 def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) -> Iterator[bytes]:
@@ -28,8 +28,8 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
         file.seek(0)
         unpack, begun = zlib.decompressobj(wbits=31), False
         while raw := file.read(size // 4):
-            reading.step(file.tell() / total)
             while raw:
+                reading.step((file.tell() - len(raw)) / total)
                 begun = True
                 try:
                     data = unpack.decompress(raw, size)
@@ -44,6 +44,7 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
                     unpack, begun = zlib.decompressobj(wbits=31), False
                     if raw and raw.strip(b"\0") == b"":
                         return
+        reading.step(1.0)
         if begun:
             reading.broken("the compressed file is cut off")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+from array import array
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import numpy as np
 from scalegraph.traces.formats import Reader, Reading
 from scalegraph.traces.kinds import What
 from scalegraph.traces.model import Group, Location, Metric, Region, Trace
+from scalegraph.traces.moments import MARK, Moments
 from scalegraph.traces.text import lines
 
 _SECOND = {"Timestamp (s)": 10**9, "Timestamp (ms)": 10**6, "Timestamp (us)": 10**3, "Timestamp (ns)": 1}
@@ -38,8 +41,8 @@ class _Table:
         self.usable = bool(self._time) and not missing
         self._ticks = _SECOND.get(self._time, 1)
         self._metrics = [name for name in names if name not in _KNOWN and name != self._time and name != "Attributes"]
-        self._rows: list[tuple[int, int, str, int]] = []
-        self._values: list[tuple[int, int, int, float]] = []
+        self._moments, self._unknown = Moments(), Counter[str]()
+        self._values: tuple[array[Any], ...] = (array("q"), array("i"), array("i"), array("d"))
 
     def add(self, cells: list[str], line: int) -> bool:
         """Take a line; return whether it could be."""
@@ -59,7 +62,9 @@ class _Table:
         location = self._builder.location((process, thread), lambda: Location(title, "thread", group, title))
         kind = "function" if what in _WHAT else "mark"
         region = self._builder.region((name, kind), lambda: Region(name, kind=kind))
-        self._rows.append((time, location, what, region))
+        self._moments.add(time, location, _WHAT.get(what, MARK), region)
+        if what not in _WHAT and what != "Instant":
+            self._unknown[what] += 1
         for metric in self._metrics:
             self._value(metric, cells, time, location)
         return True
@@ -73,23 +78,20 @@ class _Table:
             return
         if not math.isnan(value):  # else the event had no value
             number = self._builder.metric(metric, lambda: Metric(metric))
-            self._values.append((time, location, number, value))
+            for column, item in zip(self._values, (time, location, number, value), strict=True):
+                column.append(item)
 
     def finish(self) -> Trace:
         """Return the trace, its rows in order of time."""
-        builder, rows = self._builder, sorted(self._rows, key=lambda row: row[0])
-        unknown: dict[str, Any] = {}
-        for time, location, what, region in rows:
-            if what in _WHAT:
-                builder.rows("calls").add(time, location, _WHAT[what], region)
-            else:
-                builder.rows("marks").add(time, location, region, 0)
-                unknown[what] = unknown.get(what, 0) + (what != "Instant")
-        for what, count in unknown.items():
+        builder = self._builder
+        self._moments.finish(builder)
+        for what, count in self._unknown.items():
             builder.note(f"events of type '{what}', kept as marks", count)
-        if self._values:
-            time_, location_, metric, value = (np.array(c) for c in zip(*sorted(self._values), strict=True))
-            builder.add("counters", time=time_, location=location_, metric=metric, value=value, exact=0)
+        time, location, metric, value = (np.array(column) for column in self._values)
+        if len(time):
+            order = np.lexsort((metric, location, time))
+            builder.add("counters", time=time[order], location=location[order], metric=metric[order],
+                        value=value[order], exact=0)  # fmt: skip
         return builder.finish()
 
 

@@ -7,13 +7,18 @@ receive (-52) has size, type, sender and its task.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from array import array
+from collections import defaultdict
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from scalegraph.traces.formats import Reader, Reading
-from scalegraph.traces.kinds import NO_TIME, NOBODY, What
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, What
 from scalegraph.traces.model import Group, Location, Region, Trace
+from scalegraph.traces.moments import MARK, Moments
 from scalegraph.traces.text import lines
 
 TICKS = 10**9  # a second
@@ -38,10 +43,10 @@ class _Records:
 
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
-        self._rows: list[tuple[int, int, int, int]] = []  # time, location, what (0: a mark), region
-        # by sender's and receiver's node and type of message, in the order in which they went and came
-        self._sent: dict[tuple[int, int, int], deque[tuple[int, int, int]]] = defaultdict(deque)
-        self._received: dict[tuple[int, int, int], deque[tuple[int, int, int, int]]] = defaultdict(deque)
+        self._moments = Moments()
+        # by sender's and receiver's node and type of message: time, location and size; of a receive when it was posted
+        self._sent: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
+        self._received: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
         self._posted: dict[int, int] = {}
 
     def add(self, words: list[str]) -> None:
@@ -60,37 +65,34 @@ class _Records:
             return
         name = _NAMES.get(event, f"event {event}")
         region = self._builder.region(event, lambda: Region(name, kind="function" if kind != _MARK else "mark"))
-        what = {_ENTRY: int(What.ENTER), _EXIT: int(What.LEAVE), _MARK: 0}[kind]
-        self._rows.append((time, location, what, region))
+        self._moments.add(time, location, {_ENTRY: What.ENTER, _EXIT: What.LEAVE, _MARK: MARK}[kind], region)
         self._message(kind, event, time, node, location, fields)
 
     def _message(self, kind: int, event: int, time: int, node: int, location: int, fields: list[str]) -> None:
         if (kind, event) == (_ENTRY, _SEND) and len(fields) >= 3:
             size, tag, receiver = (int(field) for field in fields[:3])
-            self._sent[node, receiver, tag].append((time, location, size))
+            self._sent[node, receiver, tag].extend((time, location, size, 0))
         elif (kind, event) == (_ENTRY, _RECEIVE):
             self._posted[location] = time
         elif (kind, event) == (_EXIT, _RECEIVE) and len(fields) >= 3:
             size, tag, sender = (int(field) for field in fields[:3])
-            self._received[sender, node, tag].append((time, location, size, self._posted.pop(location, time)))
+            self._received[sender, node, tag].extend((time, location, size, self._posted.pop(location, time)))
 
     def finish(self) -> Trace:
         """Match the messages, put everything in order of time and return the trace."""
         builder = self._builder
-        for time, location, what, region in sorted(self._rows, key=lambda row: row[0]):
-            if what:
-                builder.rows("calls").add(time, location, what, region)
-            else:
-                builder.rows("marks").add(time, location, region, 0)
-        messages = builder.rows("messages")
+        self._moments.finish(builder)
         for key in {**self._sent, **self._received}:
-            sent = sorted(self._sent.get(key, ()))
-            received = sorted(self._received.get(key, ()))
-            for number in range(max(len(sent), len(received))):
-                out = sent[number] if number < len(sent) else (NO_TIME, self._somebody(key[0]), 0)
-                into = received[number] if number < len(received) else (NO_TIME, self._somebody(key[1]), 0, NO_TIME)
-                size = out[2] if out[0] != NO_TIME else into[2]
-                messages.add(out[0], out[0], into[3], into[0], out[1], into[1], size, key[2], NOBODY)
+            out, into = (_by_time(found.get(key)) for found in (self._sent, self._received))
+            rows = max(len(out), len(into))
+            lone = [(NO_TIME, self._somebody(node), 0, NO_TIME) for node in key[:2]]
+            out, into = (
+                np.concatenate([found, np.tile(np.array([one], np.int64), (rows - len(found), 1))])
+                for found, one in zip((out, into), lone, strict=True)
+            )
+            size = np.where(out[:, 0] != NO_TIME, out[:, 2], into[:, 2])
+            builder.add("messages", sent=out[:, 0], left=out[:, 0], posted=into[:, 3], received=into[:, 0],
+                        sender=out[:, 1], receiver=into[:, 1], size=size, tag=key[2], communicator=NOBODY)  # fmt: skip
         return builder.finish()
 
     def _somebody(self, node: int) -> int:
@@ -100,6 +102,13 @@ class _Records:
             number for number, group in enumerate(self._builder.definitions.groups) if group.name == f"node {node}"
         ]
         return next((n for n, location in enumerate(known) if location.group in groups), NOBODY)
+
+
+def _by_time(found: array[int] | None) -> Array:
+    """Return time, location, size and time of posting of each send or receive, of shape (n, 4), in order of time."""
+    rows = np.array(found if found is not None else (), np.int64).reshape(-1, 4)
+    ordered: Array = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
+    return ordered
 
 
 def _read(reading: Reading) -> Trace:
