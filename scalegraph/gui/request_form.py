@@ -79,6 +79,7 @@ class RequestForm:
     trace: bool = False
     trace_what: tuple[str, ...] = USUAL_TRACE
     trace_processors: str = ""
+    trace_sizes: str = "all"
     trace_begin: str = ""
     trace_end: str = ""
     trace_region: str = ""
@@ -174,6 +175,7 @@ def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     made = {
         "what": form.trace_what,
         "processors": reader.take("trace.processors", text.processors, counts) if counts else (),
+        "sizes": form.trace_sizes,
         "begin": form.trace_begin,
         "end": form.trace_end,
         "region": form.trace_region.strip(),
@@ -299,6 +301,7 @@ def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
         "trace": True,
         "trace_what": trace.what,
         "trace_processors": text.processors_text(trace.processors),
+        "trace_sizes": trace.sizes,
         "trace_begin": trace.begin,
         "trace_end": trace.end,
         "trace_region": trace.region,

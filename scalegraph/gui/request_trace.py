@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QWidget
 from scalegraph.gui.request_form import RequestForm
 from scalegraph.gui.request_model import RequestModel
 from scalegraph.gui.request_sections import Section
+from scalegraph.gui.request_widgets import Choice
 from scalegraph.gui.widgets import label
 from scalegraph.request.model import TRACE_KINDS
 
@@ -33,6 +34,11 @@ class TraceSection(Section):
         self.add("Contents", grid, ("trace", "trace.what"), "What is written down")
         self.processors = self.entry("trace_processors", "those of the request")
         self.add("Processors", self.processors, ("trace.processors",), "Counts whose runs are traced")
+        self.sizes = Choice()
+        self.sizes.setAccessibleName("Traced sizes")
+        self.sizes.offer([("all", "all that are run"), ("base", "that of the parameters")])
+        self.sizes.chosen.connect(lambda value: self.model.edit("choice of the traced sizes", trace_sizes=value))
+        self.add("Sizes", self.sizes, ("trace.sizes",), "Which problem sizes are traced, where several are run")
         self.begin = self.entry("trace_begin", "beginning")
         self.end = self.entry("trace_end", "end of the run")
         self.begin.setAccessibleName("Trace from")
@@ -70,6 +76,7 @@ class TraceSection(Section):
         for kind, check in self.kinds.items():
             check.setChecked(kind in form.trace_what)
         self.processors.show_text(form.trace_processors)
+        self.sizes.show_value(form.trace_sizes)
         self.begin.show_text(form.trace_begin)
         self.end.show_text(form.trace_end)
         self.region.show_text(form.trace_region)

@@ -44,6 +44,7 @@
     [trace]                                      # each run writes what happened when beside the study; docs/TRACES.md
     what = ["regions", "waits", "locks"]         # regions waits locks tasks chunks shares counters; all but chunks
     processors = [4, 16]                         # counts whose runs are traced; all of the request if not given
+    sizes = "base"                               # only the size of [parameters]; all sizes if not given
     begin = "2 ms"; end = "2e6 cycles"           # of the run, in simulated time; the whole run if not given
     region = "solve"                             # only what happens inside: NAME, FILE:LINE or #ID
     interval = "10 us"                           # shares and counters are added up over so long; chosen if not given
@@ -320,6 +321,9 @@ class TraceChoice(Strict):
     what: tuple[TraceKind, ...] = Field(default=USUAL_TRACE, max_length=32, description="what is collected")
     processors: tuple[Processors, ...] = Field(
         default=(), max_length=1024, description="counts whose runs are traced; those of the request if empty"
+    )
+    sizes: Literal["all", "base"] = Field(
+        default="all", description="all: every size that is run; base: that of the parameters only"
     )
     begin: Annotated[str, Field(max_length=40)] = Field(
         default="", description="simulated time at which it begins, as in 20 ms or 2e6 cycles"

@@ -80,7 +80,7 @@ def plan(
         limit_s=(at_most - len(points) + len(left)) * found.request.limits.time_s / max(1, workers),
         runs_at_most=at_most,
         done=len(points) - len(left),
-        notes=(*_notes(found, searches), *traces.notes(found.request, left, records, found.machine)),
+        notes=(*_notes(found, searches), *traces.notes(found, left, records)),
     )
 
 
@@ -156,7 +156,7 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
         if bound.kind == "memory":
             yield from _memory_notes(found, bound)
     request = found.request
-    if searches and request.trace is not None:
+    if searches and request.trace is not None and request.trace.sizes == "all":
         yield "the sizes that the searches find are run once more for their traces"
     if searches and request.what_if:
         yield "what-if runs of the sizes that the searches find are added at the end"

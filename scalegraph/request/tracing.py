@@ -96,12 +96,14 @@ def _cycles(text: str, machine: Machine) -> int | None:
     return amounts.cycles(text, machine.clock_hz) if text else None
 
 
-def wanted(request: Request, point: RunPoint) -> bool:
-    """Whether *request* asks for a trace of *point*: an actual run, once, on one of the counts asked for."""
-    choice = request.trace
+def wanted(found: Resolved, point: RunPoint) -> bool:
+    """Whether the request asks for a trace of *point*: an actual run, once, of a size and on a count asked for."""
+    choice = found.request.trace
     if choice is None or point.variant or point.repetition:
         return False
-    return point.processors in (choice.processors or request.every_count())
+    if choice.sizes == "base" and point.parameters not in found.sweep:
+        return False
+    return point.processors in (choice.processors or found.request.every_count())
 
 
 def asked(choice: TraceChoice, machine: Machine) -> str:
@@ -122,7 +124,7 @@ class Tracing:
 
     def lacks(self, record: RunRecord) -> bool:
         """Whether the trace of *record*, a run that is known, is asked for and not there as it was asked for."""
-        if self.directory is None or not wanted(self._request, record.point):
+        if self.directory is None or not wanted(self._found, record.point):
             return False
         path = path_of(record, self._place)
         return path is None or record.trace is None or record.trace.asked != self._asked or not _there(path)
@@ -132,7 +134,7 @@ class Tracing:
     ) -> TraceOrder | None:
         """Return what the run of *point* shall write, None for nothing; runs that are *known* say how long it takes."""
         choice = self._request.trace
-        if choice is None or self.directory is None or not wanted(self._request, point):
+        if choice is None or self.directory is None or not wanted(self._found, point):
             return None
         return TraceOrder(
             directory=self.directory,
@@ -181,15 +183,15 @@ def _interval(found: Resolved, point: RunPoint, known: Iterable[RunRecord]) -> i
     return max(_SHORTEST, int(found.family.work_of(point.parameters)) // point.processors // STRETCHES)
 
 
-def notes(request: Request, points: Iterable[RunPoint], known: Iterable[RunRecord], machine: Machine) -> Iterable[str]:
+def notes(found: Resolved, points: Iterable[RunPoint], known: Iterable[RunRecord]) -> Iterable[str]:
     """Yield a sentence about the traces that the runs of *points* will write, with their size where it is known."""
-    choice = request.trace
+    choice = found.request.trace
     if choice is None:
         return
-    counts = [point.processors for point in points if wanted(request, point)]
+    counts = [point.processors for point in points if wanted(found, point)]
     if not counts:
         return
-    text = asked(choice, machine)
+    text = asked(choice, found.machine)
     there = [(r.trace, r.point.processors) for r in known if r.trace is not None and r.trace.asked == text]
     sizes = [trace.bytes / count for trace, count in there]
     runs = f"{len(counts)} run{'s write traces' if len(counts) > 1 else ' writes a trace'}"

@@ -75,7 +75,11 @@ def test_a_request_with_a_trace_is_saved_and_loaded_again(
 
 
 def test_the_form_of_a_request_reads_back_as_it() -> None:
-    for trace in (None, {}, {"begin": 0.5, "limit": "100 MB", "processors": [2, 4], "interval": "10 us"}):
+    for trace in (
+        None,
+        {},
+        {"begin": 0.5, "limit": "100 MB", "processors": [2, 4], "interval": "10 us", "sizes": "base"},
+    ):
         request = Request.model_validate({"program": {"name": "billiard"}, "trace": trace})
         form = of_request(request)
         assert form.trace_what == USUAL_TRACE

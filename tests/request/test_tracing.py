@@ -153,6 +153,19 @@ def test_the_size_that_a_search_finds_is_traced_not_its_tries(link: Any, request
     assert len(target.points) == outcome["runs"] + 1
 
 
+def test_only_the_size_of_the_parameters_is_traced_where_that_is_asked(
+    link: Any, request_of: Requests, tmp_path: Path
+) -> None:
+    target = link()
+    bounds = [{"kind": "problem_size"}, {"kind": "growth"}, EFFICIENCY]
+    trace = {"sizes": "base", "processors": [8]}
+    request = request_of(scaling={"grow": {"n": "N"}}, bound=bounds, processors=[2, 8], trace=trace)
+    with Session(link=target).submit(request, tmp_path / "a.sgstudy") as study:
+        (traced,) = [record.point for record in study.runs() if record.trace]
+    assert (traced.processors, traced.parameters) == (8, {"n": 1000})
+    assert len(target.orders) == 1
+
+
 def test_a_run_that_fails_for_its_trace_leaves_the_good_one(link: Any, request_of: Requests, tmp_path: Path) -> None:
     path = tmp_path / "a.sgstudy"
     Session(link=link()).submit(request_of(), path).close()
