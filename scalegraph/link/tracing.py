@@ -50,7 +50,7 @@ class TraceOrder:
 
     def config(self, raw: Path) -> dict[str, str]:
         """Return the runtime's configuration for a raw trace at *raw*."""
-        values = {"trace.file": str(raw), "trace.what": ",".join(self.what), "trace.limit": str(self.limit)}
+        values = {"trace.file": str(raw.absolute()), "trace.what": ",".join(self.what), "trace.limit": str(self.limit)}
         if self.begin:
             values["trace.begin"] = str(self.begin)
         if self.end is not None:

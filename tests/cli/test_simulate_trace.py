@@ -103,6 +103,15 @@ def test_a_request_is_traced_and_shown_in_the_plan(call: Any, place: Path) -> No
     assert call("trace", "check", traces[4])[0] == 0
 
 
+@pytest.mark.compiler
+def test_runs_that_work_elsewhere_leave_their_traces_beside_the_study(call: Any, place: Path) -> None:
+    (place / "work").mkdir()
+    code, _, err = call("simulate", "p.c", "-p", "2", "--cwd", "work", "--trace", "-o", "s/a.sgstudy", "--no-reference")
+    assert (code, "warning" in err) == (0, False), err
+    assert len(list((place / "s" / "a.traces").iterdir())) == 1
+    assert list((place / "work").iterdir()) == []
+
+
 WRONG = {
     ("--trace",): "--trace: a place for the traces was expected: -o STUDY puts them beside the study",
     ("--trace=wait", "--trace-output", "t"): "--trace: input should be 'regions', 'waits'",
