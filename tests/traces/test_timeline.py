@@ -51,7 +51,7 @@ def compare(line: Timeline, begin: int, end: int, width: int) -> None:
                 assert np.all(found_totals.values[:-1] <= totals[:-1] + close)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(trace=traces(), data=st.data())
 def test_bins_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> None:
     line = Timeline.open(trace)
@@ -70,7 +70,7 @@ def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("shallow")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trace=traces(), data=st.data())
 def test_tiles_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> None:
     line = Timeline.open(trace)

@@ -131,7 +131,8 @@ def raw(stream: Stream, layer: Layer, window: Window, some: Rows) -> Raw:
     if stream.ticks is not None:
         density = stream.ticks[rows] / np.maximum(ends - stream.begin[rows], 1)
         ticks = ticks * density[piece]
-    place = where[which, 0][piece] * window.count + bins - window.first
+    base = where[which, 0] * window.count - window.first
+    place = base[piece] + bins
     return Raw(place, code[piece], ticks * window.scales(bins))
 
 
@@ -142,6 +143,16 @@ def dense(pieces: Raw, places: int, codes: int) -> Array:
 
 def ranked(pieces: Raw, places: int, codes: int, most: int) -> tuple[Array, Array, Array]:
     """Return the *most* codes with the largest shares in each of *places*, these shares, and what is covered in all."""
-    covered = np.bincount(pieces.place, pieces.share, places).astype(np.float32)
-    place, code, share = added(pieces.place, pieces.code, pieces.share, codes)
-    return (*largest(place, code, share, places, most), covered)
+    place, code, share = pieces.place, pieces.code, pieces.share
+    covered = np.bincount(place, share, places).astype(np.float32)
+    # where few segments lie most bins have but one piece: nothing to add up and to put in order
+    new = place[1:] != place[:-1]
+    lone = np.ones(len(place), bool)
+    lone[1:] &= new
+    lone[:-1] &= new
+    rest = np.flatnonzero(~lone)
+    kept, shares = largest(*added(place[rest], code[rest], share[rest], codes), places, most)
+    alone = np.flatnonzero(lone)
+    kept[place[alone], 0] = code[alone]
+    shares[place[alone], 0] = share[alone]
+    return kept, shares, covered

@@ -18,19 +18,22 @@ def ranges(starts: Array, stops: Array) -> tuple[Array, Array]:
 def cut(begin: Array, end: Array, origin: int, level: int) -> tuple[Array, Array, Array]:
     """Cut intervals (ticks, begin < end) at the edges of bins of 2**level ticks from *origin*.
 
-    Returns of each piece the interval it is of (or `None`-like slice of all, as numbers), its bin, and its ticks (f8).
+    Returns of each piece the number of its interval, its bin, and its ticks (f8).
     """
     first = (begin - origin) >> level
     last = (end - 1 - origin) >> level
     spans = last - first + 1
     if not len(spans) or int(spans.max()) == 1:
         return np.arange(len(begin)), first, (end - begin).astype(np.float64)
+    stops = np.cumsum(spans)
+    starts = stops - spans
     whole = np.repeat(np.arange(len(begin)), spans)
-    at = np.arange(len(whole)) - np.repeat(np.cumsum(spans) - spans, spans)
-    bins = first[whole] + at
-    low = np.maximum(begin[whole], (bins << level) + origin)
-    high = np.minimum(end[whole], ((bins + 1) << level) + origin)
-    return whole, bins, (high - low).astype(np.float64)
+    bins = np.arange(len(whole)) + np.repeat(first - starts, spans)
+    # all of a bin, but for what is before the begin and after the end
+    ticks = np.full(len(whole), float(1 << level))
+    ticks[starts] -= begin - origin - (first << level)
+    ticks[stops - 1] -= ((last + 1) << level) - (end - origin)
+    return whole, bins, ticks
 
 
 def added(place: Array, code: Array, ticks: Array, codes: int) -> tuple[Array, Array, Array]:
