@@ -115,7 +115,7 @@ def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Arr
 
 
 def raw(stream: Stream, layer: Layer, window: Window, some: Rows) -> Raw:
-    """Return the pieces of the segments *some*, in the order of places."""
+    """Return the pieces of the segments *some*, in the order of these."""
     where = some.where
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
@@ -146,10 +146,7 @@ def ranked(pieces: Raw, places: int, codes: int, most: int) -> tuple[Array, Arra
     place, code, share = pieces.place, pieces.code, pieces.share
     covered = np.bincount(place, share, places).astype(np.float32)
     # where few segments lie most bins have but one piece: nothing to add up and to put in order
-    new = place[1:] != place[:-1]
-    lone = np.ones(len(place), bool)
-    lone[1:] &= new
-    lone[:-1] &= new
+    lone = np.bincount(place, minlength=places)[place] == 1
     rest = np.flatnonzero(~lone)
     kept, shares = largest(*added(place[rest], code[rest], share[rest], codes), places, most)
     alone = np.flatnonzero(lone)
