@@ -48,20 +48,18 @@ def tree(chosen: Window) -> Table:
 
 def accounts(chosen: Window) -> Table:
     """Return the ticks of each state and region, where the trace tells shares; a tick is one of its clock."""
-    from scalegraph.analyze.trace.occupation import state_sums
-
     trace = chosen.data.trace
     if not trace.count("shares"):
         return pd.DataFrame()
-    sums = state_sums(trace, chosen.begin, chosen.end, chosen.locations)
-    state, region = np.nonzero(sums.by_region)
+    sums = trace_sums.states(chosen.data, "shares").by_region(chosen.begin, chosen.end, chosen.locations)
+    state, region = np.nonzero(sums)
     regions = trace.definitions.regions
     table = pd.DataFrame(
         {
             "region": np.where(region < len(regions), region, -1),
             "name": [regions[n].name if n < len(regions) else "none" for n in region.tolist()],
             "state": [trace.definitions.states[n].key or trace.definitions.states[n].name for n in state.tolist()],
-            "ticks": sums.by_region[state, region],
+            "ticks": sums[state, region],
         }
     )
     table = table.sort_values(["region", "ticks"], ascending=[True, False], kind="stable", ignore_index=True)

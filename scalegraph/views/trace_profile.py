@@ -106,10 +106,10 @@ def _bars(chosen: Window, table: pd.DataFrame, most: int) -> Plot:
     """Return a bar for each of the dearest regions, of what was done in it where the trace tells that."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
-    sums = trace_sums.activity_sums(chosen)
+    ticks = trace_sums.region_activity(chosen)
     series: list[tuple[str, str, tuple[float, ...]]] = []
-    if sums is not None and sums.source != "states":
-        seconds = sums.by_region[:, [int(row["region"]) for row in rows]] / data.trace.meta.ticks_per_second
+    if ticks is not None:
+        seconds = ticks[:, [int(row["region"]) for row in rows]] / data.trace.meta.ticks_per_second
         for name, title, heights in zip(ACTIVITIES, TITLES, seconds, strict=True):
             if heights.any():
                 series.append((title, "muted" if name == "other" else name, tuple(heights.tolist())))

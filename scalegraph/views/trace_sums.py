@@ -8,8 +8,10 @@ from typing import Final, TypeVar
 
 from scalegraph.analyze.trace import activity, profile
 from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.units import si
+from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_common import Window, usual_notes
 from scalegraph.views.trace_data import TraceData
@@ -52,13 +54,32 @@ def call_sums(chosen: Window) -> profile.CallSums:
     )
 
 
+def states(data: TraceData, kind: str) -> StateTable:
+    """Return the shares or states of the trace."""
+    return remembered(data, f"states {kind}", lambda: StateTable(data.trace, kind))
+
+
+def _sources(data: TraceData) -> activity.Sources:
+    return activity.Sources(lambda: calls(data), lambda kind: states(data, kind))
+
+
 def activity_sums(chosen: Window) -> activity.ActivitySums | None:
     """Return the activities of the chosen time and locations; None if the trace tells nothing of them."""
     data = chosen.data
     return remembered(
         data,
         _key("activity", chosen),
-        lambda: activity.activity_sums(data.trace, lambda: calls(data), chosen.begin, chosen.end, chosen.locations),
+        lambda: activity.activity_sums(data.trace, _sources(data), chosen.begin, chosen.end, chosen.locations),
+    )
+
+
+def region_activity(chosen: Window) -> Array | None:
+    """Return ticks by activity and region of the chosen time and locations; None if that is not told."""
+    data = chosen.data
+    return remembered(
+        data,
+        _key("regions", chosen),
+        lambda: activity.region_activity(data.trace, _sources(data), chosen.begin, chosen.end, chosen.locations),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable
-from scalegraph.analyze.trace.occupation import state_sums
+from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.profile import by_region, call_sums
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces import activities
@@ -22,18 +22,24 @@ OVERHEAD = (MEMORY_STALL, PRIMITIVE, COMMUNICATION)
 
 
 @dataclass(frozen=True)
+class Sources:
+    """What is made of a trace once, when it is asked for: its calls, and its shares or states."""
+
+    calls: Callable[[], CallTable]
+    states: Callable[[str], StateTable]
+
+
+@dataclass(frozen=True)
 class ActivitySums:
     """Ticks in [*begin*, *end*) by activity (`activities.ACTIVITIES`) and location, shape (6, locations).
 
-    *by_region* has shape (6, regions + 1), the last for no region. *source* is what they were taken from: ``shares``,
-    ``states`` or ``calls``.
+    *source* is what they were taken from: ``shares``, ``states`` or ``calls``.
     """
 
     begin: int
     end: int
     locations: Array
     ticks: Array
-    by_region: Array
     source: str
 
     @property
@@ -55,7 +61,7 @@ class ActivitySums:
 
 def activity_sums(
     trace: Trace,
-    calls: Callable[[], CallTable],
+    made: Sources,
     begin: int,
     end: int,
     locations: Sequence[int] | None = None,
@@ -64,27 +70,50 @@ def activity_sums(
     """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace tells nothing of it.
 
     It comes from shares or states of the trace; without either from the innermost region, where what is outside every
-    region is idle, and only then *calls* is asked for. As in the level of detail (`traces.lod`).
+    region is idle, and nothing is known of locations without calls. As in the level of detail (`traces.lod`).
     """
     source = next(iter(sources(trace)), None)
     if source is None:
         return None
-    size, regions = len(ACTIVITIES), trace.definitions.regions
+    size = len(ACTIVITIES)
+    chosen = np.arange(len(trace.definitions.locations)) if locations is None else np.array(sorted(set(locations)))
     if source == "calls":
-        sums = call_sums(calls(), trace, begin, end, locations, cancel)
-        exclusive = by_region(sums, len(regions))[0].astype(np.float64)
-        of = activities.of_regions(regions)
-        outside = (end - begin) - exclusive.sum(axis=0)
-        where = np.zeros((size, len(regions) + 1))
-        where[of, np.arange(len(regions))] = exclusive.sum(axis=1)
-        where[IDLE, -1] = outside.sum()
-        ticks = _gathered(exclusive, of, size)
-        ticks[IDLE] += outside
-        return ActivitySums(begin, end, sums.locations, ticks, where, source)
-    found = state_sums(trace, begin, end, locations, cancel, kind=source)
+        sums = call_sums(made.calls(), trace, begin, end, locations, cancel)
+        exclusive = by_region(sums, len(trace.definitions.regions))[0].astype(np.float64)
+        ticks = _gathered(exclusive, activities.of_regions(trace.definitions.regions), size)
+        ticks[IDLE] += np.where(made.calls().located[chosen], (end - begin) - exclusive.sum(axis=0), 0.0)
+        return ActivitySums(begin, end, chosen, ticks, source)
+    found = made.states(source).by_location(begin, end, locations, cancel)
     of = activities.of_states(trace.definitions.states, trace.meta)
-    return ActivitySums(begin, end, found.locations, _gathered(found.by_location, of, size),
-                        _gathered(found.by_region, of, size), source)  # fmt: skip
+    return ActivitySums(begin, end, chosen, _gathered(found, of, size), source)
+
+
+def region_activity(
+    trace: Trace,
+    made: Sources,
+    begin: int,
+    end: int,
+    locations: Sequence[int] | None = None,
+    cancel: CancelToken | None = None,
+) -> Array | None:
+    """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if it is not told.
+
+    States tell no region. Otherwise as `activity_sums`, whose totals these are.
+    """
+    source = next(iter(sources(trace)), None)
+    size, regions = len(ACTIVITIES), trace.definitions.regions
+    if source == "shares":
+        found = made.states(source).by_region(begin, end, locations, cancel)
+        return _gathered(found, activities.of_states(trace.definitions.states, trace.meta), size)
+    if source != "calls":
+        return None
+    sums = call_sums(made.calls(), trace, begin, end, locations, cancel)
+    exclusive = by_region(sums, len(regions))[0].sum(axis=1).astype(np.float64)
+    where = np.zeros((size, len(regions) + 1))
+    where[activities.of_regions(regions), np.arange(len(regions))] = exclusive
+    there = int(made.calls().located[sums.locations].sum())
+    where[IDLE, -1] = there * (end - begin) - exclusive.sum()
+    return where
 
 
 def _gathered(rows: Array, of: Array, size: int) -> Array:

@@ -88,7 +88,7 @@ class CallTable:
     """The calls of a trace. Made by one pass over the events; what is open where a part begins is kept.
 
     So an interval needs only the parts that touch it. *lone* counts leaves whose enter the trace lacks; they are in no
-    call. *endless* counts calls that are never left; they end with the run.
+    call. *endless* counts calls that are never left; they end with the run. *located* says which locations have calls.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class CallTable:
         self._open: list[_Open] = [{name: np.empty(0, np.int64) for name in ("time", "location", "path")}]
         self._kept: dict[int, Calls] = {}
         self.lone = 0
+        self.located = np.zeros(len(trace.definitions.locations), bool)
         room = _KEPT
         parts = trace.parts["calls"]
         for index in range(len(parts)):
@@ -110,11 +111,13 @@ class CallTable:
             calls, still, lone = self._match(index)
             self._open.append(still)
             self.lone += lone
+            self.located[calls.location] = True
             if calls.bytes <= room:
                 self._kept[index] = calls
                 room -= calls.bytes
             progress((index + 1) / len(parts))
         self.endless = len(self._open[-1]["time"])
+        self.located[self._open[-1]["location"].astype(np.int64)] = True
         self.paths = self._book.paths()
 
     def calls(self, begin: int, end: int, cancel: CancelToken | None = None) -> Iterator[Calls]:

@@ -2,79 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.model import Trace
+from scalegraph.traces.model import Part, Trace
+
+_BLOCK: Final = 1 << 16  # rows whose sums are kept once they were made
+_CELLS: Final = 1 << 25  # of kept sums, in all
 
 
 @dataclass(frozen=True)
-class StateSums:
-    """Ticks by state in [*begin*, *end*): *by_location* (states, locations) and *by_region* (states, regions + 1).
+class _Rows:
+    """Stretches of known locations and states; *ticks* is what of the stretch the state has."""
 
-    The last region stands for none. Ticks of a stretch that the interval cuts count by the part of it that lies inside,
-    so they may be fractions; whole stretches are exact. *locations* are the numbers of the columns.
+    begin: Array
+    end: Array
+    location: Array
+    state: Array
+    ticks: Array
+    region: Array
+
+    def within(self, begin: int, end: int) -> Array:
+        """Return the ticks of each that lie in the interval: in proportion where it cuts the stretch."""
+        length = self.end - self.begin
+        inside = np.clip(np.minimum(self.end, end) - np.maximum(self.begin, begin), 0, None)
+        whole: Array = self.ticks.astype(np.float64)
+        cut = np.flatnonzero(inside < length)
+        part, span = inside[cut], length[cut]
+        whole[cut] = np.where(whole[cut] == span, part, whole[cut] * (part / span))  # one share of it all stays exact
+        return whole
+
+
+@dataclass
+class _Block:
+    """Rows of a part: their times, and what they add up to by state and location once that was asked for."""
+
+    first: int
+    last: int
+    kept: tuple[Array, Array] | None = None  # cells and their sums
+
+
+class StateTable:
+    """The shares of a trace, or its states: sums over any interval. What was summed up whole is kept.
+
+    Of states that overlap in a location each counts in full.
     """
 
-    begin: int
-    end: int
-    locations: Array
-    by_location: Array
-    by_region: Array
+    def __init__(self, trace: Trace, kind: str = "shares") -> None:
+        self._trace, self._kind = trace, kind
+        self._blocks: dict[tuple[int, int], _Block] = {}
+        self._room = _CELLS
 
-    @property
-    def covered(self) -> Array:
-        """Ticks of each location of which a state is known."""
-        covered: Array = self.by_location.sum(axis=0)
-        return covered
+    def by_location(
+        self, begin: int, end: int, locations: Sequence[int] | None = None, cancel: CancelToken | None = None
+    ) -> Array:
+        """Return ticks in [*begin*, *end*) by state and location (all: None), shape (states, locations).
 
+        Ticks of a stretch that the interval cuts count by the part of it that lies inside, so they may be fractions;
+        whole stretches are exact.
+        """
+        definitions = self._trace.definitions
+        shape = (len(definitions.states), len(definitions.locations))
+        total = np.zeros(shape[0] * shape[1])
+        for number, part, at in self._near(begin, end):
+            if cancel is not None:
+                cancel.check()
+            block = self._blocks.get((number, at))
+            if block is not None and (block.last <= begin or block.first >= end):
+                continue
+            if block is not None and begin <= block.first and block.last <= end and block.kept is not None:
+                cells, values = block.kept
+                total[cells] += values
+                continue
+            rows = self._rows(part, at)
+            cell = rows.state.astype(np.int64) * shape[1] + rows.location
+            sums = np.bincount(cell, rows.within(begin, end), len(total))
+            total += sums
+            self._keep(number, at, rows, sums, begin, end)
+        made: Array = total.reshape(shape)
+        return made if locations is None else made[:, sorted(set(locations))]
 
-def state_sums(
-    trace: Trace,
-    begin: int,
-    end: int,
-    locations: Sequence[int] | None = None,
-    cancel: CancelToken | None = None,
-    *,
-    kind: str = "shares",
-) -> StateSums:
-    """Return the ticks of the shares of *trace*, or of its states (*kind*).
+    def by_region(
+        self, begin: int, end: int, locations: Sequence[int] | None = None, cancel: CancelToken | None = None
+    ) -> Array:
+        """Return ticks in [*begin*, *end*) of *locations* by state and region, shape (states, regions + 1).
 
-    States tell no region: their ticks are in that for none. Of states that overlap in a location each counts in full.
-    """
-    count, regions = len(trace.definitions.locations), len(trace.definitions.regions)
-    chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
-    place = np.full(count, -1, np.int64)
-    place[chosen] = np.arange(len(chosen))
-    states = len(trace.definitions.states)
-    by_location, by_region = np.zeros((states, len(chosen))), np.zeros((states, regions + 1))
-    for part in trace.parts[kind]:
-        if part.first > end or part.last < begin:
-            continue
-        if cancel is not None:
-            cancel.check()
-        owner, state = part.column("location"), part.column("state")
-        first, last = part.column("begin"), part.column("end")
-        known = (owner >= 0) & (owner < count) & (state >= 0) & (state < states) & (first < end) & (last > begin)
-        rows = np.flatnonzero(known & (last > first))
-        rows = rows[place[owner[rows]] >= 0]
-        first, last = first[rows], last[rows]
-        inside = np.minimum(last, end) - np.maximum(first, begin)
-        if kind == "shares":
-            ticks = part.column("ticks")[rows]
-            region = part.column("region")[rows]
-            region = np.where((region >= 0) & (region < regions), region, regions)
-            length = last - first
-            inside = np.where(inside == length, ticks.astype(np.float64), ticks * (inside / length))
-            by_region += np.bincount(state[rows] * np.int64(regions + 1) + region, inside, by_region.size).reshape(
-                by_region.shape
-            )
-        cell = state[rows] * np.int64(len(chosen)) + place[owner[rows]]
-        by_location += np.bincount(cell, inside, by_location.size).reshape(by_location.shape)
-    if kind == "states":
-        by_region[:, regions] = by_location.sum(axis=1)
-    return StateSums(begin, end, chosen, by_location, by_region)
+        The last region stands for none. States tell no region: their ticks are there.
+        """
+        definitions = self._trace.definitions
+        regions = len(definitions.regions)
+        wanted = np.ones(len(definitions.locations), bool)
+        if locations is not None:
+            wanted = np.isin(np.arange(len(wanted)), list(locations))
+        total = np.zeros((len(definitions.states), regions + 1))
+        for _, part, at in self._near(begin, end):
+            if cancel is not None:
+                cancel.check()
+            rows = self._rows(part, at)
+            ticks = np.where(wanted[rows.location], rows.within(begin, end), 0.0)
+            region = np.where((rows.region >= 0) & (rows.region < regions), rows.region, regions)
+            cell = rows.state.astype(np.int64) * (regions + 1) + region
+            total += np.bincount(cell, ticks, total.size).reshape(total.shape)
+        return total
+
+    def _near(self, begin: int, end: int) -> Iterator[tuple[int, Part, int]]:
+        """Yield the parts that touch the interval with the first row of each of their blocks."""
+        for number, part in enumerate(self._trace.parts[self._kind]):
+            if part.first <= end and part.last >= begin:
+                for at in range(0, part.rows, _BLOCK):
+                    yield number, part, at
+
+    def _rows(self, part: Part, at: int) -> _Rows:
+        """Return the rows of a block that have a length, a location and a state that is there."""
+        piece = slice(at, at + _BLOCK)
+        definitions = self._trace.definitions
+        owner, state = part.column("location")[piece], part.column("state")[piece]
+        first, last = part.column("begin")[piece], part.column("end")[piece]
+        shared = self._kind == "shares"
+        ticks = part.column("ticks")[piece] if shared else last - first
+        region = part.column("region")[piece] if shared else np.full(len(owner), -1, np.int32)
+        good = (owner >= 0) & (owner < len(definitions.locations)) & (state >= 0) & (state < len(definitions.states))
+        good &= last > first
+        if good.all():
+            return _Rows(first, last, owner, state, ticks, region)
+        return _Rows(first[good], last[good], owner[good], state[good], ticks[good], region[good])
+
+    def _keep(self, number: int, at: int, rows: _Rows, sums: Array, begin: int, end: int) -> None:
+        """Remember the times of a block, and its sums if it lies inside the interval and there is room."""
+        first, last = (int(rows.begin.min()), int(rows.end.max())) if len(rows.begin) else (0, 0)
+        block = self._blocks.setdefault((number, at), _Block(first, last))
+        if begin <= first and last <= end:
+            cells = np.flatnonzero(sums)
+            if len(cells) <= self._room:
+                self._room -= len(cells)
+                block.kept = cells, sums[cells]

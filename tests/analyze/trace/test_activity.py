@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.trace import activity
-from scalegraph.analyze.trace.activity import ActivitySums
+from scalegraph.analyze.trace.activity import ActivitySums, Sources
 from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.traces.activities import ACTIVITIES
 from scalegraph.traces.kinds import What
 from scalegraph.traces.lod import Timeline
@@ -19,8 +20,18 @@ from tests.traces.made import build, traces
 NAMED = dict(zip(ACTIVITIES, range(len(ACTIVITIES)), strict=True))
 
 
+def sources_of(trace: Trace) -> Sources:
+    return Sources(lambda: CallTable(trace), lambda kind: StateTable(trace, kind))
+
+
+def regions_of(trace: Trace, begin: int, end: int) -> np.ndarray:
+    made = activity.region_activity(trace, sources_of(trace), begin, end)
+    assert made is not None
+    return made
+
+
 def sums_of(trace: Trace, begin: int, end: int, locations: list[int] | None = None) -> ActivitySums:
-    made = activity.activity_sums(trace, lambda: CallTable(trace), begin, end, locations)
+    made = activity.activity_sums(trace, sources_of(trace), begin, end, locations)
     assert made is not None
     return made
 
@@ -44,7 +55,7 @@ def test_shares_give_utilisation_by_activity_location_and_region() -> None:
     sums = sums_of(trace, 0, 100)
     assert sums.source == "shares"
     assert sums.ticks[[NAMED["busy"], NAMED["memory_stall"], NAMED["idle"]]].tolist() == [[60, 30], [20, 0], [20, 70]]
-    assert sums.by_region[NAMED["idle"]].tolist() == [0, 90, 0]
+    assert regions_of(trace, 0, 100)[NAMED["idle"]].tolist() == [0, 90, 0]
     table = activity.utilisation(sums, 100).set_index("activity")
     assert table.loc["busy"].tolist() == [0.9, 0.45, 0.9]
     assert table["share"].sum() == pytest.approx(1)
@@ -73,7 +84,7 @@ def test_without_states_the_innermost_region_says_what_was_done() -> None:
     sums = sums_of(trace, 0, 100)
     assert sums.source == "calls"
     assert (sums.totals[NAMED["busy"]], sums.totals[NAMED["idle"]]) == (60, 40)  # 20 outside of every region
-    assert sums.by_region[NAMED["idle"]].tolist() == [0, 20, 20]
+    assert regions_of(trace, 0, 100)[NAMED["idle"]].tolist() == [0, 20, 20]
 
 
 def test_gap_between_states_is_not_known_rather_than_idle() -> None:
@@ -83,9 +94,9 @@ def test_gap_between_states_is_not_known_rather_than_idle() -> None:
 
 
 def test_trace_that_tells_nothing_has_no_activity() -> None:
-    assert (
-        activity.activity_sums(build({"marks": [(1, 0, 0, 0)]}), lambda: pytest.fail("asked for calls"), 0, 1) is None
-    )
+    nothing = build({"marks": [(1, 0, 0, 0)]})
+    assert activity.activity_sums(nothing, sources_of(nothing), 0, 1) is None
+    assert activity.region_activity(nothing, sources_of(nothing), 0, 1) is None
 
 
 @settings(max_examples=40, deadline=None)
@@ -95,12 +106,14 @@ def test_activities_add_up_over_meeting_intervals_and_to_what_the_timeline_shows
 ) -> None:
     begin, end = trace.meta.begin, trace.meta.end
     middle = data.draw(st.integers(begin, end))
-    whole = activity.activity_sums(trace, lambda: CallTable(trace), begin, end)
+    whole = activity.activity_sums(trace, sources_of(trace), begin, end)
     if whole is None or not begin < middle < end:
         return
     first, second = sums_of(trace, begin, middle), sums_of(trace, middle, end)
     np.testing.assert_allclose(first.ticks + second.ticks, whole.ticks, rtol=1e-12)
-    np.testing.assert_allclose(whole.by_region.sum(axis=1), whole.totals, rtol=1e-12)
+    by_region = activity.region_activity(trace, sources_of(trace), begin, end)
+    if by_region is not None:
+        np.testing.assert_allclose(by_region.sum(axis=1), whole.totals, rtol=1e-12)
     line = Timeline.open(trace)
     shown = line.totals("activity", begin, end, 64)
     integral = np.asarray(shown.values, np.float64) @ np.diff(shown.edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from scalegraph.analyze.trace import durations, phases, speed, tasks, work
 from scalegraph.analyze.trace.calls import CallTable
-from scalegraph.analyze.trace.occupation import state_sums
+from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.traces.kinds import TaskStep, What
 from scalegraph.traces.model import Definitions, Location, Metric, Region, State, Trace
 from tests.traces.made import build, definitions, traces
@@ -134,17 +135,30 @@ def test_tasks_run_from_where_they_are_switched_to() -> None:
 
 def test_states_and_shares_are_summed_over_any_interval() -> None:
     trace = build({"states": [(0, 10, 0, 0), (10, 90, 0, 1), (5, 80, 1, 0)]}, end=100)
-    sums = state_sums(trace, 8, 50, kind="states")
-    assert sums.by_location.tolist() == [[2, 42], [40, 0]]
-    assert sums.by_region[:, -1].tolist() == [44, 40]
-    shared = build({"shares": [(0, 100, 0, 0, 1, 75), (0, 100, 0, 1, 2, 25), (100, 104, 0, 1, 2, 4)]})
-    sums = state_sums(shared, 0, 104)
-    assert sums.by_location[:, 0].tolist() == [75, 29]
-    assert sums.by_region.tolist() == [[0, 75, 0, 0], [0, 0, 29, 0]]
-    half = state_sums(shared, 50, 102, [0])
-    assert half.by_location[:, 0].tolist() == [37.5, 14.5]
-    assert half.covered.tolist() == [52]
-    assert state_sums(build({"marks": [(1, 0, 0, 0)]}), 0, 1).covered.tolist() == [0, 0]
+    table = StateTable(trace, "states")
+    assert table.by_location(8, 50).tolist() == [[2, 42], [40, 0]]
+    assert table.by_region(8, 50)[:, -1].tolist() == [44, 40]
+    shared = StateTable(build({"shares": [(0, 100, 0, 0, 1, 75), (0, 100, 0, 1, 2, 25), (100, 104, 0, 1, 2, 4)]}))
+    for _ in range(2):  # the second time from what was kept
+        assert shared.by_location(0, 104)[:, 0].tolist() == [75, 29]
+    assert shared.by_region(0, 104).tolist() == [[0, 75, 0, 0], [0, 0, 29, 0]]
+    assert shared.by_location(50, 102, [0])[:, 0].tolist() == [37.5, 14.5]
+    assert shared.by_region(50, 102, [1]).sum() == 0
+    assert StateTable(build({"marks": [(1, 0, 0, 0)]})).by_location(0, 1).sum() == 0
+
+
+def test_sums_that_are_kept_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(7)
+    cuts = np.sort(generator.integers(0, 1000, 60))
+    rows = [(int(a), int(b), n % 3, n % 2) for n, (a, b) in enumerate(pairwise(cuts))]
+    trace = build({"states": rows}, definitions(3), begin=0, end=1000)
+    plain = StateTable(trace, "states")
+    monkeypatch.setattr("scalegraph.analyze.trace.occupation._BLOCK", 7)
+    kept = StateTable(trace, "states")
+    kept.by_location(0, 1000)
+    for begin in range(0, 1000, 130):
+        for end in range(begin, 1001, 170):
+            np.testing.assert_allclose(kept.by_location(begin, end), plain.by_location(begin, end))
 
 
 def test_durations_are_of_whole_calls_and_the_histogram_holds_each_once() -> None:
@@ -175,5 +189,4 @@ def test_phases_never_overlap_and_stay_inside(trace: Trace, data: st.DataObject)
 
 def test_state_without_a_name_is_left_out() -> None:
     trace = build({"states": [(0, 10, 0, 5)]}, Definitions(locations=[Location("a")], states=[State("busy")]))
-    sums = state_sums(trace, 0, 10, kind="states")
-    assert sums.covered.tolist() == [0]
+    assert StateTable(trace, "states").by_location(0, 10).sum() == 0
