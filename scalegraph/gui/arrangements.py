@@ -88,8 +88,8 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Timeline": Split(
         "beside",
         (
-            Split("below", (Tabs(("spacetime", "gantt"), 5), Tabs(("utilisation", "counters", "speed"), 2)), 5),
-            Split("below", (Tabs(("waits", "trace-profile", "messages")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("spacetime", "gantt"), 4), Tabs(("utilisation", "counters", "speed"), 3)), 5),
+            Split("below", (Tabs(("waits", "trace-profile", "messages")), Tabs(("trace-source",))), 3),
         ),
     ),
     "Critical path": Split(

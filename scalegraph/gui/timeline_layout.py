@@ -9,7 +9,7 @@ from scalegraph.views.figure import AreaTrack, LaneTrack, Timeline, Track
 
 LEAST_LANE: Final = 2  # pixels; with more lanes than that allows one scrolls
 MOST_LANE: Final = 200
-_USUAL_MOST: Final = 56  # pixels of a lane that nobody made taller
+_USUAL_MOST: Final = 96  # pixels of a lane that nobody made taller
 AREA: Final = 74  # pixels of height of values over time
 _TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together beside lanes
 TITLE: Final = 17  # pixels above a track that has a title

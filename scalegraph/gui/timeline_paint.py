@@ -25,22 +25,39 @@ _PATH_WIDTH: Final = 3.0
 
 
 @dataclass(frozen=True)
+class Strip:
+    """An image of columns of one width, from *begin* to *end* (s)."""
+
+    image: QImage
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
 class Picture:
     """A timeline ready to be drawn: an image for each track that is drawn as one. Made in any thread."""
 
     timeline: Timeline
     theme: str
-    images: dict[int, QImage]  # by the number of the track
+    images: dict[int, Strip]  # by the number of the track
+    arrows: dict[int, tuple[Any, Any]]  # by id: which of them are drawn, and their colours as numbers
 
 
 def prepare(timeline: Timeline, theme: str) -> Picture:
     """Return *timeline* with the colours of its bins worked out."""
-    images: dict[int, QImage] = {}
+    images: dict[int, Strip] = {}
+    arrows: dict[int, tuple[Any, Any]] = {}
     for number, track in enumerate(timeline.tracks):
         if isinstance(track, LaneTrack) and track.height and len(track.edges) > 1:
             rgb = timelines.mixed(track, cast("Theme", theme))
-            images[number] = _image(_even(rgb, np.asarray(track.edges, np.float64)))
-    return Picture(timeline, theme, images)
+            columns, begin, end = _even(rgb, np.asarray(track.edges, np.float64))
+            images[number] = Strip(_image(columns), begin, end)
+        for overlay in track.overlays if isinstance(track, LaneTrack) else ():
+            if isinstance(overlay, Arrows) and len(overlay.x0):
+                keep = np.flatnonzero(timelines.drawn(overlay, MOST_ARROWS))
+                colours = timelines.arrow_colours(overlay, cast("Theme", theme))[keep]
+                arrows[id(overlay)] = keep, colours.astype(np.int64) @ np.array([65536, 256, 1])
+    return Picture(timeline, theme, images, arrows)
 
 
 def _image(rgb: Any) -> QImage:
@@ -50,15 +67,22 @@ def _image(rgb: Any) -> QImage:
     return QImage(pixels.data, bins, lanes, 4 * bins, QImage.Format.Format_RGB32).copy()
 
 
-def _even(rgb: Any, edges: Any) -> Any:
-    """Return columns of equal width where the bins are not: each takes the bin that its middle lies in."""
+def _even(rgb: Any, edges: Any) -> tuple[Any, float, float]:
+    """Return columns of equal width with the first and last time (s) of what they show.
+
+    The first and the last bin may be cut off at what was asked for; they are as wide as the others. Where bins differ
+    in width, a column takes the bin that its middle lies in.
+    """
     widths = np.diff(edges)
-    mean = (edges[-1] - edges[0]) / len(widths)
-    if not mean > 0 or np.abs(widths - mean).max() <= _STEADY * mean:
-        return rgb
+    inner = widths[1:-1]
+    if len(inner) and np.ptp(inner) <= _STEADY * inner[0] and max(widths[0], widths[-1]) <= 1.01 * inner[0]:
+        return rgb, float(edges[1] - inner[0]), float(edges[-2] + inner[0])
+    if np.ptp(widths) <= _STEADY * widths[0] or not edges[-1] > edges[0]:
+        return rgb, float(edges[0]), float(edges[-1])
     columns = min(8000, 2 * len(widths))
     middles = edges[0] + (np.arange(columns) + 0.5) / columns * (edges[-1] - edges[0])
-    return rgb[:, np.clip(np.searchsorted(edges, middles, side="right") - 1, 0, len(widths) - 1)]
+    chosen = np.clip(np.searchsorted(edges, middles, side="right") - 1, 0, len(widths) - 1)
+    return rgb[:, chosen], float(edges[0]), float(edges[-1])
 
 
 class Painter:
@@ -83,6 +107,13 @@ class Painter:
             else:
                 self._areas(band, band.track)
 
+    def _faint(self, share: float) -> QColor:
+        """Return the colour of the grid thinned with that of the paper: drawing what is clear takes longer."""
+        one, other = tint("grid", self._theme), paper(self._theme)
+        pairs = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
+        red, green, blue = (round(a * share + b * (1 - share)) for a, b in pairs)
+        return QColor(red, green, blue)
+
     def _title(self, text: str, top: int) -> None:
         self._p.setPen(ink(self._theme, 0.75))
         room = QRectF(self._layout.left, top - TITLE, self._layout.width, TITLE)
@@ -91,15 +122,17 @@ class Painter:
     # lanes
 
     def _lanes(self, number: int, band: Band, track: LaneTrack) -> None:
-        image = self._picture.images.get(number)
+        strip = self._picture.images.get(number)
         layout, painter = self._layout, self._p
         lanes = layout.visible_lanes(band)
         top = band.top - layout.scroll
         painter.save()
         painter.setClipRect(QRectF(layout.left, 0, layout.width, layout.height))
-        painter.fillRect(QRectF(layout.left, top, layout.width, band.height), tint("grid", self._theme, 0.10))
-        if image is not None and len(lanes):
-            left, right = layout.x(float(track.edges[0])), layout.x(float(track.edges[-1]))
+        painter.fillRect(QRectF(layout.left, top, layout.width, band.height), self._faint(0.10))
+        if strip is not None and len(lanes):
+            image, left, right = strip.image, layout.x(strip.begin), layout.x(strip.end)
+            cut = (layout.x(float(track.edges[0])), layout.x(float(track.edges[-1])))
+            painter.setClipRect(QRectF(cut[0], 0, cut[1] - cut[0], layout.height), Qt.ClipOperation.IntersectClip)
             painter.drawImage(
                 QRectF(left, top + lanes.start * band.lane, right - left, len(lanes) * band.lane),
                 image,
@@ -109,6 +142,7 @@ class Painter:
                 painter.setPen(QPen(paper(self._theme), 1 if band.lane < 12 else 2))
                 ys = [top + lane * band.lane for lane in lanes]
                 painter.drawLines([QLineF(layout.left, y, layout.left + layout.width, y) for y in ys])
+            painter.setClipRect(QRectF(layout.left, 0, layout.width, layout.height))
         for overlay in track.overlays:
             self._overlay(overlay, band)
         painter.restore()
@@ -165,19 +199,17 @@ class Painter:
         return np.clip(xs, -20.0 * layout.width, 21.0 * layout.width)
 
     def _arrows(self, arrows: Arrows, band: Band) -> None:
-        keep = timelines.drawn(arrows, MOST_ARROWS)
-        if not keep.any():
+        keep, packed = self._picture.arrows.get(id(arrows), ((), ()))
+        if not len(keep):
             return
         x0, x1 = self._xs(arrows.x0[keep]), self._xs(arrows.x1[keep])
         y0, y1 = self._ys(arrows.lane0[keep], band), self._ys(arrows.lane1[keep], band)
-        colours = timelines.arrow_colours(arrows, cast("Theme", self._theme))[keep]
         painter = self._p
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(x0) <= _SMOOTH)
         if len(x0) <= _SMOOTH:  # what lies behind may have the colour of the arrow
             painter.setPen(QPen(paper(self._theme, 0.75), 3.6))
             halo = zip(x0.tolist(), y0.tolist(), x1.tolist(), y1.tolist(), strict=True)
             painter.drawLines([QLineF(*line) for line in halo])
-        packed = colours.astype(np.int64) @ np.array([65536, 256, 1])
         for one in np.unique(packed):
             chosen = np.flatnonzero(packed == one)
             pen = QPen(QColor.fromRgb(int(one)), 1.4 if len(x0) <= _SMOOTH else 1.0)
@@ -242,7 +274,7 @@ class Painter:
         low, high = area_limits(track)
         painter.save()
         painter.setClipRect(QRectF(layout.left, max(0.0, top), layout.width, band.height))
-        painter.fillRect(QRectF(layout.left, top, layout.width, band.height), tint("grid", self._theme, 0.07))
+        painter.fillRect(QRectF(layout.left, top, layout.width, band.height), self._faint(0.07))
         if len(track.edges) > 1 and high > low:
             if track.kind == "stack":
                 self._stack(track, top, band.height, low, high)
@@ -267,11 +299,11 @@ class Painter:
             area = track.series[number]
             told = QColor(area.colour) if area.colour else tint(area.role, self._theme)
             pixels = np.where(above <= rows[number], np.uint32(told.rgb()), pixels)
-        even = _even(pixels, np.asarray(track.edges, np.float64))
+        even, begin, end = _even(pixels, np.asarray(track.edges, np.float64))
         even = np.ascontiguousarray(even)
         form = QImage.Format.Format_ARGB32
         image = QImage(even.data, even.shape[1], height, 4 * even.shape[1], form)
-        left, right = self._layout.x(float(track.edges[0])), self._layout.x(float(track.edges[-1]))
+        left, right = self._layout.x(begin), self._layout.x(end)
         self._p.drawImage(QRectF(left, top, right - left, height), image)
 
     def _curve(self, track: AreaTrack, area: Area, top: float, height: int, low: float, high: float) -> None:

@@ -45,6 +45,7 @@ class TimelinePanel(QWidget):
         begin, end = timeline.limits or (timeline.begin, timeline.end)
         self.window_ = window or TimeWindow(end - begin, parent=self)
         self.marks = marks or TraceMarks(parent=self)
+        self._alone = marks is None  # else the line above all views of the trace says what the cursors measure
         if window is None:
             self.window_.show(timeline.begin, timeline.end)
         self._timeline = timeline
@@ -242,7 +243,7 @@ class TimelinePanel(QWidget):
     def _show_measured(self) -> None:
         said = self.marks.said()
         self.measured.setText(said)
-        self.measured.setVisible(bool(said))
+        self.measured.setVisible(bool(said) and self._alone)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: now it is known how much room there is."""

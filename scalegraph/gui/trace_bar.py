@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from scalegraph.base.units import si
 from scalegraph.gui.trace_handle import TraceHandle
@@ -25,9 +25,12 @@ class TraceBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._trace: TraceHandle | None = None
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 3)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 0, 8, 3)
+        column.setSpacing(2)
+        row = QHBoxLayout()
         row.setSpacing(4)
+        column.addLayout(row)
         self.back = self._tool("◀", "The time that was shown before (Alt+Left)")
         self.forward = self._tool("▶", "Forward again")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
@@ -45,6 +48,10 @@ class TraceBar(QWidget):
         self.entry.setClearButtonEnabled(True)
         self.entry.returnPressed.connect(self._add)
         self.part.currentIndexChanged.connect(lambda _index: self._explain())
+        self.measured = QLabel()
+        self.measured.setAccessibleName("Cursors")
+        self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.measured.hide()
         self._chips = QHBoxLayout()
         self._chips.setSpacing(4)
         for widget in (self.back, self.forward, self.whole, self.shown):
@@ -53,6 +60,7 @@ class TraceBar(QWidget):
         row.addLayout(self._chips)
         row.addWidget(self.part)
         row.addWidget(self.entry)
+        column.addWidget(self.measured)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._explain()
 
@@ -70,6 +78,7 @@ class TraceBar(QWidget):
             before.window.changed.disconnect(self._show_time)
             before.window.history_changed.disconnect(self._show_history)
             before.filter.changed.disconnect(self._show_filter)
+            before.marks.changed.disconnect(self._show_measured)
             for tool in (self.back, self.forward, self.whole):
                 tool.clicked.disconnect()
         self.setVisible(trace is not None)
@@ -82,6 +91,8 @@ class TraceBar(QWidget):
         window.changed.connect(self._show_time)
         window.history_changed.connect(self._show_history)
         trace.filter.changed.connect(self._show_filter)
+        trace.marks.changed.connect(self._show_measured)
+        self._show_measured()
         self._show_time()
         self._show_history()
         self._show_filter()
@@ -111,6 +122,11 @@ class TraceBar(QWidget):
         self.shown.setText(text)
         self.whole.setEnabled(not self._trace.window.whole)
         self._show_history()
+
+    def _show_measured(self) -> None:
+        said = self._trace.marks.said() if self._trace is not None else ""
+        self.measured.setText(said)
+        self.measured.setVisible(bool(said))
 
     def _show_history(self) -> None:
         if self._trace is not None:

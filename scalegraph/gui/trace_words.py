@@ -86,9 +86,6 @@ def trace_sentence(data: TraceData) -> str:
 
     reader = readers().get(meta.format)
     sentence += f", read as {reader.title}." if reader is not None else "."
-    left_out = sum(note.count for note in meta.notes)
-    if left_out:
-        sentence += f" {count(left_out)} times something is held otherwise or not at all."
     if meta.damage:
         sentence += " The file is damaged: this is what could be read."
     return sentence

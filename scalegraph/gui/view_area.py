@@ -39,6 +39,7 @@ from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_bar import TraceBar
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.view_bar import ViewBar
@@ -475,5 +476,11 @@ class ViewArea(QWidget):
             self.apply_arrangement(names[number])
         elif event.key() == Qt.Key.Key_Escape and self._maximised is not None:
             self._restore_all()
-        else:
+        elif not self._move_in_time(event):
             super().keyPressEvent(event)
+
+    def _move_in_time(self, event: QKeyEvent) -> bool:
+        """Let the first timeline in sight have a key that no other widget wanted; return whether it means anything."""
+        shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
+        panels = [panel for dock in shown for panel in dock.picture.panels if isinstance(panel, TimelinePanel)]
+        return bool(panels) and panels[0].act(event.key(), event.modifiers())

@@ -304,9 +304,9 @@ class ViewDock(QDockWidget):
         """Draw for the time that is visible now: the view one is at at once, the others when it rests."""
         self._stale = True
         focus = QApplication.focusWidget()
-        if self.isVisible() and (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
+        if self._in_sight() and (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
             self.refresh()
-        elif self.isVisible():
+        elif self._in_sight():
             self._later.start()
 
     def _follow_trace(self) -> None:
@@ -339,7 +339,7 @@ class ViewDock(QDockWidget):
 
     def _mark_stale(self) -> None:
         self._stale = True
-        if self.isVisible():
+        if self._in_sight():
             self.refresh()
 
     def _seen(self, visible: bool) -> None:
@@ -350,8 +350,12 @@ class ViewDock(QDockWidget):
             self._appears.start()
 
     def _appear(self) -> None:
-        if self._stale and self.isVisible():
+        if self._stale and self._in_sight():
             self.refresh()
+
+    def _in_sight(self) -> bool:
+        """Whether it is on the screen; of a trace, whose views are drawn at every move, also not behind a tab."""
+        return self.isVisible() and (self._trace is None or not self.visibleRegion().isEmpty())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop building; the area forgets a view that was closed."""

@@ -44,8 +44,8 @@ def settled(window: MainWindow, qtbot: Any) -> None:
     area = window.study.area
 
     def still() -> bool:
-        busy = window.jobs.running or any(dock.stale and dock.isVisible() for dock in (area.docks if area else ()))
-        return not busy
+        docks = [dock for dock in (area.docks if area else ()) if not dock.visibleRegion().isEmpty()]
+        return not window.jobs.running and not any(dock.stale for dock in docks)
 
     qtbot.waitUntil(still)
 
@@ -126,8 +126,11 @@ def test_wheel_and_keys_zoom_and_move_and_f_shows_all(window: MainWindow, shown:
     settled(window, qtbot)
     drawn = panel.timeline
     assert (drawn.begin, drawn.end) == pytest.approx(shown.window.shown, abs=2e-6)
-    panel.setFocus()
     before = shown.window.shown
+    qtbot.keyClick(window.study.area, Qt.Key.Key_W)  # keys work wherever the focus is among the views
+    assert shown.window.width < before[1] - before[0]
+    shown.window.show(*before)
+    panel.setFocus()
     qtbot.keyClick(panel, Qt.Key.Key_D)
     assert shown.window.shown[0] > before[0]
     qtbot.keyClick(panel, Qt.Key.Key_A)
@@ -195,8 +198,6 @@ def test_a_click_on_a_lane_selects_location_and_region_and_shows_its_line(
 def test_a_click_on_a_wait_goes_there_and_arrives_at_the_line(
     window: MainWindow, shown: TraceHandle, qtbot: Any
 ) -> None:
-    if "waits" not in window.session.views("trace"):
-        pytest.skip("the list of waits is not there yet")
     window.study.show_view("waits")
     settled(window, qtbot)
     tables = [panel for panel in dock_of(window, "waits").picture.panels if isinstance(panel, TablePanel)]
@@ -242,13 +243,15 @@ def test_two_cursors_measure(window: MainWindow, shown: TraceHandle, qtbot: Any)
     panel.menu_at(0.0005).actions()
     panel.marks.place(0.0005, "A")
     panel.marks.place(0.0015, "B")
-    assert panel.measured.text().endswith("1.000 ms = 1\u202f000 ticks")
+    assert window.study.area is not None
+    measured = window.study.area.trace_bar.measured
+    assert measured.text().endswith("1.000 ms = 1\u202f000 ticks")
     start = QPointF(panel.canvas.places.x(0.0015), 40)
     drag(panel, start, QPointF(panel.canvas.places.x(0.002), 40))
     assert shown.marks.cursors["B"] == pytest.approx(0.002, abs=1e-5)
     panel.setFocus()
     qtbot.keyClick(panel, Qt.Key.Key_C, SHIFT)
-    assert panel.measured.isHidden()
+    assert measured.isHidden()
 
 
 def test_a_trace_view_is_exported(
