@@ -2,8 +2,8 @@
 
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
 or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
-``--measured`` those of measurement sets, whose numbers follow a law with a little noise. Nothing of the window is made
-up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces,
+which are exports. Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -25,6 +26,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.request import Session
+from scalegraph.request.model import TraceChoice
+from scalegraph.views import render
+from scalegraph.views.figure import Timeline
 
 IMAGES = Path(__file__).parent / "images"
 WINDOW = (1280, 800)
@@ -58,6 +63,10 @@ def main(arguments: list[str]) -> int:
         if not arguments:
             demonstration(directory)
         IMAGES.mkdir(parents=True, exist_ok=True)
+        if only in ("", "--traces"):
+            of_traces(directory)
+        if only == "--traces":
+            return 0
         app.make_application()
         window = app.make_window(settings_file=directory / "window.ini")
         window.resize(*WINDOW)
@@ -85,6 +94,26 @@ def main(arguments: list[str]) -> int:
         window.close()
         wait(lambda: not window.isVisible())
     return 0
+
+
+def of_traces(directory: Path) -> None:
+    """Simulate Gauss elimination with traces and write spacetime diagrams of it."""
+    session, study = Session(), directory / "ge2.sgstudy"
+    kept = session.simulate(["ge2"], processors=(4, 16), trace=TraceChoice(), study_path=study)
+    found = [run.path for run in session.traces(kept)]
+    kept.close()
+    four, sixteen = (session.open_trace(path) for path in found)
+    with four.trace, sixteen.trace:
+        for name, view, data, options in (
+            ("spacetime", "spacetime", sixteen, {"end": 0.02}),
+            ("trace-compare", "trace-compare", replace(four, others=(sixteen,)), {"align": "relative"}),
+            ("trace-critical-path", "critical-path", sixteen, {"end": 0.02, "show": "regions"}),
+        ):
+            figure = replace(session.trace_view(data, view, **options), notes=())
+            panels = tuple(panel for panel in figure.panels if isinstance(panel, Timeline))
+            picture = render.content(replace(figure, panels=panels), "png", theme="light", dpi=120)
+            colours = Image.open(io.BytesIO(picture)).convert("P", palette=Image.Palette.ADAPTIVE, colors=COLOURS)
+            colours.save(IMAGES / f"{name}.png", optimize=True)
 
 
 def demonstration(directory: Path) -> None:

@@ -172,7 +172,8 @@ def _axis(align: str, region: object) -> Axis:
 def _words(window: Window) -> str:
     data = window.data
     count = data.facts.get("processors") or len(data.trace.definitions.locations)
-    text = f"N = {count}, {si(data.length, 's')}"
+    told = f"N = {count}"
+    text = si(data.length, "s") if told in data.name else f"{told}, {si(data.length, 's')}"
     speed = _unit_speed(data)
     return text if speed is None else f"{text}, unit speed {_speed(data, speed)}"
 

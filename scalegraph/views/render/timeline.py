@@ -150,17 +150,27 @@ def _path(brush: Brush, axes: Axes, path: PathLine) -> None:
         return
     y = path.lane.astype(np.float64) + 0.5
     roles = path.roles or (path.role,) * len(y)
-    shades = [colour(role, brush.theme) for role in roles]
+    shades = np.array([colour(role, brush.theme) for role in roles])
     bars = np.stack([np.stack([path.x0, y], 1), np.stack([path.x1, y], 1)], 1)
-    rim: dict[str, Any] = {"colors": brush.paper, "linewidths": 3.4, "zorder": 4.0}
-    inner: dict[str, Any] = {"colors": [s for s, k in zip(shades, known, strict=True) if k], "linewidths": 2.0}
-    axes.add_collection(LineCollection(list(bars[known]), **rim), autolim=False)
+    low, high = axes.get_xlim()
+    # a rim around what is narrower than itself would hide all else
+    wide = known & (path.x1 - path.x0 > (high - low) / 150)
+    rim = LineCollection(list(bars[wide]), colors=brush.paper, linewidths=3.4, zorder=4.0)
+    axes.add_collection(rim, autolim=False)
     if path.connectors and len(y) > 1:
         joined = known[:-1] & known[1:]
         links = np.stack([np.stack([path.x1[:-1], y[:-1]], 1), np.stack([path.x0[1:], y[1:]], 1)], 1)[joined]
+        seen = (links[:, 1, 0] >= low) & (links[:, 0, 0] <= high)
+        clear = seen & (wide[:-1] | wide[1:])[joined]
+        # many between narrow pieces are drawn fine and faint, so that the bars below them can be seen
+        calm = min(1.0, 150 / max(int((seen & ~clear).sum()), 1))
         shade = colour(path.role, brush.theme)
-        axes.add_collection(LineCollection(list(links), colors=shade, linewidths=0.9, zorder=4.1), autolim=False)
-    axes.add_collection(LineCollection(list(bars[known]), zorder=4.2, **inner), autolim=False)
+        for some, share in ((seen & ~clear, calm), (clear, 1.0)):
+            lines = LineCollection(list(links[some]), colors=shade, linewidths=max(0.2, 0.9 * share),
+                                   alpha=max(0.25, share), zorder=4.1)  # fmt: skip
+            axes.add_collection(lines, autolim=False)
+    inner = LineCollection(list(bars[known]), colors=list(shades[known]), linewidths=2.0, zorder=4.2)
+    axes.add_collection(inner, autolim=False)
 
 
 def _ticks(brush: Brush, axes: Axes, track: LaneTrack, ticks: Ticks) -> None:
