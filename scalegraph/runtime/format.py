@@ -360,7 +360,9 @@ TRACE_HEADER: Final = np.dtype(
         ("asked_begin", "<u8"),  # the window that was asked for; 0 and 0: all of the run
         ("asked_end", "<u8"),
         ("asked_regions", "<u8"),  # number of regions that the trace is limited to
-        ("pad", "<u8", (2,)),
+        ("regions", "<u4"),  # one more than the greatest number of a region that is told
+        ("fractions", "<u4"),  # 1: blocks take parts of cycles, see runtime/shares.py
+        ("pad", "<u8"),
     ]
 )
 TRACE_RECORD: Final = np.dtype(

@@ -119,14 +119,13 @@ class _Raw:
             self.whole = self.state not in ("running", "failed")
             if self.whole and count < int(self.header["records"]):
                 raise WorkError(f"{path}: is cut short: {count} records, {self.header['records']} were written")
-            self._records: Records = (
-                np.memmap(path, TRACE_RECORD, "r", TRACE_HEADER.itemsize, (count,))
-                if count
-                else np.zeros(0, TRACE_RECORD)
-            )
+            self.count = int(self.header["records"]) if self.whole else self._complete(count)
         except OSError as error:
             raise WorkError(f"{path}: cannot be read: {reason(error)}") from error
-        self.count = int(self.header["records"]) if self.whole else self._complete(count)
+
+    def _read(self, begin: int, end: int) -> Records:
+        offset = TRACE_HEADER.itemsize + begin * TRACE_RECORD.itemsize
+        return np.fromfile(self.path, TRACE_RECORD, end - begin, offset=offset)
 
     def _check(self) -> None:
         header, path = self.header, self.path
@@ -141,27 +140,26 @@ class _Raw:
 
     def _complete(self, count: int) -> int:
         """Return how many of *count* records there are without an event that is cut off."""
-        if not count:
+        final = self._read(max(count - len(LEAF_NAMES), 0), count)
+        if not len(final):
             return 0
-        last = self._records[count - 1]
-        if last["event"] == _EVENT["wait"]:
+        if final[-1]["event"] == _EVENT["wait"]:
             return count - 1
-        first = count - 1
-        while first > 0 and last["event"] == self._records[first]["event"] == _EVENT["share"]:
-            if (self._records[first][["processor", "time"]] != last[["processor", "time"]]).any():
-                return first + 1
-            first -= 1
-        return count
+        if final[-1]["event"] != _EVENT["share"]:
+            return count
+        same = np.all([final[name] == final[-1][name] for name in ("event", "processor", "time")], axis=0)
+        return count - int(np.argmin(same[::-1]) if not same.all() else len(same))
 
     def chunks(self) -> Iterator[tuple[float, Records]]:
         """Yield the records part by part, each with the share that came before; what belongs together stays so."""
         begin = 0
         while begin < self.count:
             end = min(begin + ROWS, self.count)
-            if end < self.count and self._records[end]["event"] == _EVENT["waker"]:
-                end += 1
-            yield begin / self.count, np.asarray(self._records[begin:end])
-            begin = end
+            records = self._read(begin, min(end + 1, self.count))
+            if len(records) > end - begin and records[-1]["event"] != _EVENT["waker"]:
+                records = records[:-1]
+            yield begin / self.count, records
+            begin += len(records)
 
     def bounds(self) -> tuple[int, int]:
         """Return the first and last time that is told, in cycles."""
@@ -191,7 +189,7 @@ class _Converter:
         self.definitions = _definitions(self._processors, regions, machine, _most_regions(source, result))
         self._marks = len(self.definitions.regions) - len(TRACE_MARKS)
         self._moves = shares.Moves()
-        if source.complete and result is not None:
+        if source.complete and source.header["fractions"] and result is not None:
             told = shares.busy(source.chunks(), self._processors, self._marks)
             self._moves = shares.Moves.to_match(told, result.costs)
 
@@ -322,6 +320,8 @@ def _counters(rows: Records) -> tuple[str, Columns]:
 def _most_regions(source: _Raw, result: Result | None) -> int:
     """Return how many regions there must be at least, so that every number has one."""
     most = 1 + max((int(region) for region in result.costs["region"]), default=0) if result is not None else 1
+    if source.whole:
+        return max(most, int(source.header["regions"]))
     for _, records in source.chunks():
         told = records[
             np.isin(records["event"], [_EVENT[name] for name in ("call", "share", "wait", "task", "counts")])

@@ -362,7 +362,9 @@ typedef struct sg_trace_header {
     uint64_t asked_begin;
     uint64_t asked_end;
     uint64_t asked_regions;
-    uint64_t pad[2];
+    uint32_t regions;
+    uint32_t fractions;
+    uint64_t pad;
 } sg_trace_header;
 _Static_assert(sizeof(sg_trace_header) == 128, "sg_trace_header differs from format.py");
 

@@ -57,7 +57,8 @@ struct sg_trace {
     uint64_t tasks;
     uint64_t begin, end; /* of what was told */
     uint64_t inexact;
-    uint64_t end_room; /* bytes that the end of the trace may need */
+    uint32_t most_regions; /* one more than the greatest number of a region that was told */
+    uint64_t end_room;     /* bytes that the end of the trace may need */
 };
 
 static bool tells(enum sg_traced what)
@@ -74,6 +75,8 @@ static void put(const sg_processor *p, enum sg_trace_event event, unsigned what,
         trace->begin = time;
     if (time > trace->end)
         trace->end = time;
+    if (event != SG_EVENT_WAKER && region >= trace->most_regions)
+        trace->most_regions = region + 1;
     sg_trace_put(&record);
 }
 
@@ -87,7 +90,10 @@ static void close_trace(enum sg_trace_state state)
         .end = trace->end,
         .inexact = trace->inexact,
         .asked_regions = trace->regions,
+        .regions = trace->most_regions,
     };
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        known.fractions |= sg->blocks[i].parts % SG_PARTS != 0;
     sg_trace_file_close(state, &known);
     for (uint32_t i = 0; i < sg->processors; i++)
         sg->processor[i].limit = trace->lane[i].limit;

@@ -154,6 +154,8 @@ void sg_trace_file_close(enum sg_trace_state state, const sg_trace_header *known
     f->header.end = known->end;
     f->header.inexact = known->inexact;
     f->header.asked_regions = known->asked_regions;
+    f->header.regions = known->regions;
+    f->header.fractions = known->fractions;
     sg_arch_syscall(SYS_pwrite64, f->file, (long)&f->header, sizeof f->header, 0);
     sg_arch_syscall(SYS_close, f->file, 0, 0, 0);
 }
