@@ -1,4 +1,4 @@
-"""How fast the critical path and the wait states of a large trace are found.
+"""How fast the critical path, the wait states and the sums over intervals of a large trace are found.
 
     python benchmarks/trace_analysis.py [--events 10000000] [--locations 64] [--derived]
 
@@ -16,8 +16,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.critical_path import critical_path
+from scalegraph.analyze.trace.messages import by_pair, sent_messages
 from scalegraph.analyze.trace.on_path import on_path
+from scalegraph.analyze.trace.profile import call_sums, flat, tree
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.traces.builder import Builder
@@ -95,6 +98,15 @@ def main() -> None:
     )
     states = timed("wait states", lambda: wait_states(trace, waits))
     timed("worst waits and places", lambda: (worst(trace, states), by_place(trace, states)))
+    table = timed("calls matched, with their paths", lambda: CallTable(trace))
+    begin, end = trace.meta.begin, trace.meta.end
+    sums = timed("profile of the whole run", lambda: call_sums(table, trace, begin, end))
+    timed("profile by region and call path", lambda: (flat(trace, sums), tree(trace, sums)))
+    timed(
+        "profile of a tenth",
+        lambda: call_sums(table, trace, begin + (end - begin) // 2, begin + (end - begin) * 6 // 10),
+    )
+    timed("message statistics", lambda: by_pair(trace, sent_messages(trace, begin, end)))
     print(f"length {path.length / (trace.meta.end - trace.meta.begin):.6f} of the run")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
 
