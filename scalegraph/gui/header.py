@@ -71,6 +71,8 @@ class Header(QFrame):
         lines = [*meta.damage, *(f"{count(note.count)} × {note.what}" for note in meta.notes)]
         if meta.damage:
             self.banner.show_remark("The file is damaged; this is what could be read of it.", details="\n".join(lines))
+        elif len(lines) == 1:
+            self.banner.show_remark(f"{lines[0][:1].upper()}{lines[0][1:].rstrip('.')}.")
         elif lines:
             self.banner.show_remark("Something in this file is held otherwise or not at all.", details="\n".join(lines))
 

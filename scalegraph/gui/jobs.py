@@ -103,6 +103,8 @@ class Jobs(QObject):
         super().__init__(parent)
         self._short = QThreadPool(self)
         self._short.setMaxThreadCount(3)
+        self._quick = QThreadPool(self)  # for what follows the pointer: it must not wait for an analysis
+        self._quick.setMaxThreadCount(2)
         self._long = QThreadPool(self)
         self._long.setMaxThreadCount(1)  # control itself runs the points side by side on the host's cores
         self._running: list[Job] = []
@@ -121,10 +123,12 @@ class Jobs(QObject):
         failed: Callable[[Exception], None] | None = None,
         said: Callable[[Any], None] | None = None,
         long: bool = False,
+        quick: bool = False,
     ) -> Job:
         """Run *work* in another thread and return at once.
 
-        *done*, *failed* and *said* are called in this thread. *long* work waits for other long work to end.
+        *done*, *failed* and *said* are called in this thread. *long* work waits for other long work to end; *quick*
+        work waits for other such work only.
         """
         job = Job(name, CancelToken(), self)
         if done is not None:
@@ -135,7 +139,8 @@ class Jobs(QObject):
             job.said.connect(said)
         job.ended.connect(lambda: self._forget(job))
         self._running.append(job)
-        (self._long if long else self._short).start(_Task(work, job.relay, job.token))
+        pool = self._long if long else self._quick if quick else self._short
+        pool.start(_Task(work, job.relay, job.token))
         return job
 
     def cancel_all(self) -> None:
@@ -149,7 +154,7 @@ class Jobs(QObject):
 
     def join(self, milliseconds: int) -> bool:
         """Wait for the threads after `cancel_all`; for the end of the application, when no event loop runs."""
-        return self._short.waitForDone(milliseconds) and self._long.waitForDone(milliseconds)
+        return all(pool.waitForDone(milliseconds) for pool in (self._quick, self._short, self._long))
 
     def _forget(self, job: Job) -> None:
         if job in self._running:
@@ -162,7 +167,9 @@ class Jobs(QObject):
 class Latest(QObject):
     """Runs the newest of a stream of like work: while one runs, only the last request waits (live checks, plans)."""
 
-    def __init__(self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False) -> None:
+    def __init__(
+        self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False, quick: bool = False
+    ) -> None:
         """*every*: an answer is told even while newer work waits (a study that grows), else it is thrown away.
 
         It may be changed at any time: while a line is dragged, answers on the way are better than none.
@@ -171,6 +178,7 @@ class Latest(QObject):
         self._jobs = jobs
         self._name = name
         self.every = every
+        self._quick = quick
         self._stopped = False
         self._job: Job | None = None
         self._next: tuple[Work, Callable[[Any], None], Callable[[Exception], None], Callable[[Any], None]] | None = None
@@ -206,7 +214,7 @@ class Latest(QObject):
         if self._next is None:
             return
         (work, done, failed, said), self._next = self._next, None
-        job = self._jobs.start(self._name, work)
+        job = self._jobs.start(self._name, work, quick=self._quick)
         self._job = job
 
         def deliver(tell: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -68,7 +68,7 @@ class Layout:
             return 0
         weight = sum(track.weight for track in areas)
         if not lanes:
-            return max(44, int(room / weight))
+            return max(20, int(room / weight))
         return int(min(AREA, max(28.0, _TALLEST_AREA * room / weight)))
 
     @property

@@ -18,6 +18,7 @@ from scalegraph.views.palette import Theme, colour
 
 MOST_ARROWS: Final = 1500  # drawn; a note of the figure says of how many
 _HEADS: Final = 250  # arrows below which they have heads
+_HALOS: Final = 80  # arrows below which they stand out from what lies behind
 _SMOOTH: Final = 300  # lines below which they are drawn smooth
 _NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
 _STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
@@ -162,7 +163,7 @@ class Painter:
                 continue
             y = layout.lane_y(band, lane)
             height = max(float(band.lane), self._metrics.height())
-            rect = QRectF(2, y - height / 2, room, height)
+            rect = QRectF(2, max(0.0, y - height / 2), room, height)
             if chosen:
                 painter.fillRect(rect, tint("mark", self._theme, 0.22))
             painter.setPen(ink(self._theme, 1.0 if chosen else 0.85))
@@ -206,7 +207,7 @@ class Painter:
         y0, y1 = self._ys(arrows.lane0[keep], band), self._ys(arrows.lane1[keep], band)
         painter = self._p
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(x0) <= _SMOOTH)
-        if len(x0) <= _SMOOTH:  # what lies behind may have the colour of the arrow
+        if len(x0) <= _HALOS:  # what lies behind may have the colour of the arrow
             painter.setPen(QPen(paper(self._theme, 0.75), 3.6))
             halo = zip(x0.tolist(), y0.tolist(), x1.tolist(), y1.tolist(), strict=True)
             painter.drawLines([QLineF(*line) for line in halo])

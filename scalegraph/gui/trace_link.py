@@ -27,8 +27,8 @@ class TraceLink(QObject):
     def __init__(self, handle: TraceHandle, selection: SelectionModel, jobs: Jobs, parent: QObject) -> None:
         super().__init__(parent)
         self._handle, self._selection = handle, selection
-        self._clicks = Latest(jobs, "looking what was clicked", self)
-        self._tips = Latest(jobs, "looking what is there", self)
+        self._clicks = Latest(jobs, "looking what was clicked", self, quick=True)
+        self._tips = Latest(jobs, "looking what is there", self, quick=True)
 
     @property
     def window(self) -> TimeWindow:

@@ -85,7 +85,7 @@ def trace_sentence(data: TraceData) -> str:
     from scalegraph.traces.formats import readers
 
     reader = readers().get(meta.format)
-    sentence += f", read as {reader.title}." if reader is not None else "."
+    sentence += f", read as {reader.title}." if reader is not None and reader.name != "sgtrace" else "."
     if meta.damage:
         sentence += " The file is damaged: this is what could be read."
     return sentence

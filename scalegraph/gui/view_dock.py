@@ -60,7 +60,7 @@ class ViewDock(QDockWidget):
         self._options: dict[str, OptionValue] = dict(options or {})
         self._others = others  # open studies that a view for several is compared with
         self._left_out: set[str] = set()  # keys of those that are not wanted
-        self._builds = Latest(jobs, f"drawing {view.name}", self)
+        self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
         self._followed: Followed = {}
         self._named = False
