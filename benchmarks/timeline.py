@@ -1,22 +1,23 @@
 """How fast a large trace opens and how fast any place and zoom of it is there; see docs/TRACES.md for the figures.
 
-    python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY] [--pipit PYTHON]
+    python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY]
 
-Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* one of 100 million events too),
-then, in processes of their own, opens it and walks: pans and zooms by a fixed sequence of places. Every step is one
-look at 64 lanes in 2,000 bins. *PYTHON* is the interpreter of an environment with pipit and otf2, which then reads a
-trace of a million of such events beside ScaleGraph.
+Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* 100 million events too), then,
+in processes of their own, opens it and walks: zooms and pans by a fixed sequence of 200 places. A look is 64 lanes in
+2,000 bins; a whole step is that for 1,280 pixels, the figure, its colours, and drawing it off the screen.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -135,13 +136,14 @@ def walk(begin: int, end: int) -> list[tuple[int, int]]:
 
 def opened(path: Path) -> dict[str, Any]:
     """Open *path*, look at all of it and walk; return the times (s and ms) and the memory (GiB)."""
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     line = Timeline.open(read(path))
     ready = time.perf_counter()
     some = list(range(min(LANES, len(line.trace.definitions.locations))))
     line.lanes("activity", line.begin, line.end, WIDTH, some)
     line.messages(line.begin, line.end, some)
-    found: dict[str, Any] = {"open": ready - start, "first": time.perf_counter() - start}
+    found: dict[str, Any] = {"open": ready - start, "first": time.perf_counter() - start,
+                             "busy": time.process_time() - busy}  # fmt: skip
     looks = {
         "activity": lambda b, e: line.lanes("activity", b, e, WIDTH, some),
         "region": lambda b, e: line.lanes("region", b, e, WIDTH, some),
@@ -152,19 +154,46 @@ def opened(path: Path) -> dict[str, Any]:
         "all lanes": lambda b, e: line.lanes("activity", b, e, WIDTH, rows=64),
     }
     for name, look in looks.items():
-        times = []
-        for begin, end in walk(line.begin, line.end):
-            start = time.perf_counter()
-            look(begin, end)
-            times.append((time.perf_counter() - start) * 1000)
-        found[name] = [float(np.median(times)), float(np.percentile(times, 95)), float(np.max(times))]
+        found[name] = timed(look, walk(line.begin, line.end))
     found["memory"] = peak()
     return found
 
 
+def drawn(path: Path) -> dict[str, Any]:
+    """Open *path* in a window off the screen and walk: looks, figure, colours and drawing; return as `opened`."""
+    from scalegraph.gui.app import make_application
+    from scalegraph.gui.timeline_step import Stepper
+    from scalegraph.views.trace_data import TraceData
+
+    application = make_application()
+    start = time.perf_counter()
+    trace = read(path)
+    data = TraceData(trace, Timeline.open(trace), path.name, path)
+    stepper = Stepper(data)
+    found: dict[str, Any] = {"shown": time.perf_counter() - start}
+    begin, end = trace.meta.begin, trace.meta.end
+    found["whole step"] = timed(lambda b, e: stepper.step(data.seconds(b), data.seconds(e)), walk(begin, end))
+    stepper.close()
+    application.processEvents()
+    found["window"] = peak()
+    return found
+
+
+def timed(look: Callable[[int, int], object], places: list[tuple[int, int]]) -> list[float]:
+    """Return of the times of *look*: median, what 95 of 100 stay below, worst, median of the processor's (ms)."""
+    times, work = [], []
+    for begin, end in places:
+        start, busy = time.perf_counter(), time.process_time()
+        look(begin, end)
+        times.append((time.perf_counter() - start) * 1000)
+        work.append((time.process_time() - busy) * 1000)
+    return [float(np.median(times)), float(np.percentile(times, 95)), max(times), float(np.median(work))]
+
+
 def alone(*arguments: str) -> dict[str, Any]:
     """Run a part of this benchmark in a process of its own. Raises `CalledProcessError`."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True,
+                          env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
     return dict(json.loads(done.stdout))
 
 
@@ -176,10 +205,19 @@ def measure(place: Path, events: int, locations: int) -> None:
         print(f"{events:,} events of {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
               f"{done['memory']:.2f} GiB of memory, {path.stat().st_size / 2**20:,.0f} MiB")  # fmt: skip
     found = alone("--walk", str(path))
-    print(f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s, "
+    try:
+        found |= alone("--draw", str(path))
+    except subprocess.CalledProcessError as error:
+        print(f"not drawn: {error.stderr.strip().splitlines()[-1:]}")
+    print(f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s "
+          f"({found.pop('busy'):.2f} s of the processor), "
           f"{found.pop('memory'):.2f} GiB of memory")  # fmt: skip
-    for name, (median, most, worst) in found.items():
-        print(f"  {name:10} median {median:6.1f} ms   95 of 100 below {most:6.1f} ms   worst {worst:6.1f} ms")
+    if "shown" in found:
+        shown, memory = found.pop("shown"), found.pop("window")
+        print(f"shown in a window after {shown:.2f} s, {memory:.2f} GiB of memory with all of it")
+    for name, (median, most, worst, work) in found.items():
+        print(f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of the processor), 95 of 100 below {most:.1f} ms, "
+              f"worst {worst:.1f} ms")  # fmt: skip
 
 
 def main() -> None:
@@ -191,11 +229,15 @@ def main() -> None:
     parser.add_argument("--place", type=Path, help="where the traces are kept; else they are temporary")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--walk", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.make:
         start = time.perf_counter()
         make(given.make, given.events, given.locations)
         print(json.dumps({"seconds": time.perf_counter() - start, "memory": peak()}))
+        return
+    if given.draw:
+        print(json.dumps(drawn(given.draw)))
         return
     if given.walk:
         print(json.dumps(opened(given.walk)))

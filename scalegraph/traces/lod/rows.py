@@ -20,6 +20,7 @@ from scalegraph.traces.model import Trace
 SAMPLED = ("messages", "waits")
 BLOCK, BLOCKS, TOP = 1024, 16, 64
 _FEW = 1 << 16  # rows that are looked at every time
+_MANY = 1 << 20  # rows of which only the end is looked at
 _KEPT = 4  # selections of locations
 
 
@@ -70,8 +71,11 @@ class Sorted:
         """Return the *limit* greatest rows that touch the time from *begin* to *end*, in their order."""
         low = int(np.searchsorted(self.until, begin))
         high = int(np.searchsorted(self.start, end, "right"))
-        rows = self.chains[by].greatest(low, max(high, low))
-        rows = rows[self.stop[rows] >= begin]
+        begun = min(max(int(np.searchsorted(self.start, begin)), low), max(high, low))
+        # of those that began before, few last into the interval; blocks would be full of others
+        early = np.arange(low, begun) if begun - low <= _MANY else self.chains["length"].greatest(low, begun)
+        early = early[self.stop[early] >= begin]
+        rows = np.concatenate([early, self.chains[by].greatest(begun, max(high, begun))])
         if len(rows) > limit:
             rank = self.columns["size"][rows] if by == "size" else self.stop[rows] - self.start[rows]
             rows = rows[np.argpartition(rank, len(rows) - limit)[len(rows) - limit :]]
