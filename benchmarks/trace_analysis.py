@@ -92,7 +92,7 @@ def main() -> None:
     start = time.perf_counter()
     waits = timed("waits: read, derived, in order", lambda: Waits.of(trace))
     path = timed("critical path", lambda: critical_path(trace, waits))
-    timed("what lies on it", lambda: on_path(trace, path, waits.stacks))
+    timed("what lies on it", lambda: on_path(trace, path, waits))
     print(
         f"{'critical path, all':34} {time.perf_counter() - start:7.2f} s, {path.hops:,} hops, {len(waits.rows):,} waits"
     )

@@ -115,7 +115,7 @@ def _coarse(window: Window, part: CriticalPath) -> PathLine:
 def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
     data, length = window.data, max(part.ticks(), 1)
     second = data.trace.meta.ticks_per_second
-    whole = max((window.end - window.begin) * len(data.trace.definitions.locations), 1)
+    whole = max(float(found.regions["total"].sum()), 1.0)
     table = found.regions
     if window.regions is not None:
         table = table[table["region"].isin(window.regions)]
@@ -167,7 +167,7 @@ def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
     table = (
         table.groupby("name", sort=False)[["path", "total"]].sum().sort_values("path", ascending=False).reset_index()
     )
-    whole = max((window.end - window.begin) * len(trace.definitions.locations), 1)
+    whole = max(float(table["total"].sum()), 1.0)
     columns = (
         Column("activity"), Column("on the path", "s", "mark"), Column("of the path", "%"),
         Column("of all time", "%", "muted"),

@@ -36,7 +36,7 @@ def on_path_in(window: Window) -> OnPath:
     return remembered(
         data,
         f"interval on path {window.begin} {window.end}",
-        lambda: on_path(data.trace, path_in(window), waits(data).stacks),
+        lambda: on_path(data.trace, path_in(window), waits(data)),
     )
 
 

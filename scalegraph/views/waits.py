@@ -121,7 +121,7 @@ def _table(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
 
 
 def _inside(data: TraceData, region: int) -> str:
-    return dependencies.named(data, region) if region >= 0 else ""
+    return data.region_name(region) if region >= 0 else ""
 
 
 def _holder(data: TraceData, holder: int, share: float = 1.0) -> str:

@@ -50,7 +50,7 @@ def test_programs_of_the_papers(root: Path, tmp_path: Path, name: str) -> None:
     for record, file in runs:
         with read(file) as trace:
             waits, path = followed(record, trace)
-            found = on_path(trace, path, waits.stacks)
+            found = on_path(trace, path, waits)
             # what lies on it by leaf and by region is exact: whole cycles that add up to the run
             for table in (found.states, found.regions):
                 ticks = table["path"].to_numpy()

@@ -11,6 +11,7 @@ import pandas as pd
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.idle import stretches
 from scalegraph.analyze.trace.stacks import Stacks, overlaps
+from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
@@ -37,14 +38,14 @@ class OnPath:
     outside: int
 
 
-def on_path(trace: Trace, path: CriticalPath, stacks: Stacks, cancel: CancelToken | None = None) -> OnPath:
+def on_path(trace: Trace, path: CriticalPath, waits: Waits, cancel: CancelToken | None = None) -> OnPath:
     """Return what lies on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers."""
-    locations = np.arange(len(trace.definitions.locations))
+    locations = np.flatnonzero(waits.present)
     whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
     busy = path.kind == Piece.COMPUTE
     begin, end, location = path.begin[busy], path.end[busy], path.location[busy]
     mine = _Stretch(location, begin, end)
-    calls = _Calls.of(trace, stacks)
+    calls = _Calls.of(trace, waits.stacks)
     inner, inclusive = calls.sums(mine)
     total_of_regions, _ = calls.sums(whole, inclusive=False)
     if cancel is not None:
@@ -54,15 +55,14 @@ def on_path(trace: Trace, path: CriticalPath, stacks: Stacks, cancel: CancelToke
     state_total, shared_total = told.sums(whole)
     if trace.count("shares"):  # they tell it by region too, by cycles
         inner, total_of_regions = shared_path, shared_total
-    count = max(len(trace.definitions.locations), 1)
-    where = np.bincount(location, (end - begin).astype(float), minlength=count)
+    where = np.bincount(location, (end - begin).astype(float), minlength=len(trace.definitions.locations))
     kinds = [(PIECES[kind], path.ticks(kind)) for kind in Piece]
     came = np.flatnonzero(np.r_[True, path.location[1:] != path.location[:-1]][: len(path)])
     return OnPath(
-        _table("region", inner, total_of_regions, count, inclusive),
-        _table("state", state_path, state_total, count),
-        pd.DataFrame({"location": np.arange(count), "path": where.astype(np.int64),
-                      "pieces": np.bincount(path.location[came], minlength=count)})
+        _table("region", inner, total_of_regions, max(len(locations), 1), inclusive),
+        _table("state", state_path, state_total, max(len(locations), 1)),
+        pd.DataFrame({"location": np.arange(len(where)), "path": where.astype(np.int64),
+                      "pieces": np.bincount(path.location[came], minlength=len(where))})
         .sort_values("path", ascending=False, kind="stable").reset_index(drop=True),
         pd.DataFrame(kinds, columns=pd.Index(["kind", "ticks"])),
         path.ticks() - path.ticks(Piece.COMPUTE),

@@ -68,6 +68,8 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence) -> Rows:
     members = np.flatnonzero((leader != np.arange(len(group))) & (group >= 0) & (there.first < there.last))
     began = members[there.first[members] > trace.meta.begin]
     idle = np.flatnonzero(np.isin(there.idle.location, members) & (there.idle.cause == Cause.UNKNOWN))
+    if trace.meta.format == "chrome":  # threads of events and requests: whoever may set them going
+        idle = idle[:0]
     location = np.r_[began, there.idle.location[idle]].astype(np.int64)
     begin = np.r_[np.full(len(began), trace.meta.begin), there.idle.begin[idle]]
     end = np.r_[there.first[began], there.idle.end[idle]]

@@ -16,8 +16,8 @@ Rules of what is derived (wait states as Scalasca has them, https://scalasca.org
 - what the last to come to an operation of all with all is idle there is the completion of the operation;
 - who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
 - a task that starts where the location was idle was waited for until it was created;
-- a location that begins, or goes on after it was outside of every region, while the first location of its group is
-  inside of one, was started by that one: an assumption, which `Waits.assumed` counts.
+- a location that begins, or (but in Chrome traces) goes on after it was outside of every region, while the first
+  location of its group is inside of one, was started by that one: an assumption, which `Waits.assumed` counts.
 """
 
 from __future__ import annotations
@@ -110,6 +110,12 @@ class Waits:
             accepted = _placed(accepted, stacks)
         progress(1.0)
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
+
+    @property
+    def present(self) -> Array:
+        """Whether each location does anything or waits at all; some traces name more locations than they tell of."""
+        told: Array = (self.since <= self.until) | (self.first[1:] > self.first[:-1])
+        return told
 
     @property
     def assumed(self) -> int:
