@@ -13,12 +13,16 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conftest import Simulator
+import numpy as np
+from conftest import Outcome, Simulator
 from openmp_programs import source
 from sanitizing import ENVIRONMENT, complaints, sanitized
 
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library
+from scalegraph.runtime.trace import write_trace
+from scalegraph.traces.checking import check
+from scalegraph.traces.reading import read
 
 UNIT = 20  # programs compiled together
 MACHINES = ("ksr1", "cerberus", "server-2x32")
@@ -72,8 +76,19 @@ def unit_of(simulator: Simulator, seed: int) -> str:
     return path.stem
 
 
-def fault(simulator: Simulator, this: Case) -> str:
-    """Return what is wrong with the simulated run, or nothing."""
+def trace_fault(plain: Outcome, traced: Outcome, raw: Path) -> str:
+    """Return what is wrong with the trace *raw* of a run that was run without a trace before, or nothing."""
+    if not np.array_equal(plain.result.costs, traced.result.costs) or plain.stdout != traced.stdout:
+        return "another run with a trace than without"
+    out = raw.with_suffix(".sgtrace")
+    written = write_trace(raw, out, regions=[], result=traced.result)
+    with read(out) as trace:
+        report = check(trace)
+    return "; ".join([*(note.what for note in written.notes), *(wrong.sentence() for wrong in report.violations)])
+
+
+def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
+    """Return what is wrong with the simulated run, or nothing; *traced*: nor with its trace."""
     name, args = unit_of(simulator, this.seed), [str(this.seed)]
     env = {**this.env, **ENVIRONMENT, "OMP_NUM_THREADS": str(this.threads)}
     settings = {**this.settings, "run.stack_bytes": str(2**20)}
@@ -90,6 +105,12 @@ def fault(simulator: Simulator, this: Case) -> str:
         return f"{this}: other results than the native program's"
     if outcome.processor_sums() != [outcome.time] * this.processors:
         return f"{this}: the leaves do not add up to the time"
+    if traced:
+        raw = simulator.directory / "trace.raw"
+        settings |= {"trace.file": str(raw), "trace.interval": "5000"}
+        again = simulator.run(name, this.processors, on=this.machine, settings=settings, args=args, env=env)
+        if wrong := trace_fault(outcome, again, raw):
+            return f"{this}: {wrong}"
     return ""
 
 
@@ -98,6 +119,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
     parser.add_argument("--sanitize", action="store_true", help="run with the sanitizers in the runtime (gcc's)")
+    parser.add_argument("--trace", action="store_true", help="run each once more with a trace, and check it")
     options = parser.parse_args()
     faults = died = 0
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as beside:
@@ -107,7 +129,7 @@ def main() -> int:
         simulator = Simulator(Path(directory), runtime)
         for seed in range(options.first, options.first + options.count):
             try:
-                wrong = fault(simulator, case(seed))
+                wrong = fault(simulator, case(seed), options.trace)
             except subprocess.CalledProcessError as error:  # libgomp has faults of its own: nothing to compare with
                 died += 1
                 print(f"{case(seed)}: the native program ended with {error.returncode}", flush=True)

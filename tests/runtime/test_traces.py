@@ -192,6 +192,12 @@ def test_shares_add_up_where_threads_share_processors(traced: Tracer) -> None:
     whole(traced("thread_places", 4, on="server-2x32"))
 
 
+def test_shares_add_up_under_virtual_speedups(traced: Tracer, tmp_path: Path) -> None:
+    scale = tmp_path / "scale"
+    scale.write_text("item region 3 1 2\nrange 1 2\nitem within 1 3 7\nrange 0 1\nitem lock 3 1 3\nrange 1 3\n")
+    whole(traced("whatif", 4, on="server-2x32", settings={"run.scale_path": str(scale)}))
+
+
 @pytest.mark.parametrize("processors", [4, 16])
 def test_who_comes_last_to_a_barrier_holds_the_others(traced: Tracer, processors: int) -> None:
     run = traced("arrivals", processors, settings={"machine.barrier": "central"})
