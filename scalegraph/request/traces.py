@@ -21,6 +21,7 @@ from scalegraph.traces import reading
 from scalegraph.traces.container import SUFFIX, VERSION, write_container
 from scalegraph.traces.formats import Progress
 from scalegraph.traces.lod import Timeline
+from scalegraph.traces.lod.stored import lacks_pyramid
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_data import TraceData
 
@@ -74,6 +75,10 @@ def open_trace(
     if reader and reader[0].name == "sgtrace":
         trace = reading.read(path, partial=partial, cancel=token)
         steps = _span(progress, 0.0, 1.0)
+        if lacks_pyramid(trace):  # of version 1, or of another writer: what is made of it is kept
+            trace.close()
+            trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
+            steps = _span(progress, 0.9, 1.0)
     else:
         trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
         steps = _span(progress, 0.9, 1.0)
@@ -128,7 +133,7 @@ def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Timeline
 
 
 def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: bool) -> Trace:
-    """Return a foreign trace as its copy in the cache, which is made when there is none."""
+    """Return a trace as its copy in the cache, with its pyramid, which is made when there is none."""
     home = cache_root() / "traces"
     directory = home / _digest(path, partial=partial)
 

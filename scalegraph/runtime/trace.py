@@ -86,7 +86,7 @@ def write_trace(
         for done, records in source.chunks():
             if cancel is not None:
                 cancel.check()
-            progress(done)
+            progress(0.7 * done)
             for kind, columns in converter.columns(records):
                 writer.append(kind, columns)
                 rows[kind] += len(columns[KINDS[kind].begin])
@@ -94,6 +94,13 @@ def write_trace(
             writer.append(kind, columns)
             rows[kind] += len(columns[KINDS[kind].begin])
         writer.define(converter.definitions, meta)
+
+        def step(share: float) -> None:
+            if cancel is not None:
+                cancel.check()
+            progress(0.7 + 0.3 * share)
+
+        writer.add_timeline(step)
         writer.finish()
     except BaseException:
         writer.abandon()

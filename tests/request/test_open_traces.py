@@ -14,6 +14,7 @@ from scalegraph.base.run import RunPoint, RunRecord, TraceFile
 from scalegraph.request import Session, trace_quantities
 from scalegraph.request import traces as opening
 from scalegraph.store import Manifest, Study
+from scalegraph.traces.lod import stored
 
 
 @pytest.fixture
@@ -142,3 +143,17 @@ def test_quantities_of_a_trace_are_computed_by_name(session: Session, root: Path
             trace_quantities.compute(data, "events", {"from": "1"})
         with pytest.raises(InputError, match="there is no location '9'"):
             trace_quantities.compute(data, "locations", {"locations": "9"})
+
+
+def test_a_trace_of_ours_without_a_pyramid_gets_one_once(
+    root: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = root / "tests" / "traces" / "version1" / "pipeline.sgtrace"
+    monkeypatch.setattr(stored, "WORTH", 1)
+    with session.open_trace(path).trace as first:
+        assert not stored.lacks_pyramid(first)
+        assert first.meta.source == path.name
+    monkeypatch.setattr("scalegraph.request.traces.write_container", None)  # not again
+    data = session.open_trace(path)
+    assert data.path == path
+    data.trace.close()

@@ -80,6 +80,8 @@ def test_a_file_keeps_the_pyramid_and_shows_what_the_trace_does(
     assert list(tmp_path.iterdir()) == [path]
     wanted = looks(Timeline.open(trace))
     monkeypatch.setattr("scalegraph.traces.lod.timeline.build", None)  # nothing is made again
+    assert stored.lacks_pyramid(trace)
+    assert not stored.lacks_pyramid(open_container(path))
     line = Timeline.open(open_container(path))
     assert not line.notes
     assert same(looks(line), wanted)

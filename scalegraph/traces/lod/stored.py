@@ -28,6 +28,11 @@ def _of(trace: Trace) -> dict[str, Any]:
             "locations": len(trace.definitions.locations), "tables": tables}  # fmt: skip
 
 
+def lacks_pyramid(trace: Trace) -> bool:
+    """Return whether *trace* is large enough for a pyramid to be kept, and its file has none."""
+    return sum(trace.counts().values()) >= WORTH and (trace.extra is None or not trace.extra.has("LODX", ""))
+
+
 def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> None:
     """Make the pyramid of *trace* and hand over its blocks: sort, name and array. Raises what *step* raises."""
     if sum(trace.counts().values()) < WORTH:
