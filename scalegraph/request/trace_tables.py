@@ -27,7 +27,11 @@ def utilisation(chosen: Window) -> Table:
 def gantt(chosen: Window) -> Table:
     """Return the seconds of each activity at each location, and shares of busy, overhead and idle."""
     sums = trace_sums.activity_sums(chosen)
-    return pd.DataFrame() if sums is None else activity.by_location(sums, chosen.data.trace)
+    return (
+        pd.DataFrame()
+        if sums is None
+        else activity.by_location(sums, chosen.data.trace, trace_sums.location_names(chosen.data))
+    )
 
 
 def efficiencies(chosen: Window) -> Table:
@@ -109,13 +113,15 @@ def speeds(chosen: Window, phases: object = "auto", depth: object = None, metric
 def sent(chosen: Window, by: object = "pair") -> Table:
     """Return messages, bytes, latency and bandwidth."""
     trace = chosen.data.trace
-    return messages.BY[str(by)](trace, messages.sent_messages(trace, chosen.begin, chosen.end, chosen.locations))
+    found = messages.sent_messages(trace, chosen.begin, chosen.end, chosen.locations)
+    return messages.message_table(trace, found, str(by), trace_sums.location_names(chosen.data))
 
 
 def handed(chosen: Window) -> Table:
     """Return who waited for whom, how often and how long."""
     trace = chosen.data.trace
-    made = messages.wait_matrix(trace, chosen.begin, chosen.end, chosen.locations, most=max(1, len(chosen.locations)))
+    names, most = trace_sums.location_names(chosen.data), max(1, len(chosen.locations))
+    made = messages.wait_matrix(trace, chosen.begin, chosen.end, chosen.locations, most=most, names=names)
     row, column = np.nonzero((made.count > 0) | (made.time > 0))
     order: Array = np.argsort(-made.time[row, column], kind="stable")
     row, column = row[order], column[order]

@@ -30,13 +30,14 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
         what = "messages" if data.trace.count("messages") or not data.trace.count("waits") else "waits"
     if not data.trace.count("messages" if what == "messages" else "waits"):
         return trace_common.empty("communication-matrix", _TITLE, data, need(data, what))
+    names = trace_sums.location_names(data)
     if what == "messages":
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
-        return _messages(
-            chosen, messages.message_matrix(data.trace, sent, chosen.locations, _MOST), str(value or "bytes")
-        )
+        found = messages.message_matrix(data.trace, sent, chosen.locations, _MOST, names)
+        usual = "bytes" if found.size.any() or not found.count.any() else "count"  # sizes may not be told
+        return _messages(chosen, found, str(value or usual))
     why = None if what == "waits" else [int(Wait[what.upper()])]
-    made = messages.wait_matrix(data.trace, chosen.begin, chosen.end, chosen.locations, why, _MOST)
+    made = messages.wait_matrix(data.trace, chosen.begin, chosen.end, chosen.locations, why, _MOST, names)
     return _waits(chosen, made, what, str(value or "time"))
 
 
@@ -73,7 +74,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
             share = float(made.size[row, column]) / size
             text += f"; most goes from {made.names[row]} to {made.names[column]}: {verdict.percent(share)}"
         pairs = int(np.count_nonzero(made.count))
-        text += f". {pairs} of {len(made.names) ** 2} pairs talk to each other."
+        text += f". {pairs} of {len(made.names) ** 2} pairs {'talks' if pairs == 1 else 'talk'} to each other."
     order = _VALUES.get(value, 0)
     tips = ("{1:,.0f} messages, {0:,.0f} B", "mean size {2:,.6g} B", "mean time {3:.6g} s")
     note = "A message counts in the interval in which it was sent; its time is from there to its receipt."

@@ -71,7 +71,7 @@ def _lanes(chosen: Window, of: np.ndarray, named: tuple[tuple[str, str], ...], t
 
 def _bars(chosen: Window, sums: activity.ActivitySums, named: tuple[tuple[str, str], ...], ticks: np.ndarray) -> Plot:
     """Return a stacked bar for each location: the exact share of the time that went to each."""
-    names, members = groups(chosen.data.trace, chosen.locations, _MOST)
+    names, members = groups(chosen.data.trace, chosen.locations, _MOST, trace_sums.location_names(chosen.data))
     lanes = chosen.lanes
     length = sums.length or 1
     heights = np.array([[ticks[n][[lanes[one] for one in some]].mean() / length for some in members]

@@ -33,7 +33,7 @@ def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
     panels: list[Panel] = []
     text = "No message was sent" + (f" in {chosen.words}" if data.trace.count("messages") else ": shared memory") + "."
     if len(sent["size"]):
-        table = messages.BY[str(by)](data.trace, sent)
+        table = messages.message_table(data.trace, sent, str(by), trace_sums.location_names(data))
         sizes = messages.by_size(data.trace, sent)
         panels += [_histogram(sizes), _times(sizes), _messages(table, str(by))]
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second

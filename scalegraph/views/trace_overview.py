@@ -41,7 +41,11 @@ def _make(data: TraceData) -> Figure:
     )
     if meta.damage:
         text += ", as far as it could be read"
-    text += f"; {len(left)} kind{'s' if len(left) != 1 else ''} of things were not understood." if left else "."
+    text += (
+        f"; {len(left)} kind{'s of things were' if len(left) != 1 else ' of thing was'} not understood."
+        if left
+        else "."
+    )
     tables = [
         Table((Column("what"), Column("value")), tuple(Row(row) for row in rows)),
         Table(

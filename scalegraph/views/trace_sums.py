@@ -125,6 +125,11 @@ def known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def location_names(data: TraceData) -> list[str]:
+    """Return the names of all locations for people."""
+    return [data.location_name(number) for number in range(len(data.trace.definitions.locations))]
+
+
 def located(trace: Trace, count: int) -> str:
     """Return ``4 locations`` in the words of the trace: processors, threads, processes."""
     kinds = {location.kind for location in trace.definitions.locations}

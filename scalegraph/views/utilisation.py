@@ -96,9 +96,9 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
     if not sums.length:
         return "The chosen time has no length."
     busy = float(totals[0]) / sums.length
+    who = trace_sums.located(chosen.data.trace, count)
     text = (
-        f"On average {significant(busy)} of {trace_sums.located(chosen.data.trace, count)} are busy"
-        f" ({verdict.percent(busy / count)})"
+        f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({verdict.percent(busy / count)})"
     )
     words = {"memory_stall": "waits for memory", "primitive": "goes to parallel primitives",
              "communication": "goes to communication", "idle": "is idle", "other": "goes to other things"}  # fmt: skip

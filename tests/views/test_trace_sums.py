@@ -15,7 +15,7 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import NO_TIME, TaskStep, Wait
 from scalegraph.traces.lod import Timeline as Detail
-from scalegraph.traces.model import Location, Metric, Note, Trace
+from scalegraph.traces.model import Group, Location, Metric, Note, Trace
 from scalegraph.views import trace_phases, trace_sums
 from scalegraph.views.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
 from scalegraph.views.trace_data import TraceData
@@ -309,7 +309,7 @@ def test_overview_tells_the_clock_and_what_was_not_understood() -> None:
     assert ("clock", "1,000,000 ticks a second, one tick is 1.00 µs") in tables(figure)[0]
     noted = traces.halves()
     noted.trace.meta.notes.append(Note("parameter events", 3))
-    assert "1 kind of things were not understood" in built("trace-overview", noted).sentence
+    assert "1 kind of thing was not understood" in built("trace-overview", noted).sentence
 
 
 def test_more_than_64_locations_are_grouped_in_the_matrix() -> None:
@@ -325,3 +325,26 @@ def test_words_for_locations_follow_the_trace() -> None:
     trace.definitions.locations[0] = Location("rank 0", "process")
     assert trace_sums.located(trace, 1) == "1 process"
     assert trace_sums.located(trace, 4) == "4 processes"
+
+
+def test_threads_of_processes_are_told_apart_and_unknown_sizes_counted() -> None:
+    data = traces.builder(2)
+    traces.message(data, 0, 10, 0, 1, 0)
+    shown = traces.finish(data)
+    shown.trace.definitions.groups[:] = [Group("rank 0"), Group("rank 1")]
+    shown.trace.definitions.locations[:] = [
+        Location("Master thread", "thread", 0),
+        Location("Master thread", "thread", 1),
+    ]
+    figure = built("communication-matrix", shown)
+    assert only(figure, Grid).value_names == ("messages",)
+    assert "most goes" not in figure.sentence
+    assert tables(built("messages", shown))[0][0][:2] == ("rank 0", "rank 1")
+
+
+def test_trace_without_locations_has_empty_quantities() -> None:
+    from scalegraph.request import trace_quantities
+
+    data = traces.finish(traces.builder(0), 10)
+    for name in trace_quantities.TRACE_QUANTITIES:
+        assert len(trace_quantities.compute(data, name)) <= 1

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.messages import location_names
 from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.profile import by_region, call_sums
 from scalegraph.base.cancel import CancelToken
@@ -140,7 +141,7 @@ def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
     return table
 
 
-def by_location(sums: ActivitySums, trace: Trace) -> pd.DataFrame:
+def by_location(sums: ActivitySums, trace: Trace, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a row for each location: ``location``, ``name``, seconds of each activity, and shares of the interval.
 
     ``busy_share``, ``overhead_share`` (memory stall, primitives, communication), ``idle_share``; what is left is other
@@ -148,7 +149,8 @@ def by_location(sums: ActivitySums, trace: Trace) -> pd.DataFrame:
     """
     second = trace.meta.ticks_per_second
     table = pd.DataFrame({"location": sums.locations})
-    table["name"] = [trace.definitions.locations[n].name or f"location {n}" for n in sums.locations.tolist()]
+    called = location_names(trace) if names is None else names
+    table["name"] = [called[n] for n in sums.locations.tolist()]
     for name, ticks in zip(ACTIVITIES, sums.ticks, strict=True):
         table[f"{name}_s"] = ticks / second
     length = sums.length or np.nan

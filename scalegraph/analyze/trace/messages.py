@@ -45,11 +45,22 @@ def sent_messages(trace: Trace, begin: int, end: int, locations: Sequence[int] |
     return made
 
 
-def groups(trace: Trace, locations: Sequence[int], most: int) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return at most *most* names with the locations of each: one by one, by group, or neighbours together."""
+def location_names(trace: Trace) -> list[str]:
+    """Return the names of all locations."""
+    return [location.name or f"location {n}" for n, location in enumerate(trace.definitions.locations)]
+
+
+def groups(
+    trace: Trace, locations: Sequence[int], most: int, names: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return at most *most* names with the locations of each: one by one, by group, or neighbours together.
+
+    *names* are those of all locations, if they have better ones than their own.
+    """
     known, definitions = list(locations), trace.definitions
     if len(known) <= most:
-        return tuple(definitions.locations[n].name or f"location {n}" for n in known), tuple((n,) for n in known)
+        called = location_names(trace) if names is None else names
+        return tuple(called[n] for n in known), tuple((n,) for n in known)
     by_group: dict[int, list[int]] = {}
     for number in known:
         by_group.setdefault(definitions.locations[number].group, []).append(number)
@@ -65,15 +76,24 @@ def groups(trace: Trace, locations: Sequence[int], most: int) -> tuple[tuple[str
     )
 
 
-def message_matrix(trace: Trace, messages: Columns, locations: Sequence[int], most: int = 64) -> Matrix:
+def message_matrix(
+    trace: Trace, messages: Columns, locations: Sequence[int], most: int = 64, names: Sequence[str] | None = None
+) -> Matrix:
     """Return *messages* (of `sent_messages`) by sender (rows) and receiver (columns) among *locations*."""
     latency = messages["latency"]
-    return _matrix(trace, locations, most, messages["sender"], messages["receiver"], messages["size"],
+    made = groups(trace, locations, most, names)
+    return _matrix(trace, made, messages["sender"], messages["receiver"], messages["size"],
                    np.maximum(latency, 0), latency >= 0)  # fmt: skip
 
 
 def wait_matrix(
-    trace: Trace, begin: int, end: int, locations: Sequence[int], why: Collection[int] | None = None, most: int = 64
+    trace: Trace,
+    begin: int,
+    end: int,
+    locations: Sequence[int],
+    why: Collection[int] | None = None,
+    most: int = 64,
+    names: Sequence[str] | None = None,
 ) -> Matrix:
     """Return who waited (rows) for whom (columns) in [*begin*, *end*): time in it, and the waits that began in it.
 
@@ -86,15 +106,16 @@ def wait_matrix(
     first, last = columns["begin"][keep], columns["end"][keep]
     inside = np.maximum(np.minimum(last, end) - np.maximum(first, begin), 0)
     started = (first >= begin) & ((first < end) | ((first == end) & (end == trace.meta.end)))
-    return _matrix(trace, locations, most, columns["location"][keep], columns["holder"][keep],
+    made = groups(trace, locations, most, names)
+    return _matrix(trace, made, columns["location"][keep], columns["holder"][keep],
                    np.zeros(len(first), np.int64), inside, started, started)  # fmt: skip
 
 
 def _matrix(
-    trace: Trace, locations: Sequence[int], most: int, one: Array, other: Array, size: Array, time: Array, known: Array,
-    counted: Array | None = None,
+    trace: Trace, made: tuple[tuple[str, ...], tuple[tuple[int, ...], ...]], one: Array, other: Array, size: Array,
+    time: Array, known: Array, counted: Array | None = None,
 ) -> Matrix:  # fmt: skip
-    names, members = groups(trace, locations, most)
+    names, members = made
     place = np.full(len(trace.definitions.locations) + 1, -1, np.int64)
     for number, some in enumerate(members):
         place[list(some)] = number
@@ -138,7 +159,7 @@ def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
     return made.sort_values(["bytes", "messages"], ascending=False, kind="stable").reset_index()
 
 
-def by_pair(trace: Trace, messages: Columns) -> pd.DataFrame:
+def by_pair(trace: Trace, messages: Columns, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a row for each sender and receiver, the most bytes first; times in seconds, ``bandwidth`` in B/s.
 
     Bandwidth is bytes over the sum of latencies: what a message got, not what the network carried.
@@ -146,10 +167,10 @@ def by_pair(trace: Trace, messages: Columns) -> pd.DataFrame:
     count = len(trace.definitions.locations) + 1
     key = _inside(messages["sender"], trace).astype(np.int64) * count + _inside(messages["receiver"], trace)
     table = _summary(messages, key, trace.meta.ticks_per_second)
-    names = [location.name or f"location {n}" for n, location in enumerate(trace.definitions.locations)] + ["unknown"]
+    called = [*(location_names(trace) if names is None else names), "unknown"]
     pair = table.pop("key").to_numpy(np.int64)
-    table.insert(0, "receiver", [names[n] for n in pair % count])
-    table.insert(0, "sender", [names[n] for n in pair // count])
+    table.insert(0, "receiver", [called[n] for n in pair % count])
+    table.insert(0, "sender", [called[n] for n in pair // count])
     return table
 
 
@@ -184,6 +205,11 @@ BY: dict[str, Callable[[Trace, Columns], pd.DataFrame]] = {
     "tag": by_tag,
     "communicator": by_communicator,
 }
+
+
+def message_table(trace: Trace, messages: Columns, by: str, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return *messages* *by* one of `BY`; *names* of locations where they are better than the trace's own."""
+    return by_pair(trace, messages, names) if by == "pair" else BY[by](trace, messages)
 
 
 def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:

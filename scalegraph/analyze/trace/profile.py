@@ -67,7 +67,7 @@ def call_sums(
         inclusive += np.bincount(cell[inside], ticks[inside], len(inclusive)).astype(np.int64)
         starts = (calls.begin >= begin) & ((calls.begin < end) | ((calls.begin == end) & last)) & (at >= 0)
         visits += np.bincount(cell[starts], minlength=len(visits))
-    inclusive, visits = inclusive.reshape(-1, width), visits.reshape(-1, width)
+    inclusive, visits = inclusive.reshape(len(paths), width), visits.reshape(len(paths), width)
     return CallSums(begin, end, paths, chosen, inclusive, inclusive - _children(inclusive, paths), visits)
 
 

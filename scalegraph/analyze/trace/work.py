@@ -103,7 +103,8 @@ def work_metric(trace: Trace) -> str | None:
 
     Of a program whose floating-point operations are less than a tenth of its operations they are not the work.
     """
-    known = {name.lower(): (name, number) for name, number in countable(trace).items()}
+    # Paraver's names have a description behind them
+    known = {name.lower().partition(" ")[0]: (name, number) for name, number in countable(trace).items()}
     there = [known[wanted] for wanted in WORK if wanted in known]
     if not there:
         return None
