@@ -1,8 +1,9 @@
 """PICL's traces (ORNL/TM-12125), which ParaGraph replays: a line for each record.
 
 A record is its type (-3 entry, -4 exit, -2 mark), event, clock in seconds, node, task, number of data fields and, if
-there are any, their format and themselves. Entering a send (-21) has size, type, receiver and its task; leaving a
-receive (-52) has size, type, sender and its task.
+there are any, their format and themselves. Entering a send (-21, or -27 that does not block) has size, type, receiver
+and its task; leaving a receive (-52) has size, type, sender and its task. What does not block (-27, -57) is left with a
+number, with which the wait for it (-31, -61) is entered; leaving -61 has what leaving -52 has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import defaultdict
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +25,14 @@ from scalegraph.traces.text import lines
 
 TICKS = 10**9  # a second
 _ENTRY, _EXIT, _MARK = -3, -4, -2
-_SEND, _RECEIVE = -21, -52
-_NAMES = {-901: "program", _SEND: "send", _RECEIVE: "receive"}
+_SEND, _START_SEND, _END_SEND = -21, -27, -31
+_RECEIVE, _START_RECEIVE, _END_RECEIVE = -52, -57, -61
+_NUMBERED = {_START_SEND, _END_SEND, _START_RECEIVE, _END_RECEIVE}
+_NAMES = {
+    -901: "program", _SEND: "send", _START_SEND: "begin a send", _END_SEND: "wait for a send", _RECEIVE: "receive",
+    _START_RECEIVE: "begin a receive", _END_RECEIVE: "wait for a receive", -402: "barrier", -782: "reduce for all",
+    -785: "broadcast", -790: "reduce", -911: "message to the trace",
+}  # fmt: skip
 
 
 def _recognises(path: Path, head: bytes) -> bool:
@@ -44,10 +52,14 @@ class _Records:
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
         self._moments = Moments()
-        # by sender's and receiver's node and type of message: time, location and size; of a receive when it was posted
+        # by sender's and receiver's node and type of message: time, location, size and the call's other time: when a
+        # send let go, when a receive was posted
         self._sent: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
         self._received: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
         self._posted: dict[int, int] = {}
+        self._sending: dict[int, tuple[array[int], int]] = {}  # what a location sends: where its other time stands
+        self._begun: dict[tuple[int, int], Any] = {}  # by location and number: what does not block
+        self._awaited: dict[int, Any] = {}  # by location
 
     def add(self, words: list[str]) -> None:
         """Take a record. Raises `ValueError`, `IndexError` or `InvalidOperation` if it is none."""
@@ -57,26 +69,50 @@ class _Records:
         fields = words[7 : 7 + count] if count > 0 else []
         if len(fields) != max(count, 0) or abs(time) > 2**62:
             raise ValueError(f"{count} data fields were expected")
+        if kind not in (_ENTRY, _EXIT, _MARK) or node < 0:
+            self._builder.note(f"records of type {kind}")
+            return
         group = self._builder.group(node, lambda: Group(f"node {node}", "node"))
         title = f"{node}.{task}" if task > 0 and task != node else f"{node}"
         location = self._builder.location((node, task), lambda: Location(title, "process", group, title))
-        if kind not in (_ENTRY, _EXIT, _MARK):
-            self._builder.note(f"records of type {kind}")
-            return
         name = _NAMES.get(event, f"event {event}")
         region = self._builder.region(event, lambda: Region(name, kind="function" if kind != _MARK else "mark"))
         self._moments.add(time, location, {_ENTRY: What.ENTER, _EXIT: What.LEAVE, _MARK: MARK}[kind], region)
         self._message(kind, event, time, node, location, fields)
 
     def _message(self, kind: int, event: int, time: int, node: int, location: int, fields: list[str]) -> None:
-        if (kind, event) == (_ENTRY, _SEND) and len(fields) >= 3:
+        """Take what a record of a call says of messages."""
+        entering = kind == _ENTRY
+        number = int(fields[0]) if event in _NUMBERED and len(fields) == 1 else None
+        if event in (_SEND, _START_SEND) and entering and len(fields) >= 3:
             size, tag, receiver = (int(field) for field in fields[:3])
-            self._sent[node, receiver, tag].extend((time, location, size, 0))
-        elif (kind, event) == (_ENTRY, _RECEIVE):
+            sends = self._sent[node, receiver, tag]
+            sends.extend((time, location, size, time))
+            self._sending[location] = sends, len(sends) - 1
+        elif event == _SEND and kind == _EXIT:
+            self._let_go(self._sending.pop(location, None), time)
+        elif event == _START_SEND and kind == _EXIT and number is not None:
+            self._begun[location, number] = self._sending.pop(location, None)
+        elif event in (_END_SEND, _END_RECEIVE) and entering and number is not None:
+            self._awaited[location] = self._begun.pop((location, number), None)
+        elif event == _END_SEND and kind == _EXIT:
+            self._let_go(self._awaited.pop(location, None), time)
+        elif event in (_RECEIVE, _START_RECEIVE) and entering:
             self._posted[location] = time
-        elif (kind, event) == (_EXIT, _RECEIVE) and len(fields) >= 3:
+        elif event == _START_RECEIVE and kind == _EXIT and number is not None:
+            self._begun[location, number] = self._posted.pop(location, None)
+        elif event in (_RECEIVE, _END_RECEIVE) and kind == _EXIT and len(fields) >= 3:
             size, tag, sender = (int(field) for field in fields[:3])
-            self._received[sender, node, tag].extend((time, location, size, self._posted.pop(location, time)))
+            posted = (self._posted if event == _RECEIVE else self._awaited).pop(location, None)
+            self._received[sender, node, tag].extend(
+                (time, location, size, posted if isinstance(posted, int) else time)
+            )
+
+    @staticmethod
+    def _let_go(send: Any, time: int) -> None:
+        """Say when the sender might go on, if *send* says where that stands."""
+        if isinstance(send, tuple):
+            send[0][send[1]] = time
 
     def finish(self) -> Trace:
         """Match the messages, put everything in order of time and return the trace."""
@@ -91,7 +127,7 @@ class _Records:
                 for found, one in zip((out, into), lone, strict=True)
             )
             size = np.where(out[:, 0] != NO_TIME, out[:, 2], into[:, 2])
-            builder.add("messages", sent=out[:, 0], left=out[:, 0], posted=into[:, 3], received=into[:, 0],
+            builder.add("messages", sent=out[:, 0], left=out[:, 3], posted=into[:, 3], received=into[:, 0],
                         sender=out[:, 1], receiver=into[:, 1], size=size, tag=key[2], communicator=NOBODY)  # fmt: skip
         return builder.finish()
 
@@ -105,7 +141,7 @@ class _Records:
 
 
 def _by_time(found: array[int] | None) -> Array:
-    """Return time, location, size and time of posting of each send or receive, of shape (n, 4), in order of time."""
+    """Return time, location, size and other time of each send or receive, of shape (n, 4), in order of time."""
     rows = np.array(found if found is not None else (), np.int64).reshape(-1, 4)
     ordered: Array = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
     return ordered
