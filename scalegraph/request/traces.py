@@ -21,6 +21,7 @@ from scalegraph.traces import reading
 from scalegraph.traces.container import SUFFIX, VERSION, write_container
 from scalegraph.traces.formats import Progress
 from scalegraph.traces.lod import Timeline
+from scalegraph.traces.lod.stored import VERSION as PYRAMID
 from scalegraph.traces.lod.stored import lacks_pyramid
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_data import TraceData
@@ -36,7 +37,10 @@ def is_trace(path: Path) -> bool:
         return False
     if path.is_dir():
         endings = (".otf2", ".prv", ".prv.gz", SUFFIX)
-        return any(file.name.endswith(endings) for file in path.iterdir() if file.is_file())
+        try:
+            return any(file.name.endswith(endings) for file in path.iterdir() if file.is_file())
+        except OSError:
+            return False
     if not path.is_file():
         return False
     try:
@@ -172,7 +176,7 @@ def _span(progress: Progress, low: float, high: float) -> Callable[[float], None
 
 def _digest(path: Path, *, partial: bool) -> str:
     """Return what tells this trace, as it is now, from all others."""
-    told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {partial}".encode())
+    told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {PYRAMID} {partial}".encode())
     for file in _belonging(path):
         status = file.stat()
         told.update(f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))

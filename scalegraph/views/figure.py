@@ -272,7 +272,7 @@ class Arrows:
     Arrow i leads from lane *lane0[i]* at *x0[i]* (s) to *lane1[i]* at *x1[i]*. Lanes are indices of the track; one
     that is not shown is -1 (above the track) or the number of lanes (below it). *value* colours them along
     *scale* (viridis; sizes in bytes); without it they have the colour of *role*. *total* counts the arrows that the
-    visible time has: those that are not drawn are told in a note. *rows* are the rows of the event in the trace.
+    visible time has: those that are not drawn are told in a note.
     """
 
     kind: Literal["message", "lock", "other"]
@@ -286,7 +286,6 @@ class Arrows:
     role: str = "mark"
     tips: Sequence[str] = ()
     total: int = 0
-    rows: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,10 +92,12 @@ class Window:
         return {location: lane for lane, location in enumerate(self.locations)}
 
     def lane_of(self, locations: Any) -> Any:
-        """Return the places of an array of *locations*, -1 for those that are not shown."""
-        table = np.full(len(self.data.trace.definitions.locations) + 1, -1, np.int32)  # the last is for NOBODY
+        """Return the places of an array of *locations*, -1 for those that are not shown, or not there at all."""
+        count = len(self.data.trace.definitions.locations)
+        table = np.full(count + 1, -1, np.int32)  # the last is for what is no location
         table[list(self.locations)] = np.arange(len(self.locations), dtype=np.int32)
-        return table[np.asarray(locations)]
+        numbers = np.asarray(locations)
+        return table[np.where((numbers >= 0) & (numbers < count), numbers, count)]
 
     @property
     def words(self) -> str:
@@ -275,6 +277,7 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes = [f"Only a part could be read: {sentence.rstrip('.')}." for sentence in meta.damage[:2]]
     if len(meta.damage) > 2:
         notes.append(f"And {len(meta.damage) - 2} more places that could not be read.")
+    notes.extend(f"In the timeline: {note.count:,} {note.what}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
         notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without events "

@@ -12,7 +12,8 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.traces.kinds import NO_TIME
+from scalegraph.traces.kinds import NO_TIME, What
+from scalegraph.traces.model import Metric
 from scalegraph.views import trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
 from scalegraph.views.render import numbers
@@ -309,3 +310,40 @@ def test_messages_to_locations_that_are_not_shown_leave_the_lanes_at_the_right_s
     window = trace_common.window(data, locations="2-3")
     found = trace_tracks._lanes(window, np.array([0, 2, 3, 5]))
     assert found.tolist() == [-1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("name", list(views.registry("trace")))
+@pytest.mark.parametrize("kind", ["messages", "counters", "waits", "open", "long"])
+def test_odd_traces_are_shown_or_said_to_have_nothing_to_show(name: str, kind: str) -> None:
+    def made() -> TraceData:
+        odd = traces.builder(3, ("a", "b"))
+        if kind == "messages":  # received before it was sent, to itself, ends that are not known
+            traces.message(odd, 100, 50, 0, 1, 10)
+            traces.message(odd, 10, 900, 2, 2, 0)
+            odd.rows("messages").add(NO_TIME, NO_TIME, 5, 6, -1, 1, 7, 0, -1)
+            odd.rows("messages").add(5, 6, NO_TIME, NO_TIME, 0, -1, 7, 0, -1)
+        elif kind == "counters":
+            odd.metric("x", lambda: Metric("x"))
+            odd.rows("counters").add(5, 0, 0, float("nan"), 0)
+            odd.rows("counters").add(7, 0, 0, 1e300, 0)
+        elif kind == "waits":  # for a location that is not there, backwards, for oneself
+            traces.wait(odd, 10, 500, 0, why=2, holder=7)
+            traces.wait(odd, 500, 10, 1, why=1)
+            traces.wait(odd, 5, 6, 2, why=2, holder=2, released=NO_TIME)
+        elif kind == "open":
+            odd.rows("calls").add(3, 0, What.ENTER, 0)
+            odd.rows("calls").add(9, 1, What.LEAVE, 1)
+        else:
+            traces.calls(odd, 0, (0, 2**60, 0))
+        return traces.finish(odd, 2**60 if kind == "long" else 1000)
+
+    view = views.get(name)
+    data = replace(made(), others=(made(),)) if view.several else made()
+    for options in ({}, {"end": 0.0005, "locations": "0-1"}):
+        try:
+            figure = view.build(data, **options)  # type: ignore[arg-type]
+        except InputError:  # a sentence
+            continue
+        numbers.as_json(figure)
+        if figure.panels:
+            numbers.csv(figure)
