@@ -19,7 +19,7 @@ import numpy as np
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.critical_path import critical_path
 from scalegraph.analyze.trace.messages import by_pair, sent_messages
-from scalegraph.analyze.trace.on_path import on_path
+from scalegraph.analyze.trace.on_path import Contents, on_path
 from scalegraph.analyze.trace.profile import call_sums, flat, tree
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
@@ -92,7 +92,7 @@ def main() -> None:
     start = time.perf_counter()
     waits = timed("waits: read, derived, in order", lambda: Waits.of(trace))
     path = timed("critical path", lambda: critical_path(trace, waits))
-    timed("what lies on it", lambda: on_path(trace, path, waits))
+    timed("what lies on it", lambda: on_path(Contents(trace, waits), path))
     print(
         f"{'critical path, all':34} {time.perf_counter() - start:7.2f} s, {path.hops:,} hops, {len(waits.rows):,} waits"
     )

@@ -214,7 +214,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
             where = (
                 "there"
                 if int(worst["region"]) == int(first["region"])
-                else f"in {data.region_name(int(worst['region']))}"
+                else f"in {dependencies.named(data, int(worst['region']))}"
             )
             said += f"; were the work {where} spread evenly, the run would be up to {gain} shorter"
     lost = part.ticks(Piece.UNEXPLAINED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
-from scalegraph.analyze.trace.on_path import OnPath, on_path
+from scalegraph.analyze.trace.on_path import Contents, OnPath, on_path
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.views.trace_common import Window
@@ -18,6 +18,11 @@ OUTSIDE: Final = "outside of all regions"
 def waits(data: TraceData) -> Waits:
     """Return all waits of the trace."""
     return remembered(data, "waits", lambda: Waits.of(data.trace))
+
+
+def contents(data: TraceData) -> Contents:
+    """Return where the time of every location went."""
+    return remembered(data, "contents", lambda: Contents(data.trace, waits(data)))
 
 
 def path(data: TraceData) -> CriticalPath:
@@ -36,7 +41,7 @@ def on_path_in(window: Window) -> OnPath:
     return remembered(
         data,
         f"interval on path {window.begin} {window.end}",
-        lambda: on_path(data.trace, path_in(window), waits(data)),
+        lambda: on_path(contents(data), path_in(window)),
     )
 
 

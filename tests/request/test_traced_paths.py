@@ -10,7 +10,7 @@ import pytest
 
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.critical_path import CriticalPath, Piece, critical_path
-from scalegraph.analyze.trace.on_path import on_path
+from scalegraph.analyze.trace.on_path import Contents, on_path
 from scalegraph.analyze.trace.wait_states import wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.run import RunRecord
@@ -50,7 +50,7 @@ def test_programs_of_the_papers(root: Path, tmp_path: Path, name: str) -> None:
     for record, file in runs:
         with read(file) as trace:
             waits, path = followed(record, trace)
-            found = on_path(trace, path, waits)
+            found = on_path(Contents(trace, waits), path)
             # what lies on it by leaf and by region is exact: whole cycles that add up to the run
             for table in (found.states, found.regions):
                 ticks = table["path"].to_numpy()

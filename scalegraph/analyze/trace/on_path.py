@@ -38,19 +38,27 @@ class OnPath:
     outside: int
 
 
-def on_path(trace: Trace, path: CriticalPath, waits: Waits, cancel: CancelToken | None = None) -> OnPath:
+class Contents:
+    """Where time went by location: kept for several parts of one trace, as it reads all calls, states and shares."""
+
+    def __init__(self, trace: Trace, waits: Waits) -> None:
+        self.trace, self.waits = trace, waits
+        self.calls = _Calls.of(trace, waits.stacks)
+        self.told: _Shares | _States = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
+
+
+def on_path(contents: Contents, path: CriticalPath, cancel: CancelToken | None = None) -> OnPath:
     """Return what lies on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers."""
+    trace, waits, calls, told = contents.trace, contents.waits, contents.calls, contents.told
     locations = np.flatnonzero(waits.present)
     whole = _Stretch(locations, np.full(len(locations), path.run_begin), np.full(len(locations), path.run_end))
     busy = path.kind == Piece.COMPUTE
     begin, end, location = path.begin[busy], path.end[busy], path.location[busy]
     mine = _Stretch(location, begin, end)
-    calls = _Calls.of(trace, waits.stacks)
     inner, inclusive = calls.sums(mine)
     total_of_regions, _ = calls.sums(whole, inclusive=False)
     if cancel is not None:
         cancel.check()
-    told = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
     state_path, shared_path = told.sums(mine)
     state_total, shared_total = told.sums(whole)
     if trace.count("shares"):  # they tell it by region too, by cycles
@@ -137,7 +145,10 @@ class _Shares:
     """Stretches of time with rows that share each of them by state and region."""
 
     found: Columns
-    stretch: Array
+    stretch: Array  # its first row
+    sizes: Array
+    begin: Array
+    end: Array
     first: Array
     states: int
     regions: int
@@ -149,13 +160,12 @@ class _Shares:
         found = _sorted(trace.columns("shares"), locations, state=states, region=regions)
         stretch = stretches(found["location"], found["begin"])
         first = np.searchsorted(found["location"][stretch], np.arange(locations + 1))
-        return cls(found, stretch, first, states, regions)
+        sizes = np.diff(np.r_[stretch, len(found["begin"])])
+        return cls(found, stretch, sizes, found["begin"][stretch], found["end"][stretch], first, states, regions)
 
     def sums(self, within: _Stretch) -> tuple[Array, Array]:
         """Return ticks by state and by region (-1 first); what is cut within a stretch is shared evenly over it."""
-        found, stretch = self.found, self.stretch
-        sizes = np.diff(np.r_[stretch, len(found["begin"])])
-        since, until = found["begin"][stretch], found["end"][stretch]
+        found, stretch, sizes, since, until = self.found, self.stretch, self.sizes, self.begin, self.end
         _, at, ticks = overlaps(self.first, since, until, within.location, within.begin, within.end)
         rows = np.repeat(stretch[at] - np.r_[0, np.cumsum(sizes[at])[:-1]][: len(at)], sizes[at])
         rows += np.arange(len(rows))

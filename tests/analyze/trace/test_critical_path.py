@@ -7,7 +7,7 @@ import pytest
 
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
-from scalegraph.analyze.trace.on_path import on_path
+from scalegraph.analyze.trace.on_path import Contents, on_path
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
@@ -302,7 +302,7 @@ def test_what_lies_on_the_path_is_summed_by_region_state_and_location() -> None:
     waits = Waits.of(made)
     path = critical_path(made, waits)
     assert told(path) == [(0, 85, 1, "compute"), (85, 90, 0, "hand_over"), (90, 100, 0, "compute")]
-    found = on_path(made, path, waits)
+    found = on_path(Contents(made, waits), path)
     regions = found.regions.set_index("region")
     assert regions.path.to_dict() == {0: 70.0, 8: 25.0, 1: 0.0, 4: 0.0, 7: 0.0}
     assert regions.inclusive[0] == 95
@@ -320,7 +320,7 @@ def test_shares_cut_at_the_pieces_give_exact_sums_by_state_and_region() -> None:
     waits = Waits.of(made)
     path = critical_path(made, waits)
     assert told(path) == [(0, 70, 1, "compute"), (70, 80, 0, "hand_over"), (80, 100, 0, "compute")]
-    found = on_path(made, path, waits)
+    found = on_path(Contents(made, waits), path)
     assert found.states.set_index("state").path.to_dict() == {0: 89.0, 1: 1.0}
     assert found.regions.set_index("region").path.to_dict() == {8: 70.0, 0: 20.0, 4: 0.0, -1: 0.0, 1: 0.0}
     assert found.states.total.sum() == 200
