@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -30,14 +31,20 @@ NO_ACTIVITY = (
 
 
 def remembered(data: TraceData, key: str, make: Callable[[], _T]) -> _T:
-    """Return what *make* made for *key* of this trace; of those that belong to intervals the last few are kept."""
-    if key not in data.memo:
-        data.memo[key] = make()
-        intervals = [name for name in data.memo if name.startswith("interval ")]
-        for name in intervals[:-_KEPT]:
-            del data.memo[name]
-    found: _T = data.memo[key]
-    return found
+    """Return what *make* made for *key* of this trace; of those that belong to intervals the last few are kept.
+
+    Views are built side by side in threads: what several of them need is made by the first, and the others wait.
+    """
+    with data.memo.setdefault(f"lock {key}", threading.Lock()):
+        if key in data.memo:
+            kept: _T = data.memo[key]
+            return kept
+        made = make()
+        data.memo[key] = made
+    for name in [name for name in list(data.memo) if name.startswith("interval ")][:-_KEPT]:
+        data.memo.pop(name, None)
+        data.memo.pop(f"lock {name}", None)
+    return made
 
 
 def calls(data: TraceData) -> CallTable:

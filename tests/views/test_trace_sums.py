@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -348,3 +350,22 @@ def test_trace_without_locations_has_empty_quantities() -> None:
     data = traces.finish(traces.builder(0), 10)
     for name in trace_quantities.TRACE_QUANTITIES:
         assert len(trace_quantities.compute(data, name)) <= 1
+
+
+def test_views_in_threads_make_what_they_share_once() -> None:
+    data, begun = traces.halves(), []
+
+    def slow() -> int:
+        begun.append(threading.get_ident())
+        barrier.wait(timeout=20)
+        return 7
+
+    barrier = threading.Barrier(2)
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(trace_sums.remembered, data, "shared", slow) for _ in range(4)]
+        barrier.wait(timeout=20)
+        assert [one.result() for one in found] == [7] * 4
+    assert len(begun) == 1
+    for number in range(20):
+        assert trace_sums.remembered(data, f"interval {number}", lambda number=number: number) == number
+    assert sum(name.startswith("interval ") for name in data.memo) == 6
