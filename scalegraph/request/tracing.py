@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = ".traces"
 STRETCHES = 2000  # of shares in a run, about, where its length is known beforehand
-UNKNOWN = 50_000  # cycles of a stretch where it is not
+UNKNOWN = 20_000  # cycles of a stretch where it is not
 _SHORTEST, _LONGEST = 1000, 2**52
 
 
