@@ -12,6 +12,7 @@ from scalegraph.base.units import si
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.places import Place
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
 
@@ -63,7 +64,7 @@ def _make(data: TraceData, bins: int | None = None, longest: int = 20, **options
                         (data.region_name(int(found["region"][n])), float(length[n]),
                          data.location_name(int(found["location"][n])), float(data.seconds(int(found["begin"][n]))),
                          float(data.seconds(int(found["end"][n])))),
-                        key=str(int(found["region"][n])),
+                        key=Place(*(int(found[name][n]) for name in ("begin", "end", "location", "region"))).key,
                     )
                     for n in order.tolist()
                 ),

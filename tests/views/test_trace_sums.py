@@ -20,6 +20,7 @@ from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.traces.model import Group, Location, Metric, Note, Trace
 from scalegraph.views import trace_phases, trace_sums
 from scalegraph.views.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
+from scalegraph.views.places import Place, place_of
 from scalegraph.views.trace_data import TraceData
 from tests.traces import made
 from tests.views import traces
@@ -301,6 +302,7 @@ def test_durations_are_of_whole_calls_and_name_the_longest() -> None:
     figure = built("durations", nested(), region="dot")
     assert figure.sentence == "1 call, half of them in 100 ms or less, the longest 100 ms."
     assert tables(figure)[0] == [("dot", 0.1, "processor 0", 0.2, 0.3)]
+    assert place_of(only(figure, Table).rows[0].key) == Place(200_000, 300_000, 0, 2)
     assert "No call begins and ends" in built("durations", nested(), begin=0.3, end=0.5).empty
 
 
