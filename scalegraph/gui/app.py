@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _HEADLESS: Final = "use scalegraph demo --headless -o DIR"
 _JOIN_MS: Final = 3000
+_SWITCH_S: Final = 0.001  # after which a thread that computes lets the window have its turn
 log: Final = logging.getLogger("scalegraph.gui")
 
 
@@ -55,6 +56,7 @@ def make_application() -> QApplication:
     found = QApplication.instance()
     if isinstance(found, QApplication):
         return found
+    sys.setswitchinterval(_SWITCH_S)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("scalegraph")
     application.setApplicationDisplayName("ScaleGraph")

@@ -39,6 +39,7 @@ class TraceHandle(Handle):
         self._job: Job | None = None
         self.share = 0.0
         self.partial = False
+        self.pictured = False  # whether a view over time was drawn: until then analyses stand back
         self.notes_told = False  # whether the user was told what of the file is not shown
         self.window = TimeWindow(parent=self)
         self.filter = TraceFilter(self)

@@ -31,6 +31,7 @@ from scalegraph.views.view import OptionValue
 log: Final = logging.getLogger(__name__)
 Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
 _PATH_OPTIONS: Final = ("region", "call_path")
+_PATIENCE: Final = 20  # times that an analysis is put off for the first picture
 _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
 
 
@@ -62,6 +63,7 @@ class ViewDock(QDockWidget):
         self._left_out: set[str] = set()  # keys of those that are not wanted
         self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
+        self._stood_back = 0  # times that it was put off
         self._followed: Followed = {}
         self._named = False
         self._trace = handle if isinstance(handle, TraceHandle) else None
@@ -182,6 +184,10 @@ class ViewDock(QDockWidget):
         if data is None:
             self._wait_for_study()
             return
+        if self._stands_back():
+            self.picture.show_loading()
+            self._later.start()
+            return
         self._stale = False
         if not isinstance(data, TraceData):
             self.options.offer(data)
@@ -206,6 +212,14 @@ class ViewDock(QDockWidget):
             return figure, {id(p): prepare(p, theme) for p in figure.panels if isinstance(p, Timeline)}
 
         self._builds.ask(build, self._built, self._failed)
+
+    def _stands_back(self) -> bool:
+        """Whether an analysis of a trace lets the first view over time be drawn before it."""
+        trace = self._trace
+        if trace is None or self.view.window or trace.pictured:
+            return False
+        self._stood_back += 1
+        return self._stood_back <= _PATIENCE
 
     def compared(self) -> list[Handle]:
         """Return the studies that a view for several compares this one with."""
@@ -268,6 +282,8 @@ class ViewDock(QDockWidget):
     def _built(self, built: tuple[Figure, Pictures]) -> None:
         self.title.show_busy(False)
         self.picture.show_figure(*built)
+        if self._trace is not None and self.view.window:
+            self._trace.pictured = True
         self._enable()
         self.drawn.emit()
 
