@@ -51,10 +51,11 @@ def task_waits(trace: Trace, there: Presence) -> Rows:
     good &= (idle.end[stretch] == found["time"][runs]) & (found["location"][creation] != found["location"][runs])
     good &= (found["time"][creation] > idle.begin[stretch]) & (found["time"][creation] <= found["time"][runs])
     runs, creation, stretch = runs[good], creation[good], stretch[good]
+    region = found["region"][runs]
     return Rows.make(
         begin=idle.begin[stretch], end=idle.end[stretch], location=found["location"][runs],
         holder=found["location"][creation], released=found["time"][creation], cause=Cause.TASK,
-        object=found["task"][runs], region=found["region"][runs],
+        object=found["task"][runs], region=np.where(region < len(trace.definitions.regions), region, NOBODY),
     )  # fmt: skip
 
 

@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
+from scalegraph.analyze.trace.on_path import Contents, on_path
+from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.traces.kinds import Operation, Wait
 from scalegraph.traces.model import Trace
 from tests.analyze.trace.made import NAMES, calls, check, told, trace
+from tests.traces.made import traces
 
 _RECV, _BARRIER = NAMES.index("MPI_Recv"), NAMES.index("omp barrier")
 
@@ -147,7 +150,7 @@ def programs(draw: st.DrawFn) -> Model:
     return model
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(programs())
 def test_the_path_is_a_longest_path_and_as_long_as_the_run(model: Model) -> None:
     made = model.made()
@@ -168,3 +171,18 @@ def test_the_path_is_a_longest_path_and_as_long_as_the_run(model: Model) -> None
             {k: v for k, v in model.rows.items() if k != "states"},
             model.spans,
         )
+
+
+@settings(max_examples=60, deadline=None)
+@given(traces())
+def test_of_any_trace_the_pieces_cover_the_run_and_are_never_longer(made: Trace) -> None:
+    waits = Waits.of(made)
+    path = critical_path(made, waits)
+    if len(path):
+        check(made, waits, path)
+    found = on_path(Contents(made, waits), path)
+    assert found.outside <= path.ticks()
+    states = wait_states(made, waits)
+    assert states.total == int((waits.rows.end - waits.rows.begin).sum())
+    assert len(worst(made, states)) == min(len(waits.rows), 200)
+    assert by_place(made, states)["count"].sum() == len(waits.rows)
