@@ -1,10 +1,13 @@
 """How fast a large trace opens and how fast any place and zoom of it is there; see docs/TRACES.md for the figures.
 
     python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY]
+                                  [--pipit PYTHON [--peer 400000]]
 
 Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* 100 million events too), then,
 in processes of their own, opens it and walks: zooms and pans by a fixed sequence of 200 places. A look is 64 lanes in
-2,000 bins; a whole step is that for 1,280 pixels, the figure, its colours, and drawing it off the screen.
+2,000 bins; a whole step is that for 1,280 pixels, the figure, its colours, and drawing it off the screen. With
+*--pipit*, an interpreter that has pipit and otf2, both read the same OTF2 archive of calls and messages and say
+what time went to which function in 2,000 bins of the whole run.
 """
 
 from __future__ import annotations
@@ -23,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from scalegraph.traces.container import ContainerWriter
+from scalegraph.traces.container import ContainerWriter, write_container
+from scalegraph.traces.formats import Writing, writer_for
 from scalegraph.traces.kinds import KINDS, Array, Columns, What
 from scalegraph.traces.lod import Timeline
-from scalegraph.traces.model import Communicator, Definitions, Group, Location, Meta, Metric, Region
+from scalegraph.traces.model import Communicator, Definitions, Group, Location, Meta, Metric, Region, Trace
 from scalegraph.traces.reading import read
 
 WIDTH, LANES = 2000, 64
@@ -246,6 +250,44 @@ def measure(place: Path, events: int, locations: int) -> None:
               f"worst {worst:.1f} ms")  # fmt: skip
 
 
+_PIPIT = """
+import json, sys, time
+import pipit
+start = time.perf_counter()
+trace = pipit.Trace.from_otf2(sys.argv[1])
+read = time.perf_counter() - start
+start = time.perf_counter()
+trace.time_profile(num_bins=2000)
+print(json.dumps({"read": read, "first": time.perf_counter() - start}))
+"""
+
+
+def ours(archive: Path, place: Path) -> dict[str, float]:
+    """Read *archive*, make the pyramid, and return the seconds that it and a look took."""
+    start = time.perf_counter()
+    with read(archive) as trace:
+        write_container(trace, place / "peer.sgtrace")
+    line = Timeline.open(read(place / "peer.sgtrace"))
+    ready = time.perf_counter()
+    line.totals("region", line.begin, line.end, WIDTH)
+    return {"read": ready - start, "first": time.perf_counter() - ready}
+
+
+def compare(place: Path, events: int, python: str) -> None:
+    """Measure beside Pipit and print."""
+    alone("--make", str(place / "events.sgtrace"), "--events", str(events), "--locations", "8")
+    archive = place / "archive" / "traces.otf2"
+    with read(place / "events.sgtrace") as trace:
+        some = Trace(trace.definitions, trace.meta, {kind: trace.parts[kind] for kind in ("calls", "messages")})
+        writer_for(archive).write(Writing(some, archive))
+    mine = alone("--ours", str(archive), "--place", str(place))
+    done = subprocess.run([python, "-c", _PIPIT, str(archive.parent)], capture_output=True, text=True, check=True)
+    other = json.loads(done.stdout.strip().splitlines()[-1])
+    print(f"{events:,} events of OTF2: read and ready after {mine['read']:.2f} s, pipit {other['read']:.2f} s; where "
+          f"the time went in 2,000 bins after {mine['first']:.4f} s, pipit {other['first']:.2f} s "
+          f"({other['first'] / mine['first']:,.0f} times)")  # fmt: skip
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -257,11 +299,17 @@ def main() -> None:
     parser.add_argument("--walk", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--window", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--draw", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--ours", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--pipit", metavar="PYTHON", help="interpreter of an environment with pipit and otf2")
+    parser.add_argument("--peer", type=int, default=400_000, help="events of the comparison with pipit")
     given = parser.parse_args()
     if given.make:
         start = time.perf_counter()
         make(given.make, given.events, given.locations)
         print(json.dumps({"seconds": time.perf_counter() - start, "memory": peak()}))
+        return
+    if given.ours:
+        print(json.dumps(ours(given.ours, given.place)))
         return
     if given.draw:
         print(json.dumps(drawn(given.draw)))
@@ -275,6 +323,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         place = given.place or Path(temporary)
         place.mkdir(parents=True, exist_ok=True)
+        if given.pipit:
+            compare(place, given.peer, given.pipit)
         for events in (given.events, *((100_000_000,) if given.large else ())):
             measure(place, events, given.locations)
 

@@ -105,12 +105,7 @@ def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Arr
     """Return the rows to look at in the stretches *where*, which are in the order of lanes."""
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
-    starts, stops = np.zeros(len(where), np.int64), np.zeros(len(where), np.int64)
-    bounds = np.searchsorted(where[:, 0], np.arange(len(locations) + 1)).tolist()
-    for lane, location in enumerate(locations):
-        first, last = bounds[lane], bounds[lane + 1]
-        if first < last:
-            starts[first:last], stops[first:last] = stream.touching(location, low[first:last], high[first:last])
+    starts, stops = stream.touching(np.array(locations, np.int64)[where[:, 0]], low, high)
     return Rows(where, starts, stops)
 
 

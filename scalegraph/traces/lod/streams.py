@@ -48,15 +48,32 @@ class Stream:
             return np.asarray(self.end[rows])
         return np.asarray(self.begin[rows + 1])
 
-    def touching(self, location: int, begins: Array, ends: Array) -> tuple[Array, Array]:
-        """Return for each interval the first row of *location* that touches it, and the one after the last."""
-        low, high = self.bounds(location)
-        rows = self.begin[low:high]
+    def touching(self, location: Array, begins: Array, ends: Array) -> tuple[Array, Array]:
+        """Return for each interval of a *location* the first row of it that touches, and the one after the last."""
+        low, high = self.first[location], self.first[location + 1]
         if self.end is None:
-            starts = np.maximum(np.searchsorted(rows, begins, "right") - 1, 0)
+            high = np.maximum(high - 1, low)
+            starts = np.maximum(places(self.begin, low, high, begins, after=True) - 1, low)
         else:
-            starts = np.searchsorted(self.end[low:high], begins, "right")
-        return starts + low, np.maximum(np.searchsorted(rows, ends), starts) + low
+            starts = places(self.end, low, high, begins, after=True)
+        return starts, np.maximum(places(self.begin, low, high, ends, after=False), starts)
+
+
+def places(values: Array, low: Array, high: Array, wanted: Array, *, after: bool) -> Array:
+    """Return what `searchsorted` does for each of *wanted* among *values* from its *low* to *high*, for all at once.
+
+    *after*: behind equal values rather than before them.
+    """
+    low, high = low.copy(), high.copy()
+    while True:
+        open_ = low < high
+        if not open_.any():
+            return low
+        middle = (low + high) >> 1
+        found = values[np.where(open_, middle, 0)]
+        up = open_ & ((found <= wanted) if after else (found < wanted))
+        low = np.where(up, middle + 1, low)
+        high = np.where(open_ & ~up, middle, high)
 
 
 @dataclass

@@ -176,7 +176,7 @@ class Maker:
         shape, stream = self._shape, self._stream
         first = shape.begin + (index << (level + _BITS))
         last = min(first + (BINS << level), shape.end)
-        start, stop = (int(n[0]) for n in stream.touching(location, np.array([first]), np.array([last])))
+        start, stop = (int(n[0]) for n in stream.touching(np.array([location]), np.array([first]), np.array([last])))
         rows = np.arange(start, stop)
         begin, end = stream.begin[start:stop], stream.ends(rows)
         weight = None if stream.ticks is None else stream.ticks[start:stop] / np.maximum(end - begin, 1)
