@@ -11,7 +11,7 @@ import numpy as np
 from scalegraph.base.units import si
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.views import timelines, trace_common
-from scalegraph.views.figure import Area, Arrows, Axis, Key, LaneTrack, Ticks, Tips
+from scalegraph.views.figure import Arrows, Axis, Key, LaneTrack, Ticks, Tips
 from scalegraph.views.trace_common import Window
 
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
@@ -174,12 +174,3 @@ def coloured(track: LaneTrack, values: Any, axis: Axis, steps: int = 32) -> Lane
     )
     shares = known.astype(np.float64)[..., None]
     return replace(track, codes=codes, shares=shares, key=key, covered=None, scale=axis)
-
-
-def areas(keys_of: Sequence[Key], codes: Sequence[int], values: Any) -> tuple[Area, ...]:
-    """Return a stacked series for each of *codes*, whose values are the rows of *values*."""
-    return tuple(
-        Area(keys_of[code].name, keys_of[code].role, np.asarray(row), colour=keys_of[code].colour,
-             number=keys_of[code].number)
-        for code, row in zip(codes, values, strict=True)
-    )  # fmt: skip
