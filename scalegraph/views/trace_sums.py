@@ -109,11 +109,11 @@ def call_notes(data: TraceData) -> tuple[str, ...]:
     """Return what must be said of calls whose other end the trace lacks."""
     table, notes = calls(data), []
     if table.lone:
-        what = "leave of a region has" if table.lone == 1 else "leaves of regions have"
-        notes.append(f"{table.lone:,} {what} no enter and count in no region.")
+        what = "leave has no enter and counts" if table.lone == 1 else "leaves have no enter and count"
+        notes.append(f"{table.lone:,} {what} in no region.")
     if table.endless:
-        what = "call is" if table.endless == 1 else "calls are"
-        notes.append(f"{table.endless:,} {what} never left and last to the end of the run.")
+        what = "call is never left and lasts" if table.endless == 1 else "calls are never left and last"
+        notes.append(f"{table.endless:,} {what} to the end of the run.")
     return tuple(notes)
 
 
