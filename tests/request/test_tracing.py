@@ -184,6 +184,14 @@ def test_a_cancelled_run_leaves_no_half_trace(link: Any, request_of: Requests, t
     assert len(names(tmp_path / "a.traces")) <= 1
 
 
+def test_what_a_killed_scalegraph_left_is_removed(link: Any, request_of: Requests, tmp_path: Path) -> None:
+    left = tmp_path / "a.traces" / ".tracing-999999999-x"
+    left.mkdir(parents=True)
+    (left / "raw").write_text("half a trace")
+    Session(link=link()).submit(request_of(processors=[2], trace={}), tmp_path / "a.sgstudy").close()
+    assert names(tmp_path / "a.traces") == ["2"]
+
+
 def test_times_are_cycles_of_the_machine_and_the_interval_follows_the_run(
     link: Any, request_of: Requests, tmp_path: Path
 ) -> None:
