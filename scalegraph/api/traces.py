@@ -85,7 +85,7 @@ class Trace:
 
         """
         meta = self._data.trace.meta
-        return [*(f"{note.what} ({note.count:,})" for note in meta.notes), *meta.damage]
+        return [*(note.words for note in meta.notes), *meta.damage]
 
     def definitions(self, table: str = "locations") -> pd.DataFrame:
         """Return what events refer to by number: ``locations``, ``regions``, ``states``, ``metrics``, .. a row each.

@@ -157,4 +157,4 @@ def _tell(found: Trace) -> None:
     if rows:
         print_rows(("events", "count", ""), rows, left=(0, 2))
     for note in meta.notes:
-        click.echo(f"not understood: {note.count:,} {note.what}")
+        click.echo(f"{'not understood' if note.count else 'note'}: {note.words}")

@@ -115,6 +115,6 @@ def _trace(data: TraceData) -> list[Part]:
     if meta.damage:
         parts.append(Part("Damaged", (), "\n".join(meta.damage[:_MOST_NOTES])))
     if meta.notes:
-        told = tuple(Fact(note.what, count(note.count)) for note in meta.notes[:_MOST_NOTES])
+        told = tuple(Fact(note.what, count(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES])
         parts.append(Part("Held otherwise or not at all", told))
     return parts

@@ -11,7 +11,6 @@ from scalegraph.gui.banner import Banner
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
-from scalegraph.gui.trace_words import count
 from scalegraph.gui.widgets import button, label
 
 _LONGEST_NAME: Final = 28
@@ -68,7 +67,7 @@ class Header(QFrame):
             return
         handle.notes_told = True
         meta = trace.meta
-        lines = [*meta.damage, *(f"{count(note.count)} × {note.what}" for note in meta.notes)]
+        lines = [*meta.damage, *(note.words for note in meta.notes)]
         if meta.damage:
             self.banner.show_remark("The file is damaged; this is what could be read of it.", details="\n".join(lines))
         elif len(lines) == 1:

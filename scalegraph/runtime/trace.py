@@ -386,14 +386,14 @@ def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
     """Yield what differs from a trace that tells everything of a run."""
     header = source.header
     if cut := _cut(source, result):
-        yield Note(cut, 1)
+        yield Note(cut)
     if header["asked_begin"] or header["asked_end"]:
         until = f"to {header['asked_end']}" if header["asked_end"] else "to the end"
-        yield Note(f"only cycles from {header['asked_begin']} {until} were asked for", 1)
+        yield Note(f"only cycles from {header['asked_begin']} {until} were asked for")
     if header["asked_regions"]:
-        yield Note("only the time from entering to leaving a region was asked for", 1)
+        yield Note("only the time from entering to leaving a region was asked for")
     lacking = [name for name in TRACED if not source.tells(name)]
     if lacking:
-        yield Note(f"not asked for: {', '.join(lacking)}", 1)
+        yield Note(f"not asked for: {', '.join(lacking)}")
     if header["inexact"]:
         yield Note("stretches whose busy time is split by guess, because the run was stopped", int(header["inexact"]))

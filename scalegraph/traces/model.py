@@ -121,10 +121,18 @@ def _tuples(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Note:
-    """Something in the source that the trace does not hold, or holds as something else, and how often."""
+    """Something in the source that the trace does not hold, or holds as something else, and how often.
+
+    Without a count it is a remark on the whole trace.
+    """
 
     what: str
-    count: int
+    count: int = 0
+
+    @property
+    def words(self) -> str:
+        """What, and how often: ``12 × arrows without an end``."""
+        return f"{self.count:,} × {self.what}" if self.count else self.what
 
 
 @dataclass

