@@ -1,0 +1,100 @@
+"""One moment of a trace: what every location is in, since when, and for whom it waits; and when that changes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scalegraph.analyze.trace.stacks import ordered, place
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.model import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What *locations* do just after *tick*, an entry each.
+
+    *row* is the innermost enter among `Waits.stacks` (-1: outside of every region), *wait* the row among `Waits.rows`
+    (-1: it does not wait). *since* (ticks) is when the wait began, else when the region was entered; -1 without either.
+    """
+
+    tick: int
+    locations: Array
+    row: Array
+    wait: Array
+    since: Array
+
+
+def moment(waits: Waits, tick: int, locations: Sequence[int]) -> Moment:
+    """Return what *locations* do at *tick*."""
+    chosen = np.asarray(locations, np.int64)
+    when = np.full(len(chosen), tick, np.int64)
+    stacks, rows = waits.stacks, waits.rows
+    row = stacks.at(chosen, when)
+    wait = place(waits.first, rows.begin, chosen, when)
+    if len(rows):
+        wait = np.where((wait >= 0) & (rows.end[wait] > tick), wait, -1)
+    since = np.full(len(chosen), -1, np.int64)
+    inside = row >= 0
+    since[inside] = stacks.time[row[inside]]
+    since[wait >= 0] = rows.begin[wait[wait >= 0]]
+    return Moment(tick, chosen, row, wait, since)
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """When locations change what they do: times (ticks) that rise within a location, from several kinds of events.
+
+    Each of *kinds* is (first, times): those of location l are ``times[first[l]:first[l + 1]]``.
+    """
+
+    kinds: tuple[tuple[Array, Array], ...]
+
+    @classmethod
+    def of(cls, trace: Trace, waits: Waits) -> Changes:
+        """Collect calls and waits, and states where there are no calls."""
+        kinds = [(waits.stacks.first, waits.stacks.time)]
+        kinds += [(waits.first, waits.rows.begin), (waits.first, waits.rows.end)]
+        if not trace.count("calls"):
+            columns = trace.columns("states", ("begin", "end", "location"))
+            count = len(trace.definitions.locations)
+            order = ordered(columns["location"])
+            first = np.searchsorted(columns["location"][order], np.arange(count + 1))
+            # states that overlap end in another order than they begin
+            kinds += [(first, _rising(first, columns[name][order])) for name in ("begin", "end")]
+        return cls(tuple(kinds))
+
+    def after(self, tick: int, locations: Sequence[int]) -> int | None:
+        """Return the next change of any of *locations* after *tick*; ``None``: there is none."""
+        found = [
+            int(times[at])
+            for first, times in self.kinds
+            for who in locations
+            if (at := int(first[who]) + int(_place(first, times, who, tick, "right"))) < int(first[who + 1])
+        ]
+        return min(found, default=None)
+
+    def before(self, tick: int, locations: Sequence[int]) -> int | None:
+        """Return the last change of any of *locations* before *tick*; ``None``: there is none."""
+        found = [
+            int(times[at])
+            for first, times in self.kinds
+            for who in locations
+            if (at := int(first[who]) + int(_place(first, times, who, tick, "left")) - 1) >= int(first[who])
+        ]
+        return max(found, default=None)
+
+
+def _place(first: Array, times: Array, who: int, tick: int, side: str) -> int:
+    return int(np.searchsorted(times[int(first[who]) : int(first[who + 1])], tick, side=side))  # type: ignore[call-overload]
+
+
+def _rising(first: Array, times: Array) -> Array:
+    """Return *times* in order within each location."""
+    found = times.copy()
+    for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+        found[low:high].sort()
+    return found
