@@ -11,7 +11,7 @@ import pandas as pd
 from scalegraph.analyze.trace import tables as dependency_tables
 from scalegraph.analyze.trace.wait_states import by_place, worst
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.request import trace_tables
+from scalegraph.request import trace_find, trace_tables
 from scalegraph.traces.kinds import KINDS
 from scalegraph.views import trace_dependencies
 from scalegraph.views.speed import METRIC
@@ -100,6 +100,12 @@ _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("waiting", "waits by what was waited for", trace_tables.reasons),
     TraceQuantity("counters", "what every metric counted at each location", trace_tables.counted),
     TraceQuantity("durations", "histogram of how long calls took", trace_tables.call_durations),
+    TraceQuantity(
+        "find",
+        "regions, locations, marks, waits, states, metrics and tags of a name: how often, where first, or the longest",
+        trace_find.find,
+        trace_find.OPTIONS,
+    ),
     TraceQuantity(
         "critical-path",
         "what lies on the critical path, beside what it takes in the whole run; or its pieces in order",

@@ -1,0 +1,112 @@
+"""Tables of what was looked for: how often and where first in a part of the run, and the longest one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.find import LASTING, SORTS, Sort, Target, occurring, parts_with
+from scalegraph.base.cancel import CancelToken
+from scalegraph.traces.kinds import NO_TIME, Array
+from scalegraph.traces.model import Trace
+
+LONGEST: Final = ("sort", "number", "name", "begin", "end", "location", "region")
+_Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region, number
+
+
+def counted(
+    trace: Trace, targets: Sequence[Target], begin: int, end: int, locations: Sequence[int],
+    cancel: CancelToken | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return how often each of *targets* begins from *begin* to *end* (ticks) on *locations*, and where it does first.
+
+    Columns: ``sort``, ``number``, ``name``, ``count``, ``first`` (tick; `NO_TIME` if never), ``location`` (-1).
+    """
+    rows = []
+    for name in dict.fromkeys(target.sort for target in targets):
+        sort, wanted = SORTS[name], [target for target in targets if target.sort == name]
+        counts = dict.fromkeys((one.number for one in wanted), 0)
+        first: dict[int, tuple[int, int]] = {}
+        for part in parts_with(trace, sort, begin, end):
+            if cancel is not None:
+                cancel.check()
+            time, location, number = (part.column(column) for column in (sort.time, sort.location, sort.column))
+            keep = occurring(sort, part) & (time >= begin) & (time <= end) & np.isin(location, locations)
+            kept = np.flatnonzero(keep & np.isin(number, list(counts)))
+            kept = kept[np.lexsort((location[kept], time[kept]))]
+            numbers, at, many = np.unique(number[kept], return_index=True, return_counts=True)
+            for one, row, count in zip(numbers.tolist(), kept[at].tolist(), many.tolist(), strict=True):
+                counts[one] += count
+                first[one] = min(first.get(one, (2**63, 0)), (int(time[row]), int(location[row])))
+        rows += [
+            (name, one.number, one.name, counts[one.number], *first.get(one.number, (NO_TIME, -1))) for one in wanted
+        ]
+    return pd.DataFrame(rows, columns=pd.Index(("sort", "number", "name", "count", "first", "location")))
+
+
+def longest(
+    trace: Trace, calls: CallTable | None, targets: Sequence[Target], most: int, begin: int, end: int,
+    locations: Sequence[int], cancel: CancelToken | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the *most* longest occurrences of *targets* that begin and end from *begin* to *end*, longest first.
+
+    *calls* may be None where no target is a region. Columns: `LONGEST`; times are ticks. What has no length
+    (locations, marks, metrics) is left out.
+    """
+    found: list[pd.DataFrame] = []
+    for name in (name for name in LASTING if any(target.sort == name for target in targets)):
+        sort, names = SORTS[name], {target.number: target.name for target in targets if target.sort == name}
+        if name == "region":
+            pieces = _of_calls(calls, begin, end, cancel) if calls is not None else iter(())
+        else:
+            pieces = _of_rows(trace, sort, begin, end, cancel)
+        best: list[_Rows] = []
+        for piece in pieces:
+            rows = _kept(piece, list(names), locations, begin, end)
+            best = [_top([*best, rows], most)]
+        for one in best:
+            table = pd.DataFrame(dict(zip(("begin", "end", "location", "region", "number"), one, strict=True)))
+            table["sort"], table["name"] = name, [names[number] for number in one[4].tolist()]
+            found.append(table[list(LONGEST)])
+    if not found:
+        return pd.DataFrame(columns=pd.Index(LONGEST))
+    made = pd.concat([table for table in found if len(table)] or found[:1], ignore_index=True)
+    order = np.lexsort((made["location"], made["begin"], made["begin"] - made["end"]))
+    return made.iloc[order[:most]].reset_index(drop=True)
+
+
+def _kept(rows: _Rows, wanted: list[int], locations: Sequence[int], begin: int, end: int) -> _Rows:
+    keep = np.isin(rows[4], wanted) & np.isin(rows[2], locations)
+    keep &= (rows[0] >= begin) & (rows[1] <= end) & (rows[0] != NO_TIME) & (rows[1] != NO_TIME)
+    one, two, three, four, five = (values[keep] for values in rows)
+    return one, two, three, four, five
+
+
+def _top(pieces: Sequence[_Rows], most: int) -> _Rows:
+    """Return the *most* longest rows, those that begin earlier before others of their length."""
+    one, two, three, four, five = (np.concatenate(some).astype(np.int64) for some in zip(*pieces, strict=True))
+    if len(one) > most:
+        least = np.partition(two - one, len(one) - most)[len(one) - most]
+        near = np.flatnonzero(two - one >= least)
+        keep = near[np.lexsort((three[near], one[near], one[near] - two[near]))[:most]]
+        one, two, three, four, five = one[keep], two[keep], three[keep], four[keep], five[keep]
+    return one, two, three, four, five
+
+
+def _of_calls(calls: CallTable, begin: int, end: int, cancel: CancelToken | None) -> Iterable[_Rows]:
+    for some in calls.calls(begin, end, cancel):
+        region = calls.paths.region[some.path] if len(calls.paths) else np.empty(0, np.int64)
+        yield some.begin, some.end, some.location, region, region
+
+
+def _of_rows(trace: Trace, sort: Sort, begin: int, end: int, cancel: CancelToken | None) -> Iterable[_Rows]:
+    for part in parts_with(trace, sort, begin, end):
+        if cancel is not None:
+            cancel.check()
+        number = part.column(sort.column)
+        region = part.column(sort.region) if sort.region else np.full(part.rows, -1)
+        yield part.column(sort.time), part.column(sort.end), part.column(sort.location), region, number
