@@ -128,6 +128,7 @@ class Navigator(QWidget):
         if item is None or data is None:
             return
         trace = isinstance(handle, TraceHandle)
+        item.setText(0, handle.title)
         item.setText(1, "trace" if trace else str(len(data.table)))
         lines = [str(handle.path)]
         item.takeChildren()

@@ -12,7 +12,7 @@ from scalegraph.gui.jobs import Job, Jobs, Reporter
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.trace_filter import TraceFilter
 from scalegraph.gui.trace_marks import TraceMarks
-from scalegraph.gui.trace_words import region_times, simulated, study_texts, trace_sentence
+from scalegraph.gui.trace_words import region_times, simulated, trace_sentence
 
 if TYPE_CHECKING:
     from scalegraph.traces.model import Trace
@@ -47,8 +47,8 @@ class TraceHandle(Handle):
 
     @property
     def title(self) -> str:
-        """Short name for people: the file's."""
-        return self.path.name
+        """Short name for people: the run's where a study knows it (``ge2, N = 16``), else the file's."""
+        return self._data.name if self._data is not None and self._data.texts else self.path.name
 
     @property
     def reading(self) -> bool:
@@ -81,7 +81,6 @@ class TraceHandle(Handle):
 
         def read(reporter: Reporter) -> tuple[TraceData, str]:
             data = session.open_trace(path, cancel=reporter.token, progress=reporter.send, partial=partial)
-            data.memo.update({f"text {name}": text for name, text in study_texts(session, path).items()})
             region_times(data)
             return data, trace_sentence(data)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from scalegraph.base.errors import ScaleGraphError
 from scalegraph.base.units import si
 from scalegraph.gui.loss import RegionLoss
 
@@ -17,19 +15,6 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger(__name__)
 _BINS: Final = 512
 _MOST_REGIONS: Final = 500
-
-
-def study_texts(session: Any, path: Path) -> dict[str, str]:
-    """Return the program text that the study beside a trace keeps, by name; the trace of a run lies in NAME.traces."""
-    beside = path.resolve().parent
-    study = beside.with_suffix(".sgstudy")
-    if beside.suffix != ".traces" or not study.is_file():
-        return {}
-    try:
-        return {source.name: source.text for source in session.open(study).manifest.sources}
-    except ScaleGraphError as error:
-        log.info("the texts of %s are not at hand: %s", study, error)
-        return {}
 
 
 def region_times(data: TraceData) -> dict[int, float]:

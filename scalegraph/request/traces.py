@@ -118,13 +118,13 @@ def _of_study(path: Path) -> _Known:
         with Study.open(file) as study:
             records = [*study.runs(), *study.variants()]
             mine = next((r for r in records if r.trace is not None and Path(r.trace.path).name == path.name), None)
+            texts = {source.name: source.text for source in study.manifest.sources}
             if mine is None:
-                return _Known()
+                return _Known(texts=texts)
             same = [r for r in records if r.point.parameters == mine.point.parameters and r.point.processors == 1]
             work = next((r.work_ops for r in same if r.ok and r.work_ops), mine.work_ops)
             count = mine.point.processors
             found = {"processors": count, "program": mine.program, "machine": mine.machine, "work": work}
-            texts = {source.name: source.text for source in study.manifest.sources}
             alone = sum(r.point.processors == count and r.trace is not None for r in records) == 1
             label = f"N = {count}" if alone else mine.point.label()
             return _Known(f"{study.name}, {label}", texts, {key: value for key, value in found.items() if value})

@@ -209,6 +209,8 @@ class _Converter:
             known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
         if result is not None and "time_cycles" in result.meta:
             known["time_cycles"] = result.meta["time_cycles"]
+        if lacking := [name for name in TRACED if not source.tells(name)]:
+            known["not asked for"] = ", ".join(lacking)
         if source.state == "whole" and not source.header["asked_regions"]:  # nothing told is a part of the run, too
             last = int(known.get("time_cycles", end))
             end = max(end, min(last, int(source.header["asked_end"]) or last))
@@ -392,8 +394,5 @@ def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
         yield Note(f"only cycles from {header['asked_begin']} {until} were asked for")
     if header["asked_regions"]:
         yield Note("only the time from entering to leaving a region was asked for")
-    lacking = [name for name in TRACED if not source.tells(name)]
-    if lacking:
-        yield Note(f"not asked for: {', '.join(lacking)}")
     if header["inexact"]:
         yield Note("stretches whose busy time is split by guess, because the run was stopped", int(header["inexact"]))
