@@ -61,6 +61,9 @@ def make_application() -> QApplication:
     application.setApplicationName("scalegraph")
     application.setApplicationDisplayName("ScaleGraph")
     application.setDesktopFileName("scalegraph")
+    from scalegraph.gui.rubbish import Collector
+
+    application.setProperty("collector", Collector(application))
     return application
 
 

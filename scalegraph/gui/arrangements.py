@@ -89,28 +89,28 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         "beside",
         (
             Split("below", (Tabs(("spacetime", "gantt"), 4), Tabs(("utilisation", "counters", "speed"), 3)), 5),
-            Split("below", (Tabs(("waits", "trace-profile", "messages")), Tabs(("trace-source",))), 3),
+            Split("below", (Tabs(("waits", "trace-profile", "messages"), 3), Tabs(("trace-source",), 2)), 3),
         ),
     ),
     "Critical path": Split(
         "beside",
         (
-            Split("below", (Tabs(("critical-path", "spacetime"), 3), Tabs(("utilisation",)))),
-            Split("below", (Tabs(("waits", "trace-profile")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("critical-path", "spacetime"), 3), Tabs(("utilisation",))), 5),
+            Split("below", (Tabs(("waits", "trace-profile"), 3), Tabs(("trace-source",), 2)), 4),
         ),
     ),
     "Time by region": Split(
         "beside",
         (
             Split("below", (Tabs(("spacetime",), 3), Tabs(("task-summary",), 2)), 5),
-            Split("below", (Tabs(("trace-profile", "trace-call-tree")), Tabs(("trace-source",)))),
+            Split("below", (Tabs(("trace-profile", "trace-call-tree"), 3), Tabs(("trace-source",), 2)), 4),
         ),
     ),
     "Communication": Split(
         "beside",
         (
-            Split("below", (Tabs(("spacetime",), 3), Tabs(("communication-matrix",), 2)), 5),
-            Split("below", (Tabs(("messages", "trace-overview")), Tabs(("waits",)))),
+            Split("below", (Tabs(("spacetime",), 4), Tabs(("communication-matrix",), 5)), 5),
+            Split("below", (Tabs(("messages", "trace-overview")), Tabs(("waits",))), 3),
         ),
     ),
     "Balance": Split(

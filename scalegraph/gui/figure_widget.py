@@ -40,6 +40,7 @@ PanelWidget: TypeAlias = (
     PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel
 )  # a field is a plot
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
+_CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be asked for
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
@@ -53,7 +54,7 @@ _LEAST: dict[type, tuple[int, int]] = {
     FieldPanel: (380, 260),
     SurfacePanel: (360, 280),
     TimelinePanel: (420, 160),
-    RadarPanel: (300, 260),
+    RadarPanel: (420, 260),
 }
 
 
@@ -347,8 +348,11 @@ class FigureWidget(QWidget):
             return
         width, height = max(1, self.width()), max(1, self.height() - 60)
         beside = min(width / sum(_LEAST[type(panel)][0] for panel in self._panels), height / 200)
+        timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
+        if timed:  # beside another panel its axis of time would not stand below those of other views
+            beside = 0.0
         below = min(width / 400, height / sum(_LEAST[type(panel)][1] for panel in self._panels))
-        one = max(beside, below) < _CRAMPED
+        one = max(beside, below) < (_CRAMPED_TIME if timed else _CRAMPED)
         for index, panel in enumerate(self._panels):
             panel.setVisible(not one or index == self._choice.currentIndex())
         self._choice.setVisible(one)

@@ -345,6 +345,12 @@ class _Head(QHeaderView):
         names = [str(self.model().headerData(i, self.orientation())) for i in range(count)]
         return min(160, max((metrics.horizontalAdvance(name) for name in names), default=20) + 16)
 
+    def _widest(self) -> int:
+        """Return the pixels of the longest name of a column; it may take the room of others, which are left out."""
+        count = self.model().columnCount() if self.model() else 0
+        names = [str(self.model().headerData(i, self.orientation())) for i in range(count)]
+        return min(80, max((self.fontMetrics().horizontalAdvance(name) for name in names), default=20))
+
     def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
         """Draw one name."""
         painter.save()
@@ -362,7 +368,7 @@ class _Head(QHeaderView):
         # names of narrow columns: every second, fourth, .. so that they stay apart
         step = 1
         across = rect.height() if upright else rect.width()
-        need = painter.fontMetrics().height() - 4 if upright else painter.fontMetrics().horizontalAdvance("0000")
+        need = painter.fontMetrics().height() - 4 if upright else self._widest() + 4
         while not fits and across * step < need:
             step *= 2
         if fits or section % step == 0:
@@ -386,7 +392,7 @@ def _legend_of(grid: Grid, painter: CellPainter) -> str:
         signs = {"simulated": "○ simulated", "measured": "● measured", "imported": "● imported"}
         signs |= {"predicted": "┄ predicted", "computed": "unmarked: computed from runs"}
         parts.append(", ".join(signs[origin] for origin in sorted(origins, key=list(signs).index)))
-    elif origins:
+    elif origins and origins[0] != "computed":
         parts.append(origins[0])
     if any(cell.reason for cell in cells):
         parts.append("▨ no value")

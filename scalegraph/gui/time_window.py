@@ -16,6 +16,7 @@ class TimeWindow(QObject):
 
     changed = Signal(float, float)  # at every move: begin, end
     history_changed = Signal()
+    gutter_changed = Signal()
 
     def __init__(self, length: float = 1.0, tick: float = 1e-9, parent: QObject | None = None) -> None:
         """*length* of the run and length of its *tick* in seconds; no window is shorter than ten ticks."""
@@ -27,6 +28,7 @@ class TimeWindow(QObject):
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._settle)
         self._settled = (0.0, 1.0)
+        self._gutters: dict[int, int] = {}
         self.set_length(length, tick)
 
     def set_length(self, length: float, tick: float) -> None:
@@ -39,6 +41,21 @@ class TimeWindow(QObject):
         self._settled = self.shown
         self.changed.emit(self._begin, self._end)
         self.history_changed.emit()
+
+    @property
+    def gutter(self) -> int:
+        """Pixels for names left of the time in all views that are in sight, so that their times stand in one line."""
+        return max(self._gutters.values(), default=0)
+
+    def ask_gutter(self, view: int, pixels: int) -> None:
+        """Ask for so many *pixels* for the names of *view* (any number that is its own); 0 when it is hidden."""
+        before = self.gutter
+        if pixels:
+            self._gutters[view] = pixels
+        else:
+            self._gutters.pop(view, None)
+        if self.gutter != before:
+            self.gutter_changed.emit()
 
     @property
     def length(self) -> float:

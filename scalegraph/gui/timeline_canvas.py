@@ -6,7 +6,17 @@ from enum import Enum
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QHideEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from scalegraph.gui.plot_targets import rich
@@ -16,6 +26,7 @@ from scalegraph.gui.timeline_paint import Painter, Picture
 from scalegraph.gui.timeline_targets import Hit, hit
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.views.figure import AreaTrack
 
 _ZOOM: Final = 0.8  # of a notch of the wheel
 _DRAG_FROM: Final = 4  # pixels that make a drag of a click
@@ -64,6 +75,7 @@ class TimelineCanvas(QWidget):
         self._dwell = QTimer(self, singleShot=True, interval=_DWELL_MS)
         self._dwell.timeout.connect(self._dwelling)
         window.changed.connect(self._moved)
+        window.gutter_changed.connect(self._gutter_moved)
         marks.changed.connect(self.update)
 
     # what it shows
@@ -79,16 +91,28 @@ class TimelineCanvas(QWidget):
         picture = self.picture
         if picture is None:
             return
-        names = [name for track in picture.timeline.tracks for name in getattr(track, "names", ())[:200]]
-        metrics = self.fontMetrics()
-        widest = max((metrics.horizontalAdvance(name) for name in names), default=60) + 14
         least, most = _GUTTER
-        self.places.left = int(max(least, min(widest, most, _GUTTER_SHARE * self.width())))
+        widest = min(self._wanted_gutter(picture), most)
+        if self.isVisible():
+            self.window_.ask_gutter(id(self), widest)
+            widest = self.window_.gutter
+        self.places.left = int(max(least, min(widest, _GUTTER_SHARE * self.width())))
         self.places.width = max(20, self.width() - self.places.left - 4)
         self.places.height = max(20, self.height() - axis_height(self.height()))
         self.places.begin, self.places.end = self.window_.shown
         self.places.place(picture.timeline)
         self.scrolled.emit()
+
+    def _wanted_gutter(self, picture: Picture) -> int:
+        names = [name for track in picture.timeline.tracks for name in getattr(track, "names", ())[:200]]
+        names += [track.y.label for track in picture.timeline.tracks if isinstance(track, AreaTrack)]
+        metrics = self.fontMetrics()
+        return max((metrics.horizontalAdvance(name) for name in names), default=60) + 14
+
+    def _gutter_moved(self) -> None:
+        if self.isVisible():
+            self.arrange()
+            self.update()
 
     def scroll_to(self, pixels: int) -> None:
         """Show the lanes from *pixels* below the first on."""
@@ -325,6 +349,16 @@ class TimelineCanvas(QWidget):
             self.dwelt.emit(self._hit)
 
     # Qt
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: names have their room from now on, in all views of this time."""
+        super().showEvent(event)
+        self.arrange()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: its names need no room any more."""
+        super().hideEvent(event)
+        self.window_.ask_gutter(id(self), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: place everything anew."""

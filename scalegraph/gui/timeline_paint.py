@@ -23,6 +23,10 @@ _SMOOTH: Final = 300  # lines below which they are drawn smooth
 _NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
 _STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
 _PATH_WIDTH: Final = 3.0
+_HALO_FROM: Final = 3.0  # pixels of length below which a piece of a path has no halo
+_FAINT: Final = 0.3
+_ROOM: Final = (1.5, 4.0)  # pixels that a connector has on average, and how dark it is below, between and above
+_DARKNESS: Final = (_FAINT, 0.5, 0.8)
 
 
 @dataclass(frozen=True)
@@ -239,17 +243,19 @@ class Painter:
         x0, x1, ys = self._xs(path.x0), self._xs(path.x1), self._ys(path.lane, band)
         width = min(_PATH_WIDTH, max(1.5, band.lane / 4))
         roles = path.roles or (path.role,) * len(x0)
-        halo = QPen(paper(self._theme), width + 2)
+        halo = QPen(paper(self._theme, 0.75), width + 2)
         halo.setCapStyle(Qt.PenCapStyle.FlatCap)
         left, right = self._layout.left, self._layout.left + self._layout.width
         seen = np.flatnonzero((x1 >= left - 1) & (x0 <= right + 1) & (np.asarray(path.lane) >= 0))
         lines = [QLineF(x0[i], ys[i], max(x1[i], x0[i] + 1), ys[i]) for i in seen]
         painter.setPen(halo)
-        painter.drawLines(lines)
+        painter.drawLines([line for line in lines if line.length() >= _HALO_FROM])
         if path.connectors and len(x0) > 1:
-            joined = [QLineF(x1[i], ys[i], x0[i + 1], ys[i + 1]) for i in seen if i + 1 < len(x0)]
-            painter.setPen(QPen(ink(self._theme, 0.8), 1.2))
-            painter.drawLines(joined)
+            joined = seen[(seen + 1 < len(x0))]
+            for faint, some in _by_room(x1[joined]):
+                painter.setPen(QPen(ink(self._theme, faint), 1.2 if faint > _FAINT else 1.0))
+                chosen = joined[some]
+                painter.drawLines([QLineF(x1[i], ys[i], x0[i + 1], ys[i + 1]) for i in chosen])
         for role in sorted(set(roles)):
             pen = QPen(QColor(colour(role, cast("Theme", self._theme))), width)
             pen.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -369,6 +375,22 @@ class Painter:
         else:
             room = QRectF(2, y + 4, layout.left - 14, self._metrics.height())
             painter.drawText(room, int(Qt.AlignmentFlag.AlignRight), ticks.unit)
+
+
+def _by_room(xs: Any) -> list[tuple[float, Any]]:
+    """Return how dark connectors at *xs* are drawn, and which: where many stand together what lies behind stays seen.
+
+    Room is what the nearest five on either side leave on average, in pixels.
+    """
+    if not len(xs):
+        return []
+    order = np.argsort(xs, kind="stable")
+    padded = np.r_[np.full(5, -np.inf), xs[order], np.full(5, np.inf)]
+    near = (padded[10:] - padded[:-10]) / 10
+    room = np.empty(len(xs))
+    room[order] = near
+    which = np.digitize(room, _ROOM)
+    return [(dark, np.flatnonzero(which == number)) for number, dark in enumerate(_DARKNESS)]
 
 
 def area_limits(track: AreaTrack) -> tuple[float, float]:

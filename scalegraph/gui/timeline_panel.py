@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QVBoxLayout, QWidget
 
-from scalegraph.gui.legend_strip import LegendEntry, LegendStrip
+from scalegraph.base.units import si
+from scalegraph.gui.legend_strip import LegendEntry, LegendStrip, Shape
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_canvas import TimelineCanvas
 from scalegraph.gui.timeline_paint import Picture, prepare
 from scalegraph.gui.timeline_targets import Hit
 from scalegraph.gui.tints import tint
 from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.views import timelines
 from scalegraph.views.figure import Arrows, Key, LaneTrack, Timeline
+from scalegraph.views.palette import Theme
 
 _KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
 _MOVE: Final = 0.25  # of what is shown, by a key
@@ -55,6 +59,9 @@ class TimelinePanel(QWidget):
         self.canvas = TimelineCanvas(self.window_, self.marks)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self.canvas.scroll_to)
+        policy = self.bar.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # times of views that scroll and of others stand in one line
+        self.bar.setSizePolicy(policy)
         self.measured = QLabel()
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.measured.setAccessibleName("Cursors")
@@ -231,11 +238,23 @@ class TimelinePanel(QWidget):
         for track in self._timeline.tracks:
             for overlay in track.overlays if isinstance(track, LaneTrack) else ():
                 if isinstance(overlay, Arrows) and len(overlay.x0):
-                    shape = "dashed" if overlay.kind == "lock" else "line"
-                    entries.append(LegendEntry(overlay.name, tint(overlay.role, self._theme), shape))  # type: ignore[arg-type]
+                    entries += self._arrow_entries(overlay, "dashed" if overlay.kind == "lock" else "line")
         self._legend.allow(20 if self.height() < _KEY_ROWS_FROM else 46)
         if self._legend.texts() != [entry.text for entry in entries] or self.isHidden():
             self._legend.show_entries(entries)
+
+    def _arrow_entries(self, arrows: Arrows, shape: Shape) -> list[LegendEntry]:
+        """Return what says which colour is which value, at both ends of the scale."""
+        if arrows.value is None:
+            return [LegendEntry(arrows.name, tint(arrows.role, self._theme), shape)]
+        low, high = timelines.arrow_limits(arrows)
+        ends = timelines.ramp(
+            np.array([low, high]), low, high, log=arrows.scale.scale.startswith("log"), theme=cast("Theme", self._theme)
+        )
+        words = [f"{arrows.name} {si(low, arrows.scale.unit)}", si(high, arrows.scale.unit)]
+        colours = [QColor(*(int(part) for part in one)) for one in ends]
+        pairs = list(zip(words, colours, strict=True))
+        return [LegendEntry(text, shade, shape) for text, shade in (pairs if high > low else pairs[:1])]
 
     def _colour(self, key: Key) -> QColor:
         return QColor(key.colour) if key.colour else tint(key.role, self._theme)

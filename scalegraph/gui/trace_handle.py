@@ -47,8 +47,13 @@ class TraceHandle(Handle):
 
     @property
     def title(self) -> str:
-        """Short name for people: the run's where a study knows it (``ge2, N = 16``), else the file's."""
-        return self._data.name if self._data is not None and self._data.texts else self.path.name
+        """Short name for people: the run's where a study knows it (``ge2, N = 16``), else the file's.
+
+        An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
+        """
+        if self._data is not None and self._data.texts:
+            return self._data.name
+        return f"{self.path.parent.name}/{self.path.name}" if self.path.suffix == ".otf2" else self.path.name
 
     @property
     def reading(self) -> bool:

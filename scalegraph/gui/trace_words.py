@@ -35,7 +35,7 @@ def region_times(data: TraceData) -> dict[int, float]:
 
 def trace_regions(data: TraceData) -> tuple[RegionLoss, ...]:
     """Return the regions of a trace with their share of the time of all locations, the largest first."""
-    whole = data.trace.seconds * max(1, len(data.trace.definitions.locations))
+    whole = data.trace.seconds * max(1, len(data.active))
     regions = data.trace.definitions.regions
     found = sorted(region_times(data).items(), key=lambda item: -item[1])[:_MOST_REGIONS]
     return tuple(

@@ -119,7 +119,7 @@ def _figure(
             return None
         numbers = [float(values[row, column]) for values in columns]
         lines = [f"{made.names[row]} → {made.names[column]}", *(line.format(*numbers) for line in tips)]
-        return Cell((trace_sums.known(numbers[by] / factor),), tip="\n".join(lines))
+        return Cell((trace_sums.known(numbers[by] / factor),), origin="computed", tip="\n".join(lines))
 
     what, short = timelines.lane_names(made.names)
     labels = (f"{labels[0]} ({what})", f"{labels[1]} ({what})") if what else labels

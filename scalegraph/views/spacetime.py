@@ -44,7 +44,13 @@ def _make(
     return Figure(
         "spacetime",
         trace_common.title(data, TITLE),
-        sentence(window, keys if track.scale is None else (), seconds, counts),
+        sentence(
+            window,
+            keys if track.scale is None else (),
+            seconds,
+            counts,
+            complete=colour == "activity" and window.regions is None,
+        ),
         (panel,),
         notes=(*notes, *said, *trace_common.usual_notes(data)),
     )
@@ -114,6 +120,7 @@ def drawn(
 
 
 _ONE = {trace_tracks.HANDOVERS: "lock hand-over", trace_tracks.OPENED: "wait at barriers"}
+_LEAST_UNKNOWN = 5e-4  # of the time: less is not worth a word
 _LEAST = trace_tracks.LEAST_WAIT
 _SHORT = "{count:,} waits of less than {least} are not marked: they would be too narrow to see."
 _TOO_MANY = "Marked are the {drawn:,} longest of {total:,} waits; zoom in for more."
@@ -133,8 +140,13 @@ def _many(count: int, one: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def sentence(window: Window, keys: Sequence[Key], seconds: float, counts: Sequence[str]) -> str:
-    """Return what the picture says, as in ``4 processors, the whole run of 12.3 ms: busy 63 %; 12 messages``."""
+def sentence(
+    window: Window, keys: Sequence[Key], seconds: float, counts: Sequence[str], *, complete: bool = False
+) -> str:
+    """Return what the picture says, as in ``4 processors, the whole run of 12.3 ms: busy 63 %; 12 messages``.
+
+    When the keys should be *complete*, what they leave of the time is said, too.
+    """
     data = window.data
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
@@ -143,6 +155,8 @@ def sentence(window: Window, keys: Sequence[Key], seconds: float, counts: Sequen
         f"the first {si(window.seconds, 's')} of the run" if window.begin == data.trace.meta.begin
         else f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run")  # fmt: skip
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []
+    unknown = 1 - sum(key.seconds for key in keys) / seconds if complete and seconds > 0 else 0.0
+    parts += [f"not known {percent(unknown)}"] if unknown > _LEAST_UNKNOWN else []
     told = f"{len(window.locations)} {kind}, {time}" + (f": {', '.join(parts)}" if parts else "")
     return f"{'; '.join([told, *counts])}."
 

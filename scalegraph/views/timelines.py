@@ -359,6 +359,12 @@ def lane_names(names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         kinds = {one[1].strip() for one in found if one}
         if len(kinds) == 1:
             return kinds.pop(), tuple(one[2] for one in found if one)
+    words = [name.split(" ") for name in names]
+    common = 0
+    while len(names) > 1 and len({tuple(one[: common + 1]) for one in words}) == 1 and len(words[0]) > common:
+        common += 1
+    if common and all(len(one) > common for one in words):  # THREAD 1.2.1
+        return " ".join(words[0][:common]), tuple(" ".join(one[common:]) for one in words)
     return "", names
 
 

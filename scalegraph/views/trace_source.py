@@ -21,7 +21,8 @@ _COLUMNS = (Column("share", "%", "muted"), Column("time", "s", "time"))
 
 
 def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure:
-    files = sorted({region.file for region in data.trace.definitions.regions if region.file})
+    # a region without a line has no place: Score-P names "MPI" as the file of the calls of that library
+    files = sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
     if not files:
         return trace_common.empty(_NAME, _TITLE, data, "The regions of this trace name no place in a program's text.")
     chosen = window(data, **trace_common.common_values(options))
@@ -61,11 +62,12 @@ def _times(chosen: Window) -> dict[tuple[str, int], float]:
     sums = values @ overlap / data.trace.meta.ticks_per_second
     regions = data.trace.definitions.regions
     for code, seconds in zip(layer.codes, sums.tolist(), strict=True):
-        if 0 <= code.number < len(regions) and regions[code.number].file and seconds > 0:
+        if 0 <= code.number < len(regions) and regions[code.number].line > 0 and seconds > 0:
             if chosen.regions is not None and code.number not in chosen.regions:
                 continue
             region = regions[code.number]
-            times[region.file, region.line] += seconds
+            if region.file:
+                times[region.file, region.line] += seconds
     return times
 
 

@@ -18,6 +18,7 @@ Rows: TypeAlias = Mapping[str, Array]  # columns of events
 HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
 LEAST_WAIT = 1 / 400  # of the visible time: what waits less is too narrow to see
 TIME = Axis("time", "s")
+_WHICH = "of the longest, the largest in every stretch of time"
 
 
 def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ...]:
@@ -77,8 +78,15 @@ def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]
         rows = {name: values[keep] for name, values in rows.items()}
     made = _arrows(window, rows, _message_tips(window, rows))
     total = int(sample.total)
-    return replace(made, total=total), _told("messages", len(made.x0), total,
-                                             "of the longest, the largest in every stretch of time")  # fmt: skip
+    broken = int(np.count_nonzero(~known))
+    if broken and len(known) >= total:  # all were looked at
+        one = broken == 1
+        lacks = (f"{broken:,} message{'' if one else 's'} of {total:,} lack{'s' if one else ''} its sender or receiver"
+                 f" and {'is' if one else 'are'} not drawn.").replace("its", "its" if one else "their", 1)  # fmt: skip
+        return replace(made, total=total), (
+            lacks, *_told("messages", len(made.x0), total - broken, _WHICH),
+        )  # fmt: skip
+    return replace(made, total=total), _told("messages", len(made.x0), total, _WHICH)
 
 
 def _arrows(window: Window, rows: Rows, tips: Sequence[str]) -> Arrows:

@@ -1,5 +1,7 @@
 """The parts of a trace's window that need no window: visible time, layout, filter, cursors, places, options."""
 
+import gc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,12 @@ from PySide6.QtGui import QUndoStack
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui import opening
+from scalegraph.gui.rubbish import Collector
 from scalegraph.gui.selection import Selection
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_layout import Layout
+from scalegraph.gui.timeline_paint import _by_room
+from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.timeline_targets import hit
 from scalegraph.gui.trace_filter import Filter, TraceFilter
 from scalegraph.gui.trace_marks import TraceMarks
@@ -20,7 +25,7 @@ from scalegraph.gui.trace_options import selected_trace_row, trace_row_keys
 from scalegraph.gui.trace_pointing import point
 from scalegraph.traces import reading
 from scalegraph.traces.lod import Timeline as Detail
-from scalegraph.views.figure import Area, AreaTrack, Axis, Key, LaneTrack, Timeline
+from scalegraph.views.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.views.places import Place, place_of
 from scalegraph.views.trace_data import TraceData
 
@@ -102,6 +107,63 @@ def test_pointing_says_location_time_and_shares() -> None:
     name = hit(layout, 20, layout.lane_y(layout.bands[0], 2))
     assert name is not None
     assert (name.what, name.location) == ("name", 2)
+
+
+def test_times_of_all_views_in_sight_begin_below_one_another(qtbot: Any) -> None:
+    """The gutter is as wide as the longest names need; a view that is hidden gives its room back."""
+    window = TimeWindow(1.0)
+    edges = np.linspace(0.0, 1.0, 3)
+    area = AreaTrack("busy", Axis("busy"), edges, (Area("busy", "busy", np.array([1.0, 2.0])),))
+    track = lanes().tracks[0]
+    assert isinstance(track, LaneTrack)
+    long = replace(track, names=("a processor of a long name 0", "1", "2"))
+    above = TimelinePanel(replace(lanes(), tracks=(long,)), window=window)
+    below = TimelinePanel(replace(lanes(), tracks=(area,)), window=window)
+    for panel in (above, below):
+        qtbot.addWidget(panel)
+        panel.resize(900, 300)
+        panel.show()
+    wide = above.canvas.places.left
+    assert wide > 120
+    assert (below.canvas.places.left, below.canvas.places.width) == (wide, above.canvas.places.width)
+    above.hide()
+    assert below.canvas.places.left < wide
+
+
+def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:
+    times = np.array([0.1, 0.2])
+    sizes = Arrows(
+        "message", "message size", times, np.array([0, 1]), times + 0.1, np.array([1, 0]), np.array([8.0, 65536.0])
+    )
+    track = lanes().tracks[0]
+    assert isinstance(track, LaneTrack)
+    track = replace(track, overlays=(sizes,))
+    panel = TimelinePanel(replace(lanes(), tracks=(track,)))
+    qtbot.addWidget(panel)
+    assert panel.key_texts() == ["busy", "message size 8.00 B", "65.5 kB"]
+
+
+def test_connectors_that_stand_close_are_faint() -> None:
+    """What lies behind a path of hundreds of hand-overs stays seen, and a few of them stay dark."""
+    assert [round(dark, 2) for dark, some in _by_room(np.array([10.0, 200.0])) if len(some)] == [0.8]
+    packed = {round(dark, 2): len(some) for dark, some in _by_room(np.arange(400) * 0.5) if len(some)}
+    assert packed[0.3] > 380
+    assert sum(packed.values()) == 400
+
+
+def test_garbage_is_collected_between_events_only(qtbot: Any) -> None:
+    was = gc.isenabled()
+    collector = Collector()
+    try:
+        assert not gc.isenabled()
+        gc.collect()
+        assert collector.collect() == -1
+        kept = [[] for _ in range(gc.get_threshold()[0] + 100)]  # type: ignore[var-annotated]
+        assert collector.collect() == 0
+        assert len(kept) > 100
+    finally:
+        collector.end()
+        assert gc.isenabled() == was
 
 
 def test_filters_are_chips_and_can_be_undone() -> None:

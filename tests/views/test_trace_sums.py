@@ -18,7 +18,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import NO_TIME, TaskStep, Wait
 from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.traces.model import Group, Location, Metric, Note, Trace
-from scalegraph.views import trace_phases, trace_sums
+from scalegraph.views import timelines, trace_phases, trace_sums
 from scalegraph.views.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
 from scalegraph.views.places import Place, place_of
 from scalegraph.views.trace_data import TraceData
@@ -344,6 +344,13 @@ def test_threads_of_processes_are_told_apart_and_unknown_sizes_counted() -> None
     assert only(figure, Grid).value_names == ("messages",)
     assert "most goes" not in figure.sentence
     assert tables(built("messages", shown))[0][0][:2] == ("rank 0", "rank 1")
+
+
+def test_names_keep_what_tells_lanes_apart() -> None:
+    assert timelines.lane_names(("processor 0", "processor 1")) == ("processor", ("0", "1"))
+    assert timelines.lane_names(("THREAD 1.1.1", "THREAD 1.2.1")) == ("THREAD", ("1.1.1", "1.2.1"))
+    assert timelines.lane_names(("a 1", "a")) == ("", ("a 1", "a"))
+    assert timelines.lane_names(("main", "main")) == ("", ("main", "main"))
 
 
 def test_trace_without_locations_has_empty_quantities() -> None:

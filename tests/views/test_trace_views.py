@@ -13,7 +13,7 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import NO_TIME, What
-from scalegraph.traces.model import Metric
+from scalegraph.traces.model import Metric, Region
 from scalegraph.views import trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
 from scalegraph.views.render import numbers
@@ -347,3 +347,31 @@ def test_odd_traces_are_shown_or_said_to_have_nothing_to_show(name: str, kind: s
         numbers.as_json(figure)
         if figure.panels:
             numbers.csv(figure)
+
+
+def test_what_is_not_known_of_the_time_is_said() -> None:
+    made = traces.builder(5, ("work",))
+    traces.calls(made, 1, (0, 1000, 0))
+    traces.calls(made, 3, (0, 500, 0))
+    whole = traces.finish(made, 1000)
+    assert "not known" not in spacetime(whole).sentence
+    assert "not known 60 %" in spacetime(whole, locations="0-4").sentence
+
+
+def test_messages_without_an_end_are_told_apart_from_those_that_are_left_out() -> None:
+    made = traces.builder(2, ("work",))
+    traces.calls(made, 0, (0, 1000, 0))
+    traces.message(made, 10, 20, 0, 1)
+    traces.message(made, 30, int(NO_TIME), 0, 1)
+    notes = spacetime(traces.finish(made, 1000)).notes
+    assert "1 message of 2 lacks its sender or receiver and is not drawn." in notes
+    assert not any("are drawn" in note for note in notes)
+
+
+def test_libraries_are_no_program_text() -> None:
+    """Score-P names MPI as the file of the calls of that library, in line 0."""
+    made = traces.builder(1)
+    made.region("MPI_Send", lambda: Region("MPI_Send", "MPI", 0))
+    traces.calls(made, 0, (0, 1000, 0))
+    figure = views.get("trace-source").make(traces.finish(made, 1000))
+    assert "name no place" in figure.empty
