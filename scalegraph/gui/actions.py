@@ -72,6 +72,8 @@ SPECS: Final = (
     Spec("go_request", "&Request", "Go", ("Ctrl+R",)),
     Spec("go_study", "S&tudy", "Go", ("Ctrl+T",)),
     Spec("search", "Sear&ch", "Go", ("/", "Ctrl+F"), "search"),
+    Spec("find_next", "&Next occurrence in the trace", "Go", ("F3",)),
+    Spec("find_before", "&Occurrence before in the trace", "Go", ("Shift+F3",)),
     Spec("palette", "&Commands…", "Help", ("Ctrl+K",), "command"),
     Spec("shortcuts", "&Keyboard shortcuts", "Help", ("?", "F1")),
     Spec("about", "&About ScaleGraph", "Help"),

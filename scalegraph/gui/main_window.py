@@ -265,6 +265,8 @@ class MainWindow(QMainWindow):
             "go_request": lambda: self.go(REQUEST),
             "go_study": lambda: self.go(STUDY),
             "search": self._search,
+            "find_next": lambda: self.study.find_next(forward=True),
+            "find_before": lambda: self.study.find_next(forward=False),
             "palette": lambda: self.palette_.open(self.actions_.all()),
             "shortcuts": lambda: self.sheet.open(self.actions_.by_menu()),
             "about": self._about,
@@ -329,6 +331,7 @@ class MainWindow(QMainWindow):
         subject = handle.subject if handle is not None and page == STUDY else ""
         enabled |= {f"arrange_{name}": subject == "study" for name in ARRANGEMENT_NAMES}
         enabled |= {f"arrange_{name}": subject == "trace" for name in TRACE_ARRANGEMENTS}
+        enabled |= dict.fromkeys(("find_next", "find_before"), subject == "trace")
         enabled |= {f"view_{view.name}": _fits(view, subject) for view in self._views_offered}
         for name, on in enabled.items():
             self.actions_[name].setEnabled(on)
@@ -424,6 +427,8 @@ class MainWindow(QMainWindow):
         self.whatif.ask_faster(target)
 
     def _search(self) -> None:
+        if self.page == STUDY and self.study.search():
+            return
         if self.page == STUDY and not self.actions_["toggle_navigator"].isChecked():
             self.panels.want("navigator", True)
         self.navigator.search.setFocus()

@@ -107,6 +107,18 @@ class StudyPage(QWidget):
         if self.area is not None:
             self.area.apply_arrangement(name)
 
+    def search(self) -> bool:
+        """Begin a search in the trace in view; return whether one is."""
+        there = self.area is not None and isinstance(self._handle, TraceHandle) and self._handle.data() is not None
+        if there and self.area is not None:
+            self.area.search.start()
+        return there
+
+    def find_next(self, *, forward: bool) -> None:
+        """Go to the next occurrence of what was looked for in the trace in view, or the one before."""
+        if self.area is not None and isinstance(self._handle, TraceHandle):
+            self.area.search.step(forward=forward)
+
     def keep(self) -> None:
         """Remember the places of the views; the window closes."""
         if self.area is not None and self._handle is not None and self.area.docks:

@@ -58,9 +58,16 @@ class TraceBar(QWidget):
             row.addWidget(widget)
         row.addStretch(1)
         row.addLayout(self._chips)
+        self.tools = QHBoxLayout()  # of others: search, replay
+        self.tools.setSpacing(4)
+        row.addLayout(self.tools)
         row.addWidget(self.part)
         row.addWidget(self.entry)
-        column.addWidget(self.measured)
+        self.below = QHBoxLayout()  # what there is to say: cursors, what a search found
+        self.below.setSpacing(8)
+        self.below.addWidget(self.measured)
+        self.below.addStretch(1)
+        column.addLayout(self.below)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._explain()
 

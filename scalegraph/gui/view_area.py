@@ -42,6 +42,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_bar import TraceBar
 from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.trace_search import TraceSearch
 from scalegraph.gui.view_bar import ViewBar
 from scalegraph.gui.view_dock import ViewDock, has_runs
 from scalegraph.views.view import OptionValue
@@ -90,6 +91,9 @@ class ViewArea(QWidget):
         column.addWidget(self.bar)
         self.trace_bar = TraceBar()
         self.trace_bar.hide()
+        self.search = TraceSearch(self._selection, self._jobs)
+        self.trace_bar.tools.addWidget(self.search)
+        self.trace_bar.below.addWidget(self.search.answer)
         column.addWidget(self.trace_bar)
         column.addWidget(self._stack, 1)
 
@@ -147,7 +151,7 @@ class ViewArea(QWidget):
         self._desk = desk
         self._say("")
         self.bar.offer(handle.subject, self.arrangements())
-        self.trace_bar.show_trace(handle if isinstance(handle, TraceHandle) else None)
+        self._show_trace(handle)
         if not desk.docks and not desk.arranged:
             desk.arranged = True
             stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
@@ -166,7 +170,7 @@ class ViewArea(QWidget):
         if self._desk is None:
             self._desk = self._desk_of(handle)
             self.bar.offer(handle.subject, self.arrangements())
-            self.trace_bar.show_trace(handle if isinstance(handle, TraceHandle) else None)
+            self._show_trace(handle)
             self._desk.arranged = True
         self._restore_all()
         for dock in self._desk.docks:
@@ -185,6 +189,11 @@ class ViewArea(QWidget):
         self._front(dock)
         self._show_stack()
         return dock
+
+    def _show_trace(self, handle: Handle | None) -> None:
+        trace = handle if isinstance(handle, TraceHandle) else None
+        self.trace_bar.show_trace(trace)
+        self.search.show_trace(trace)
 
     def apply_arrangement(self, name: str) -> str:
         """Place the views after the arrangement *name*; return a sentence when that cannot be done."""
@@ -244,6 +253,7 @@ class ViewArea(QWidget):
         gone = self._desks.pop(key, None)
         if gone is not None and gone is self._desk:
             self._desk = self._maximised = None
+            self._show_trace(None)
         if gone is not None:
             self._stack.removeWidget(gone.window)
             gone.window.deleteLater()

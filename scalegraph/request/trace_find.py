@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scalegraph.analyze.trace import found
-from scalegraph.analyze.trace.find import LASTING, Finder
+from scalegraph.analyze.trace.find import LASTING
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.traces.kinds import NO_TIME
 from scalegraph.views import trace_sums
@@ -19,18 +19,13 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def finder(chosen: Window) -> Finder:
-    """Return what looks for things in the trace, made once."""
-    return trace_sums.remembered(chosen.data, "finder", lambda: Finder(chosen.data.trace))
-
-
 def find(chosen: Window, text: str | None = None, longest: int = 0) -> pd.DataFrame:
     """Return regions, locations, marks, waits, states, metrics and tags that *text* names, with their occurrences.
 
     Without a text everything. Raises `InputError` if it names nothing.
     """
     data, text = chosen.data, text or ""
-    targets = finder(chosen).targets(text)
+    targets = trace_sums.finder(data).targets(text)
     if not targets and text:
         definitions = data.trace.definitions
         names = [*(one.name for one in definitions.regions), *(one.name for one in definitions.locations)]

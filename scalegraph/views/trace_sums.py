@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from scalegraph.analyze.trace import activity, profile
 from scalegraph.analyze.trace.calls import CallTable
+from scalegraph.analyze.trace.find import Finder
 from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.units import si
@@ -50,6 +51,11 @@ def remembered(data: TraceData, key: str, make: Callable[[], _T]) -> _T:
 def calls(data: TraceData) -> CallTable:
     """Return the calls of the trace, matched."""
     return remembered(data, "calls", lambda: CallTable(data.trace))
+
+
+def finder(data: TraceData) -> Finder:
+    """Return what looks for things by name in the trace."""
+    return remembered(data, "finder", lambda: Finder(data.trace))
 
 
 def call_sums(chosen: Window) -> profile.CallSums:
