@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from scalegraph.traces.formats import Writer, Writing
 from scalegraph.traces.kinds import KINDS, NO_TIME, Columns, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.paraver_files import beside
+from scalegraph.traces.sorted_lines import SortedLines
 
+_BLOCK = 1 << 14
 _UNITS = {10**9: "_ns", 10**6: "_us"}
 
 
@@ -117,24 +120,33 @@ def _header(trace: Trace, made: _Lines, end: int) -> str:
 def _write(writing: Writing) -> None:
     trace, path = writing.trace, writing.path
     made = _Lines(trace)
-    records: list[tuple[int, str]] = []
     total = sum(trace.counts().values()) or 1
-    for kind in KINDS:
-        for columns in trace.chunks(kind):
-            records += made.all_of(kind, columns)
-            writing.step(0.8 * min(len(records) / total, 1.0))
-    order = np.argsort(np.array([time for time, _ in records], np.int64), kind="stable")
-    end = max(trace.meta.end - made.base, records[order[-1]][0] if records else 0)
-    with replacing(path) as temporary:
+    with SortedLines() as records, replacing(path) as temporary:
+        for kind, start, columns in _blocks(trace):
+            records.add(made.all_of(kind, columns))
+            writing.step(0.8 * start / total)
+        end = max(trace.meta.end - made.base, records.last)
         zipped = path.name.lower().endswith(".gz")
         with gzip.open(temporary, "wb", 6) if zipped else temporary.open("wb") as out:
             out.write(f"{_header(trace, made, end)}\n".encode())
             out.write(f"{paraver_own.pack(trace.definitions, trace.meta, made.base)}\n".encode())
-            for start in range(0, len(order), 1 << 14):
-                writing.step(0.8 + 0.2 * start / len(order))
-                out.write("".join(f"{records[at][1]}\n" for at in order[start : start + (1 << 14)].tolist()).encode())
+            lines = iter(records)
+            for start in range(0, records.count, _BLOCK):
+                writing.step(0.8 + 0.2 * start / records.count)
+                out.write("".join(f"{line}\n" for line in itertools.islice(lines, _BLOCK)).encode())
     write_atomic(beside(path, ".pcf"), _pcf(trace))
     write_atomic(beside(path, ".row"), _row(trace))
+
+
+def _blocks(trace: Trace) -> Iterator[tuple[str, int, Columns]]:
+    """Yield rows in blocks small enough to be made text at once: their kind, how many come before, their columns."""
+    before = 0
+    for kind in KINDS:
+        for columns in trace.chunks(kind):
+            rows = len(columns[KINDS[kind].begin])
+            for start in range(0, rows, _BLOCK):
+                yield kind, before + start, {name: values[start : start + _BLOCK] for name, values in columns.items()}
+            before += rows
 
 
 def _pcf(trace: Trace) -> str:
