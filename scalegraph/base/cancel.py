@@ -1,10 +1,20 @@
-"""One token that stops long work: checked at loop steps, and asked by whoever waits for a child process."""
+"""One token that stops long work: checked at loop steps, and asked by whoever waits for a child process.
+
+Who runs work says so once (`working`); loops within it, however deep, call `checkpoint`.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Final
 
 from scalegraph.base.errors import Cancelled
+
+_REPORTED: Final = 0.01  # share of the work from one report to the next
 
 
 class CancelToken:
@@ -30,3 +40,65 @@ class CancelToken:
     def wait(self, seconds: float) -> bool:
         """Wait up to *seconds* for a request to stop; return whether there is one."""
         return self._event.wait(seconds)
+
+
+@dataclass
+class _Work:
+    """The work of this thread: how it is stopped, whom it tells its share, and from where to where it is now."""
+
+    token: CancelToken
+    report: Callable[[float], None]
+    low: float = 0.0
+    high: float = 1.0
+
+
+_current: Final[ContextVar[_Work | None]] = ContextVar("work", default=None)
+
+
+@contextmanager
+def working(token: CancelToken, report: Callable[[float], None] = lambda _share: None) -> Iterator[None]:
+    """Let `checkpoint` stop what is done inside when *token* asks, and hand shares of the work (0 to 1) to *report*.
+
+    Shares only rise, by a hundredth at least.
+    """
+    most = -1.0
+
+    def told(share: float) -> None:
+        nonlocal most
+        if share >= most + _REPORTED:
+            most = share
+            report(share)
+
+    mark = _current.set(_Work(token, told))
+    try:
+        yield
+    finally:
+        _current.reset(mark)
+
+
+@contextmanager
+def stage(low: float, high: float) -> Iterator[None]:
+    """Take what is done inside for the part from *low* to *high* (0 to 1) of the work around it."""
+    work = _current.get()
+    if work is None:
+        yield
+        return
+    length = work.high - work.low
+    mark = _current.set(replace(work, low=work.low + low * length, high=work.low + high * length))
+    try:
+        yield
+    finally:
+        _current.reset(mark)
+
+
+def checkpoint(share: float | None = None) -> None:
+    """Raise `Cancelled` if the work that this is a part of was stopped, else say what *share* (0 to 1) of it is done.
+
+    Outside of `working` it does nothing. To be called every few milliseconds.
+    """
+    work = _current.get()
+    if work is None:
+        return
+    work.token.check()
+    if share is not None:
+        work.report(work.low + min(max(share, 0.0), 1.0) * (work.high - work.low))

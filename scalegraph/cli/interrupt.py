@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import CancelToken, working
 
 
 @contextlib.contextmanager
@@ -16,7 +16,8 @@ def interruptible() -> Iterator[CancelToken]:
     """Yield a token that Ctrl-C (and SIGTERM) cancels while the block runs; only the main thread can listen."""
     token = CancelToken()
     if threading.current_thread() is not threading.main_thread():
-        yield token
+        with working(token):
+            yield token
         return
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -27,7 +28,8 @@ def interruptible() -> Iterator[CancelToken]:
     for number in before:
         signal.signal(number, stop)
     try:
-        yield token
+        with working(token):
+            yield token
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
 
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled, ScaleGraphError
 
 log: Final = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ class _Relay(QObject):
     """Carries results out of the thread; the connection to `Job` is queued."""
 
     said = Signal(object)
+    shared = Signal(float)
     ended = Signal(object, object)  # result, error
 
 
@@ -45,7 +46,8 @@ class _Task(QRunnable):
         try:
             self._token.check()
             assert work is not None
-            result = work(Reporter(self._token, self._relay.said.emit))
+            with working(self._token, self._relay.shared.emit):
+                result = work(Reporter(self._token, self._relay.said.emit))
         except Exception as caught:  # noqa: BLE001 - whatever it is, it belongs into the window and the log
             error = caught
         self._relay.ended.emit(result, error)
@@ -55,6 +57,7 @@ class Job(QObject):
     """One piece of work that was started. All signals arrive in the window's thread; one of the last three ends it."""
 
     said = Signal(object)
+    shared = Signal(float)  # share of the work that is done, 0 to 1, where the work knows it (`checkpoint`)
     done = Signal(object)
     failed = Signal(object)  # an Exception
     cancelled = Signal()
@@ -66,6 +69,7 @@ class Job(QObject):
         self.token = token
         self._relay = _Relay(self)
         self._relay.said.connect(self._on_said, Qt.ConnectionType.QueuedConnection)
+        self._relay.shared.connect(self._on_shared, Qt.ConnectionType.QueuedConnection)
         self._relay.ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
 
     def cancel(self) -> None:
@@ -80,6 +84,10 @@ class Job(QObject):
     @Slot(object)
     def _on_said(self, what: object) -> None:
         self.said.emit(what)
+
+    @Slot(float)
+    def _on_shared(self, share: float) -> None:
+        self.shared.emit(share)
 
     @Slot(object, object)
     def _on_ended(self, result: object, error: object) -> None:
@@ -167,6 +175,8 @@ class Jobs(QObject):
 class Latest(QObject):
     """Runs the newest of a stream of like work: while one runs, only the last request waits (live checks, plans)."""
 
+    shared = Signal(float)  # share of the newest that is done, 0 to 1, where it is known
+
     def __init__(
         self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False, quick: bool = False
     ) -> None:
@@ -227,6 +237,7 @@ class Latest(QObject):
         job.done.connect(deliver(done))
         job.failed.connect(deliver(failed))
         job.said.connect(deliver(said))
+        job.shared.connect(deliver(self.shared.emit))
         job.ended.connect(self._ended)
 
     @Slot()

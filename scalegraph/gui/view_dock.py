@@ -69,6 +69,7 @@ class ViewDock(QDockWidget):
         self._trace = handle if isinstance(handle, TraceHandle) else None
         self.link = TraceLink(self._trace, selection, jobs, self) if self._trace is not None else None
         self._builds.every = view.window  # while one moves, a picture on the way is better than none
+        self._builds.shared.connect(self._tell_share)
         self.options = OptionBar(view, shared=SHARED if self._trace is not None else ())
         self.options.show_values(self._options)
         self.options.changed.connect(self._option_changed)
@@ -286,6 +287,11 @@ class ViewDock(QDockWidget):
             self._trace.pictured = True
         self._enable()
         self.drawn.emit()
+
+    def _tell_share(self, share: float) -> None:
+        """Say how far the picture is; what is done at once says nothing."""
+        self.title.show_busy(True, share)
+        self.picture.show_loading(f"Drawing … {100 * share:.0f} %")
 
     def _failed(self, error: Exception) -> None:
         self.title.show_busy(False)

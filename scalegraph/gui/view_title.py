@@ -77,9 +77,15 @@ class ViewTitle(QWidget):
         """Give the button with the dots its menu."""
         self.more.setMenu(menu)
 
-    def show_busy(self, busy: bool) -> None:
-        """Say that a newer picture is being made."""
+    def show_busy(self, busy: bool, share: float | None = None) -> None:
+        """Say that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
+        self._busy.setText("drawing …" if share is None else f"drawing … {100 * share:.0f} %")
         self._busy.setVisible(busy and self.width() > _STUDY_FROM)
+
+    @property
+    def progress(self) -> str:
+        """What is said of the picture that is being made."""
+        return self._busy.text()
 
     def show_maximised(self, on: bool) -> None:
         """Change the button's meaning."""

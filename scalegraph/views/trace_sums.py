@@ -12,12 +12,14 @@ from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.find import Finder
 from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.work import Counted, countable, work_metric
+from scalegraph.base.cancel import checkpoint
 from scalegraph.base.units import si
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_common import Window, usual_notes
 from scalegraph.views.trace_data import TraceData
 
+_LOOK: Final = 0.05  # seconds between two looks of who waits at whether to stop
 _KEPT: Final = 6  # sums of intervals that are kept
 _T = TypeVar("_T")
 
@@ -36,12 +38,17 @@ def remembered(data: TraceData, key: str, make: Callable[[], _T]) -> _T:
 
     Views are built side by side in threads: what several of them need is made by the first, and the others wait.
     """
-    with data.memo.setdefault(f"lock {key}", threading.Lock()):
+    lock: threading.Lock = data.memo.setdefault(f"lock {key}", threading.Lock())
+    while not lock.acquire(timeout=_LOOK):
+        checkpoint()
+    try:
         if key in data.memo:
             kept: _T = data.memo[key]
             return kept
         made = make()
         data.memo[key] = made
+    finally:
+        lock.release()
     for name in [name for name in list(data.memo) if name.startswith("interval ")][:-_KEPT]:
         data.memo.pop(name, None)
         data.memo.pop(f"lock {name}", None)

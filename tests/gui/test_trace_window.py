@@ -1,6 +1,7 @@
 """What people do with a trace in the window: drop it, look closer, click a wait, arrive at the line, export."""
 
 import csv
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from scalegraph.base.cancel import checkpoint
 from scalegraph.gui.export_dialog import ExportDialog
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.source_panel import SourcePanel
@@ -19,6 +21,7 @@ from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.view_dock import ViewDock
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
+from scalegraph.views import trace_dependencies
 
 SAMPLES = Path(__file__).parents[2] / "traces"
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -322,3 +325,29 @@ def test_the_trace_of_a_run_shows_the_text_that_its_study_keeps(
     data = handle.data()
     assert data is not None
     assert "line_5" in str(data.text("model.c"))
+
+
+def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
+    window: MainWindow, qtbot: Any, shown: TraceHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del shown
+    begun, ended, pause = threading.Event(), threading.Event(), threading.Event()
+
+    def endless(*_given: object) -> None:
+        try:
+            checkpoint(0.4)
+            begun.set()
+            while True:
+                checkpoint()
+                pause.wait(0.001)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(trace_dependencies, "wait_states_in", endless)
+    window.study.show_view("waits")
+    dock = dock_of(window, "waits")
+    dock.refresh()  # it may have been there before
+    qtbot.waitUntil(begun.is_set)
+    qtbot.waitUntil(lambda: "40 %" in dock.title.progress)
+    dock.close()
+    qtbot.waitUntil(ended.is_set)

@@ -12,7 +12,6 @@ from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.messages import location_names
 from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.profile import by_region, call_sums
-from scalegraph.base.cancel import CancelToken
 from scalegraph.traces import activities
 from scalegraph.traces.activities import ACTIVITIES, BUSY, COMMUNICATION, IDLE, MEMORY_STALL, OTHER, PRIMITIVE
 from scalegraph.traces.kinds import Array
@@ -66,7 +65,6 @@ def activity_sums(
     begin: int,
     end: int,
     locations: Sequence[int] | None = None,
-    cancel: CancelToken | None = None,
 ) -> ActivitySums | None:
     """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace tells nothing of it.
 
@@ -79,12 +77,12 @@ def activity_sums(
     size = len(ACTIVITIES)
     chosen = np.arange(len(trace.definitions.locations)) if locations is None else np.array(sorted(set(locations)))
     if source == "calls":
-        sums = call_sums(made.calls(), trace, begin, end, locations, cancel)
+        sums = call_sums(made.calls(), trace, begin, end, locations)
         exclusive = by_region(sums, len(trace.definitions.regions))[0].astype(np.float64)
         ticks = _gathered(exclusive, activities.of_regions(trace.definitions.regions), size)
         ticks[IDLE] += np.where(made.calls().located[chosen], (end - begin) - exclusive.sum(axis=0), 0.0)
         return ActivitySums(begin, end, chosen, ticks, source)
-    found = made.states(source).by_location(begin, end, locations, cancel)
+    found = made.states(source).by_location(begin, end, locations)
     of = activities.of_states(trace.definitions.states, trace.meta)
     return ActivitySums(begin, end, chosen, _gathered(found, of, size), source)
 
@@ -95,7 +93,6 @@ def region_activity(
     begin: int,
     end: int,
     locations: Sequence[int] | None = None,
-    cancel: CancelToken | None = None,
 ) -> Array | None:
     """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if it is not told.
 
@@ -104,11 +101,11 @@ def region_activity(
     source = next(iter(sources(trace)), None)
     size, regions = len(ACTIVITIES), trace.definitions.regions
     if source == "shares":
-        found = made.states(source).by_region(begin, end, locations, cancel)
+        found = made.states(source).by_region(begin, end, locations)
         return _gathered(found, activities.of_states(trace.definitions.states, trace.meta), size)
     if source != "calls":
         return None
-    sums = call_sums(made.calls(), trace, begin, end, locations, cancel)
+    sums = call_sums(made.calls(), trace, begin, end, locations)
     exclusive = by_region(sums, len(regions))[0].sum(axis=1).astype(np.float64)
     where = np.zeros((size, len(regions) + 1))
     where[activities.of_regions(regions), np.arange(len(regions))] = exclusive

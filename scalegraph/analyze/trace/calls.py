@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
@@ -94,8 +94,6 @@ class CallTable:
     def __init__(
         self,
         trace: Trace,
-        cancel: CancelToken | None = None,
-        progress: Callable[[float], None] = lambda _share: None,
     ) -> None:
         self._trace = trace
         self._book = _Book()
@@ -106,8 +104,7 @@ class CallTable:
         room = _KEPT
         parts = trace.parts["calls"]
         for index in range(len(parts)):
-            if cancel is not None:
-                cancel.check()
+            checkpoint()
             calls, still, lone = self._match(index)
             self._open.append(still)
             self.lone += lone
@@ -115,12 +112,12 @@ class CallTable:
             if calls.bytes <= room:
                 self._kept[index] = calls
                 room -= calls.bytes
-            progress((index + 1) / len(parts))
+            checkpoint((index + 1) / len(parts))
         self.endless = len(self._open[-1]["time"])
         self.located[self._open[-1]["location"].astype(np.int64)] = True
         self.paths = self._book.paths()
 
-    def calls(self, begin: int, end: int, cancel: CancelToken | None = None) -> Iterator[Calls]:
+    def calls(self, begin: int, end: int) -> Iterator[Calls]:
         """Yield all calls that touch *begin* to *end*, and maybe others. Those that are left later end with the run."""
         parts = self._trace.parts["calls"]
         known = [index for index, part in enumerate(parts) if part.first <= part.last]
@@ -130,8 +127,7 @@ class CallTable:
         for index in range(first, last + 1):
             if parts[index].last < begin:
                 continue
-            if cancel is not None:
-                cancel.check()
+            checkpoint()
             kept = self._kept.get(index)
             yield kept if kept is not None else self._match(index)[0]
         still = self._open[last + 1]

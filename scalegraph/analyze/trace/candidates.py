@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from scalegraph.analyze.trace.stacks import by_location, ordered, overlaps, place
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array
 
 
@@ -103,17 +104,31 @@ class Rows:
     @classmethod
     def joined(cls, parts: Iterable[Rows]) -> Self:
         """Return the rows of all *parts*."""
+        checkpoint()
         found = [part for part in parts if len(part)]
         if not found:
             return cls.none()
-        return cls(**{name: np.concatenate([getattr(part, name) for part in found]) for name in _TYPES})
+        made: dict[str, Array] = {}
+        for name in _TYPES:
+            values = [getattr(part, name) for part in found]
+            made[name] = values[0] if len(values) == 1 else np.concatenate(values)
+            checkpoint()
+        return cls(**made)
 
     def __len__(self) -> int:
         return len(self.begin)
 
     def take(self, rows: Array) -> Self:
         """Return some rows, by number or mask."""
-        return replace(self, **{part.name: getattr(self, part.name)[rows] for part in fields(Rows)})
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+            if len(rows) == len(self):
+                return self
+        made: dict[str, Array] = {}
+        for part in fields(Rows):
+            made[part.name] = getattr(self, part.name)[rows]
+            checkpoint()
+        return replace(self, **made)
 
     def starts(self, locations: int) -> Array:
         """Return where each location begins; rows have to be in order of location and begin."""
@@ -126,15 +141,26 @@ def in_order(rows: Rows) -> Rows:
     Of rows that begin and end together the one that was released last stays.
     """
     rows = rows.take(rows.end > rows.begin)
-    location = rows.location.astype(np.int64)
-    if len(rows) and not _tidy(rows):
-        order = np.lexsort((-np.maximum(rows.released, -(2**62)), -rows.end, rows.begin, location))
-        rows = rows.take(order)
-        reached = np.empty(len(rows), np.int64)
-        for _, mine in by_location(rows.location, int(rows.location.max()) + 1):
-            reached[mine] = np.r_[np.int64(NO_TIME), np.maximum.accumulate(rows.end[mine])[:-1]]
-        rows = replace(rows, begin=np.maximum(rows.begin, reached)).take(rows.end > reached)
-    return rows
+    if not len(rows) or _tidy(rows):
+        return rows
+    kept, since = [], []
+    for _, mine in by_location(rows.location, int(rows.location.max()) + 1):
+        checkpoint()
+        mine = mine[_by_begin(rows.begin[mine], rows.end[mine], rows.released[mine])]
+        end = rows.end[mine]
+        reached = np.r_[np.int64(NO_TIME), np.maximum.accumulate(end)[:-1]]
+        stays = end > reached
+        kept.append(mine[stays])
+        since.append(np.maximum(rows.begin[mine], reached)[stays])
+    return replace(rows.take(np.concatenate(kept)), begin=np.concatenate(since))
+
+
+def _by_begin(begin: Array, end: Array, released: Array) -> Array:
+    """Return the order by begin; of those that begin together the longest, then the one released last, comes first."""
+    order = np.argsort(begin, kind="stable")  # of parts that are in order: as fast as reading them
+    if (np.diff(begin[order]) > 0).all():
+        return order
+    return np.lexsort((-np.maximum(released, -(2**62)), -end, begin))
 
 
 def _tidy(rows: Rows) -> bool:

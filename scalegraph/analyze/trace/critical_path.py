@@ -22,7 +22,7 @@ import numpy as np
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.stacks import place
 from scalegraph.analyze.trace.waiting import Waits
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Meta, Trace
 
@@ -111,15 +111,15 @@ class _Steps:
     message: memoryview
 
 
-def critical_path(trace: Trace, waits: Waits, cancel: CancelToken | None = None) -> CriticalPath:
+def critical_path(trace: Trace, waits: Waits) -> CriticalPath:
     """Return the critical path of *trace*, whose waits are *waits*."""
     meta = trace.meta
     pieces = tuple(array(code) for code in "qqiBqi")
     hops = 0
     if len(waits.since) and meta.end > meta.begin:
         for number, piece in enumerate(_walk(meta, waits)):
-            if cancel is not None and not number % _CHECKED:
-                cancel.check()
+            if not number % _CHECKED:
+                checkpoint()
             hops += piece[2] != piece[5]
             if piece[1] > piece[0]:
                 for column, value in zip(pieces, piece, strict=True):

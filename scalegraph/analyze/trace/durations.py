@@ -8,21 +8,20 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable
-from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
 
 
 def whole_calls(
     table: CallTable, trace: Trace, begin: int, end: int, regions: Collection[int] | None = None,
-    locations: Sequence[int] | None = None, cancel: CancelToken | None = None,
+    locations: Sequence[int] | None = None,
 ) -> Columns:  # fmt: skip
     """Return the calls that begin and end in [*begin*, *end*]: ``begin end location region`` in arrays (ticks)."""
     chosen = np.ones(len(table.paths), bool) if regions is None else np.isin(table.paths.region, list(regions))
     count = len(trace.definitions.locations)
     wanted = np.ones(count, bool) if locations is None else np.isin(np.arange(count), list(locations))
     found: list[tuple[Array, ...]] = [(np.empty(0, np.int64),) * 4]
-    for calls in table.calls(begin, end, cancel):
+    for calls in table.calls(begin, end):
         if not len(calls.begin):
             continue
         keep = chosen[calls.path] & wanted[calls.location] & (calls.begin >= begin) & (calls.end <= end)

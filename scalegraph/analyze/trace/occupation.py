@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Part, Trace
 
@@ -58,9 +58,7 @@ class StateTable:
         self._blocks: dict[tuple[int, int], _Block] = {}
         self._room = _CELLS
 
-    def by_location(
-        self, begin: int, end: int, locations: Sequence[int] | None = None, cancel: CancelToken | None = None
-    ) -> Array:
+    def by_location(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
         """Return ticks in [*begin*, *end*) by state and location (all: None), shape (states, locations).
 
         Ticks of a stretch that the interval cuts count by the part of it that lies inside, so they may be fractions;
@@ -70,8 +68,7 @@ class StateTable:
         shape = (len(definitions.states), len(definitions.locations))
         total = np.zeros(shape[0] * shape[1])
         for number, part, at in self._near(begin, end):
-            if cancel is not None:
-                cancel.check()
+            checkpoint()
             block = self._blocks.get((number, at))
             if block is not None and (block.last <= begin or block.first >= end):
                 continue
@@ -87,9 +84,7 @@ class StateTable:
         made: Array = total.reshape(shape)
         return made if locations is None else made[:, sorted(set(locations))]
 
-    def by_region(
-        self, begin: int, end: int, locations: Sequence[int] | None = None, cancel: CancelToken | None = None
-    ) -> Array:
+    def by_region(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
         """Return ticks in [*begin*, *end*) of *locations* by state and region, shape (states, regions + 1).
 
         The last region stands for none. States tell no region: their ticks are there.
@@ -101,8 +96,7 @@ class StateTable:
             wanted = np.isin(np.arange(len(wanted)), list(locations))
         total = np.zeros((len(definitions.states), regions + 1))
         for _, part, at in self._near(begin, end):
-            if cancel is not None:
-                cancel.check()
+            checkpoint()
             rows = self._rows(part, at)
             ticks = np.where(wanted[rows.location], rows.within(begin, end), 0.0)
             region = np.where((rows.region >= 0) & (rows.region < regions), rows.region, regions)

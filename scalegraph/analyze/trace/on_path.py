@@ -12,7 +12,7 @@ from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.idle import stretches
 from scalegraph.analyze.trace.stacks import Stacks, overlaps
 from scalegraph.analyze.trace.waiting import Waits
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
 
@@ -47,7 +47,7 @@ class Contents:
         self.told: _Shares | _States = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
 
 
-def on_path(contents: Contents, path: CriticalPath, cancel: CancelToken | None = None) -> OnPath:
+def on_path(contents: Contents, path: CriticalPath) -> OnPath:
     """Return what lies on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers."""
     trace, waits, calls, told = contents.trace, contents.waits, contents.calls, contents.told
     locations = np.flatnonzero(waits.present)
@@ -57,8 +57,7 @@ def on_path(contents: Contents, path: CriticalPath, cancel: CancelToken | None =
     mine = _Stretch(location, begin, end)
     inner, inclusive = calls.sums(mine)
     total_of_regions, _ = calls.sums(whole, inclusive=False)
-    if cancel is not None:
-        cancel.check()
+    checkpoint()
     state_path, shared_path = told.sums(mine)
     state_total, shared_total = told.sums(whole)
     if trace.count("shares"):  # they tell it by region too, by cycles

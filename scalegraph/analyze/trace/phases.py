@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable, Paths
-from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import NOBODY, Array
 from scalegraph.traces.model import Trace
 
@@ -47,7 +46,6 @@ def phases(
     by: By = "auto",
     depth: int | None = None,
     regions: Collection[int] | None = None,
-    cancel: CancelToken | None = None,
 ) -> Phases:
     """Return the phases of *locations* from *begin* to *end* (ticks).
 
@@ -60,7 +58,7 @@ def phases(
     if chosen.any():
         count = len(trace.definitions.locations)
         wanted = np.ones(count, bool) if locations is None else np.isin(np.arange(count), list(locations))
-        for calls in table.calls(begin, end, cancel):
+        for calls in table.calls(begin, end):
             keep = chosen[calls.path] & wanted[calls.location] & (calls.end > begin) & (calls.begin < end)
             found.append((calls.location[keep], calls.path[keep], calls.begin[keep], calls.end[keep]))
     if not found:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable, Paths
-from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 
@@ -48,7 +47,6 @@ def call_sums(
     begin: int,
     end: int,
     locations: Sequence[int] | None = None,
-    cancel: CancelToken | None = None,
 ) -> CallSums:
     """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). They are exact below 2^53 ticks."""
     count = len(trace.definitions.locations)
@@ -59,7 +57,7 @@ def call_sums(
     inclusive: Array = np.zeros(len(paths) * width, np.int64)
     visits: Array = np.zeros(len(paths) * width, np.int64)
     last = end == trace.meta.end
-    for calls in table.calls(begin, end, cancel):
+    for calls in table.calls(begin, end):
         at = place[calls.location]
         cell = calls.path.astype(np.int64) * width + at
         inside = (calls.end > begin) & (calls.begin < end) & (at >= 0)

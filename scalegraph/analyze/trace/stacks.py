@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalegraph.base.cancel import CancelToken
-from scalegraph.traces.kinds import NOBODY, Array, What
+from scalegraph.base.cancel import checkpoint
+from scalegraph.traces.kinds import NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
-from scalegraph.traces.nesting import match
 
 _SMALL = 1 << 16
+_BLOCK = 1 << 18  # rows that are looked at together: what is made of them stays near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,35 +30,44 @@ class Stacks:
     inner: Array
 
     @classmethod
-    def of(cls, trace: Trace, cancel: CancelToken | None = None) -> Stacks:
-        """Read all calls of *trace*."""
-        columns = trace.columns("calls", ("time", "location", "what", "region"))
-        location = columns["location"]
-        count = len(trace.definitions.locations)
-        if len(location) and not 0 <= int(location.min()) <= int(location.max()) < count:
-            inside = (location >= 0) & (location < count)
-            columns = {name: values[inside] for name, values in columns.items()}
-            location = columns["location"]
-        if cancel is not None:
-            cancel.check()
-        order = None if (location[1:] >= location[:-1]).all() else ordered(location)
-        time, what, region = (
-            columns[name] if order is None else columns[name][order] for name in ("time", "what", "region")
-        )
-        location = location if order is None else location[order]
-        enters = what == What.ENTER
-        if len(region) and int(region.max()) >= len(trace.definitions.regions):
-            region = np.where(region < len(trace.definitions.regions), region, NOBODY)
-        first = np.searchsorted(location, np.arange(count + 1))
-        if cancel is not None:
-            cancel.check()
-        return cls(first, time, region, enters, _innermost(location, enters, first))
+    def of(cls, trace: Trace) -> Stacks:
+        """Read all calls of *trace*, block by block: no step of it takes more than some milliseconds."""
+        definitions = trace.definitions
+        first = np.zeros(len(definitions.locations) + 1, np.int64)
+        total = trace.count("calls")
+        for done, location, _ in _blocks(trace, ("location",)):
+            first[1:] += np.bincount(location, minlength=len(first) - 1)
+            checkpoint(0.1 * done / total)
+        first = np.cumsum(first)
+        rows = int(first[-1])
+        time, region, enters = np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, bool)
+        reached = first[:-1].copy()
+        for done, location, columns in _blocks(trace, ("time", "what", "region")):
+            order, count = _grouped(location), np.bincount(location, minlength=len(reached))
+            at = np.arange(len(location)) + np.repeat(reached - (np.cumsum(count) - count), count)
+            time[at] = columns["time"][order]
+            enters[at] = columns["what"][order] == What.ENTER
+            named = columns["region"][order]
+            region[at] = np.where(named < len(definitions.regions), named, NOBODY)
+            reached += count
+            checkpoint(0.1 + 0.5 * done / total)
+        inner = np.empty(rows, np.int32 if rows < 1 << 31 else np.int64)
+        for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
+            _innermost(enters, inner, low, high)
+            checkpoint(0.6 + 0.4 * high / max(rows, 1))
+        return cls(first, time, region, enters, inner)
 
     def caller(self, row: Array) -> Array:
         """Return the enter from which each enter in *row* is called, -1: from nowhere. Rows of -1 stay."""
         before = np.maximum(row - 1, 0)
-        alone = (row <= 0) | np.isin(row, self.first)
+        alone = (row <= 0) | self._begins(row)
         return np.where(alone, -1, self.inner[before] if len(self.inner) else -1)
+
+    def _begins(self, row: Array) -> Array:
+        """Return which of *row* are the first of their location."""
+        at = np.searchsorted(self.first, row)
+        begins: Array = self.first[np.minimum(at, len(self.first) - 1)] == row
+        return begins
 
     def region_of(self, row: Array) -> Array:
         """Return the region of each enter in *row*, -1 for -1."""
@@ -84,12 +93,13 @@ class Stacks:
     def leave(self, row: Array) -> Array:
         """Return when the region of each enter in *row* was left; that calls something or is not left: the enter's."""
         after = np.minimum(row + 1, len(self.time) - 1)
-        plain = (row >= 0) & ~self.enters[after] & ~np.isin(after, self.first)
+        plain = (row >= 0) & ~self.enters[after] & ~self._begins(after)
         return np.where(plain, self.time[after], self.time[row])
 
     def until(self, end: int) -> Array:
         """Return when each row is over: at the next of its location, the last one at *end*, that of the run."""
-        found: Array = np.r_[self.time[1:], np.int64(end)][: len(self.time)]
+        found = np.empty_like(self.time)
+        found[:-1] = self.time[1:]
         closing = self.first[1:][self.first[1:] > self.first[:-1]] - 1
         found[closing] = np.maximum(end, self.time[closing])
         return found
@@ -115,30 +125,51 @@ def ordered(key: Array) -> Array:
     return np.argsort(key, kind="stable")
 
 
-def _innermost(location: Array, enters: Array, first: Array) -> Array:
-    """Return for each row the enter that is innermost after it."""
-    rows = len(location)
-    if not rows:
-        return np.zeros(0, np.int64)
-    step = enters.astype(np.int8) * np.int8(2) - np.int8(1)
-    height = np.cumsum(step, dtype=np.int64)
-    starts = np.unique(first[:-1][first[:-1] < first[1:]])
-    height -= np.repeat(height[starts] - step[starts], np.diff(np.r_[starts, rows]))
-    # after the row: of an enter its own depth, of a leave that of what it returns to
-    depth = height if int(height.min()) >= 0 else np.maximum(match(location, enters)[1] - ~enters, 0)
-    # after a leave the innermost is the last enter of its location at the depth it returns to
-    key = location.astype(np.int64) * (int(depth.max()) + 1) + depth
-    order = ordered(key)
-    marked = np.where(enters[order], order, -1)
-    groups = np.flatnonzero(np.r_[True, key[order][1:] != key[order][:-1]])
-    # rows grow within a group, so the largest so far is the last; what is left of earlier groups is shut out
-    number = np.repeat(np.arange(len(groups)), np.diff(np.r_[groups, rows]))
-    shift = number * (rows + 1)
-    last = np.maximum.accumulate(marked + shift) - shift
-    inner = np.empty(rows, np.int64)
-    inner[order] = np.maximum(last, -1)
-    inner[depth <= 0] = -1
-    return inner
+def _blocks(trace: Trace, names: tuple[str, ...]) -> Iterator[tuple[int, Array, Columns]]:
+    """Yield the calls of known locations in blocks: how many rows were read until then, location and columns."""
+    done, count = 0, len(trace.definitions.locations)
+    for part in trace.parts["calls"]:
+        columns = {name: part.column(name) for name in names}
+        whole = part.column("location")
+        for low in range(0, len(whole), _BLOCK):
+            location = whole[low : low + _BLOCK]
+            done += len(location)
+            block = {name: values[low : low + _BLOCK] for name, values in columns.items()}
+            inside = (location >= 0) & (location < count)
+            if not inside.all():
+                location, block = location[inside], {name: values[inside] for name, values in block.items()}
+            yield done, location, block
+        part.forget()
+
+
+def _grouped(location: Array) -> Array | slice:
+    """Return what puts rows in order of their location."""
+    return slice(None) if (location[1:] >= location[:-1]).all() else ordered(location)
+
+
+def _innermost(enters: Array, inner: Array, low: int, high: int) -> None:
+    """Put into *inner* the enter that is innermost after each row from *low* to *high*: those of one location.
+
+    Blocks of rows are looked at as if the calls that are open where they begin were entered just before.
+    """
+    still = np.zeros(0, np.int64)  # enters that are open, the outermost first
+    for start in range(low, high, _BLOCK):
+        stop = min(start + _BLOCK, high)
+        step = np.concatenate([np.ones(len(still), bool), enters[start:stop]])
+        height = np.cumsum(step.astype(np.int8) * np.int8(2) - np.int8(1), dtype=np.int32)
+        # a leave without enter changes nothing: as if what is outside lay that much deeper
+        depth = height - np.minimum(np.minimum.accumulate(height), 0)
+        # after a leave the innermost is the last enter at the depth it returns to; the first row of a depth enters
+        order = np.argsort(depth.astype(np.uint16) if int(depth.max()) < _SMALL else depth, kind="stable")
+        last = order[np.maximum.accumulate(np.where(step[order], np.arange(len(order)), 0))]
+        rows = np.concatenate([still, np.arange(start, stop)])
+        found = np.empty(len(rows), inner.dtype)
+        found[order] = rows[last]
+        found[depth == 0] = -1
+        inner[start:stop] = found[len(still) :]
+        behind = np.searchsorted(depth[order], np.arange(1, int(depth[-1]) + 1), side="right") - 1
+        still = rows[last[behind]]
+        checkpoint()
 
 
 def place(first: Array, time: Array, location: Array, when: Array, *, before: bool = False) -> Array:
@@ -151,6 +182,7 @@ def place(first: Array, time: Array, location: Array, when: Array, *, before: bo
         all_of, wanted, side="left" if before else "right"
     )
     for who, rows in by_location(location, len(first) - 1):
+        checkpoint()
         low = int(first[who])
         found_here = side(time[low : int(first[who + 1])], when[rows]) - 1
         found[rows] = np.where(found_here >= 0, found_here + low, -1)
@@ -173,6 +205,7 @@ def overlaps(first: Array, begin: Array, end: Array, location: Array, since: Arr
     """
     found: list[tuple[Array, Array, Array]] = []
     for who, mine in by_location(location, len(first) - 1):
+        checkpoint()
         low, high = int(first[who]), int(first[who + 1])
         start = np.searchsorted(end[low:high], since[mine], side="right") + low
         stop = np.searchsorted(begin[low:high], until[mine], side="left") + low

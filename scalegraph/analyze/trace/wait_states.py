@@ -18,10 +18,12 @@ import pandas as pd
 from scalegraph.analyze.trace.candidates import WORDS, Cause, Rows
 from scalegraph.analyze.trace.stacks import overlaps, place
 from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
 _PAIRS: Final = 3_000_000  # stretches of holders that are looked at, those of the longest waits first
+_TOGETHER: Final = 1 << 17  # of them at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +110,20 @@ def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
         return found
     first = place(stacks.first, stacks.time, mine.holder[known], mine.begin[known])
     last = place(stacks.first, stacks.time, mine.holder[known], released[known], before=True)
-    known = known[np.cumsum(last - first + 1) <= max(_PAIRS, int((last - first)[0]) + 1)]
-    holder, begin, end = mine.holder[known], mine.begin[known], released[known]
-    which, row, ticks = overlaps(stacks.first, stacks.time, stacks.until(trace.meta.end), holder, begin, end)
+    many = np.cumsum(last - first + 1)
+    known = known[many <= max(_PAIRS, int((last - first)[0]) + 1)]
+    until = stacks.until(trace.meta.end)
+    for some in np.split(known, np.flatnonzero(np.diff(many[: len(known)] // _TOGETHER)) + 1):
+        checkpoint()
+        found[some] = _longest(waits, until, mine.holder[some], mine.begin[some], released[some], trace)
+    return found
+
+
+def _longest(waits: Waits, until: Array, holder: Array, begin: Array, end: Array, trace: Trace) -> Array:
+    """Return in which region each *holder* was longest from *begin* to *end*, its waits apart; -1: in none."""
+    stacks = waits.stacks
+    found = np.full(len(holder), -1, np.int64)
+    which, row, ticks = overlaps(stacks.first, stacks.time, until, holder, begin, end)
     other, wait, waited = overlaps(waits.first, waits.rows.begin, waits.rows.end, holder, begin, end)
     regions = len(trace.definitions.regions) + 1
     key = np.r_[
@@ -123,7 +136,7 @@ def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
     owner = keys[order] // regions
     best = order[np.r_[owner[1:] != owner[:-1], True][: len(owner)]]
     best = best[sums[best] > 0]
-    found[known[keys[best] // regions]] = keys[best] % regions - 1
+    found[keys[best] // regions] = keys[best] % regions - 1
     return found
 
 

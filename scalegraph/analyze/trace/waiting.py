@@ -34,7 +34,7 @@ from scalegraph.analyze.trace.collective_waits import call_waits, collective_wai
 from scalegraph.analyze.trace.message_waits import message_waits
 from scalegraph.analyze.trace.stacks import Stacks, place
 from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint, stage
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.traces.model import Trace
 
@@ -68,17 +68,15 @@ class Waits:
     doubts: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, trace: Trace, cancel: CancelToken | None = None, progress: Callable[[float], None] = lambda _share: None
-    ) -> Waits:
+    def of(cls, trace: Trace) -> Waits:
         """Find all waits of *trace*."""
         count = len(trace.definitions.locations)
         regions = trace.definitions.regions
-        stacks = Stacks.of(trace, cancel)
-        progress(0.4)
+        with stage(0.0, 0.4):
+            stacks = Stacks.of(trace)
         there = idle.presence(trace, stacks)
         told = _named(_told(trace), there.idle, count)
-        progress(0.6)
+        checkpoint(0.6)
         calls = idle.communicating(regions)
         collective, odd = collective_waits(trace)
         doubts: list[str] = []
@@ -95,20 +93,18 @@ class Waits:
         completions: list[Rows] = []
         accepted = in_order(_with_release(told.take(known), collective, count))
         for number, layer in enumerate(layers):
-            if cancel is not None:
-                cancel.check()
+            checkpoint(0.6 + 0.05 * number)
             found = layer()
             completions.append(found.take(found.cause == Cause.COMPLETION))
             more = in_order(beside(accepted, found.take(found.cause != Cause.COMPLETION), count))
             accepted = _merged(accepted, more)
-            progress(0.6 + 0.05 * number)
         # what is left of idle times: of operations that all have come to, else of no known cause
         done = in_order(Rows.joined(completions))
         for rest in (in_order(told.take(~known)), common(done, there.idle, count), _ended(there, trace.meta.end)):
             accepted = _merged(accepted, remainder(accepted, rest, count))
         if len(accepted) and (accepted.region < 0).any():
             accepted = _placed(accepted, stacks)
-        progress(1.0)
+        checkpoint(1.0)
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
 
     @property

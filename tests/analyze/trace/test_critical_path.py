@@ -9,7 +9,7 @@ from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
 from scalegraph.analyze.trace.on_path import Contents, on_path
 from scalegraph.analyze.trace.waiting import Waits
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled
 from scalegraph.traces.kinds import NO_TIME, LockStep, Operation, TaskStep, Wait
 from tests.analyze.trace.made import calls, path_of, ticks_at, told, trace
@@ -281,12 +281,14 @@ def test_nested_and_equal_waits_count_once() -> None:
 
 def test_the_walk_can_be_stopped() -> None:
     made = trace(1, {"calls": calls(0, (0, 100, "main"))})
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        Waits.of(made, token)
-    with pytest.raises(Cancelled):
-        critical_path(made, Waits.of(made), token)
+    waits, token = Waits.of(made), CancelToken()
+    with working(token):
+        assert len(critical_path(made, waits)) == 1
+        token.cancel()
+        with pytest.raises(Cancelled):
+            Waits.of(made)
+        with pytest.raises(Cancelled):
+            critical_path(made, waits)
 
 
 def test_what_lies_on_the_path_is_summed_by_region_state_and_location() -> None:
