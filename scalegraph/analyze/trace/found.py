@@ -10,7 +10,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.find import LASTING, SORTS, Sort, Target, occurring, parts_with
-from scalegraph.base.cancel import CancelToken
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
@@ -20,7 +20,6 @@ _Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region
 
 def counted(
     trace: Trace, targets: Sequence[Target], begin: int, end: int, locations: Sequence[int],
-    cancel: CancelToken | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Return how often each of *targets* begins from *begin* to *end* (ticks) on *locations*, and where it does first.
 
@@ -32,8 +31,7 @@ def counted(
         counts = dict.fromkeys((one.number for one in wanted), 0)
         first: dict[int, tuple[int, int]] = {}
         for part in parts_with(trace, sort, begin, end):
-            if cancel is not None:
-                cancel.check()
+            checkpoint()
             time, location, number = (part.column(column) for column in (sort.time, sort.location, sort.column))
             keep = occurring(sort, part) & (time >= begin) & (time <= end) & np.isin(location, locations)
             kept = np.flatnonzero(keep & np.isin(number, list(counts)))
@@ -50,7 +48,7 @@ def counted(
 
 def longest(
     trace: Trace, calls: CallTable | None, targets: Sequence[Target], most: int, begin: int, end: int,
-    locations: Sequence[int], cancel: CancelToken | None = None,
+    locations: Sequence[int],
 ) -> pd.DataFrame:  # fmt: skip
     """Return the *most* longest occurrences of *targets* that begin and end from *begin* to *end*, longest first.
 
@@ -61,9 +59,9 @@ def longest(
     for name in (name for name in LASTING if any(target.sort == name for target in targets)):
         sort, names = SORTS[name], {target.number: target.name for target in targets if target.sort == name}
         if name == "region":
-            pieces = _of_calls(calls, begin, end, cancel) if calls is not None else iter(())
+            pieces = _of_calls(calls, begin, end) if calls is not None else iter(())
         else:
-            pieces = _of_rows(trace, sort, begin, end, cancel)
+            pieces = _of_rows(trace, sort, begin, end)
         best: list[_Rows] = []
         for piece in pieces:
             rows = _kept(piece, list(names), locations, begin, end)
@@ -97,16 +95,15 @@ def _top(pieces: Sequence[_Rows], most: int) -> _Rows:
     return one, two, three, four, five
 
 
-def _of_calls(calls: CallTable, begin: int, end: int, cancel: CancelToken | None) -> Iterable[_Rows]:
-    for some in calls.calls(begin, end, cancel):
+def _of_calls(calls: CallTable, begin: int, end: int) -> Iterable[_Rows]:
+    for some in calls.calls(begin, end):
         region = calls.paths.region[some.path] if len(calls.paths) else np.empty(0, np.int64)
         yield some.begin, some.end, some.location, region, region
 
 
-def _of_rows(trace: Trace, sort: Sort, begin: int, end: int, cancel: CancelToken | None) -> Iterable[_Rows]:
+def _of_rows(trace: Trace, sort: Sort, begin: int, end: int) -> Iterable[_Rows]:
     for part in parts_with(trace, sort, begin, end):
-        if cancel is not None:
-            cancel.check()
+        checkpoint()
         number = part.column(sort.column)
         region = part.column(sort.region) if sort.region else np.full(part.rows, -1)
         yield part.column(sort.time), part.column(sort.end), part.column(sort.location), region, number
