@@ -31,12 +31,10 @@ class Hit:
 def hit(layout: Layout, x: float, y: float) -> Hit | None:
     """Return what is at a pixel of the canvas, or ``None``."""
     if x < layout.left:
-        found = layout.lane_at(y)
-        if found is None:
+        there = _lane(layout, y)
+        if there is None:
             return None
-        band, lane = found
-        track = band.track
-        assert isinstance(track, LaneTrack)
+        track, lane = there
         tip = track.tips[lane] if lane < len(track.tips) else track.names[lane]
         return Hit(tip, track.locations[lane], layout.begin, layout.end, what="name")
     band_there = layout.band_at(y)
@@ -112,13 +110,21 @@ def _tick(layout: Layout, band: Band, track: LaneTrack, ticks: Ticks, x: float, 
     return Hit(tip, location, moment, moment, what=ticks.kind)
 
 
-def _bin(layout: Layout, x: float, y: float) -> Hit | None:
+def _lane(layout: Layout, y: float) -> tuple[LaneTrack, int] | None:
+    """Return the track and the lane of it at a height, or ``None``."""
     found = layout.lane_at(y)
     if found is None:
         return None
     band, lane = found
-    track = band.track
-    assert isinstance(track, LaneTrack)
+    assert isinstance(band.track, LaneTrack)
+    return band.track, lane
+
+
+def _bin(layout: Layout, x: float, y: float) -> Hit | None:
+    there = _lane(layout, y)
+    if there is None:
+        return None
+    track, lane = there
     begin, end = layout.seconds(x), layout.seconds(x + 1)
     column = int(np.searchsorted(track.edges, (begin + end) / 2, side="right")) - 1
     lines = [track.names[lane], _span(layout, begin, end)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -19,7 +19,7 @@ from scalegraph.views.trace_common import COMMON, Window, window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_messages import BY as MESSAGES_BY
 from scalegraph.views.trace_phases import DEPTH, PHASES
-from scalegraph.views.view import Option, OptionValue
+from scalegraph.views.view import Option, OptionValue, checked
 
 Table: TypeAlias = pd.DataFrame
 
@@ -139,24 +139,6 @@ def compute(data: TraceData, name: str, options: Mapping[str, OptionValue] | Non
     """
     check(name)
     quantity = TRACE_QUANTITIES[name]
-    values = _checked(quantity, options or {})
+    values = checked((*COMMON, *quantity.options), options or {}, f"quantity '{name}'")
     common = {option.name: values.pop(option.name) for option in COMMON}
     return quantity.compute(window(data, **common), **values)
-
-
-def _checked(quantity: TraceQuantity, options: Mapping[str, OptionValue]) -> dict[str, Any]:
-    known = {option.name: option for option in (*COMMON, *quantity.options)}
-    values: dict[str, Any] = {option.name: option.default for option in known.values()}
-    faults: list[Fault] = []
-    for name, value in options.items():
-        if name not in known:
-            hint = near(name, known) or f"; known: {', '.join(known)}"
-            faults.append(Fault(f"quantity '{quantity.name}' has no option '{name}'{hint}", key=name))
-            continue
-        try:
-            values[name] = known[name].parse(value)
-        except InputError as error:
-            faults.extend(error.faults)
-    if faults:
-        raise InputError(faults)
-    return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -75,6 +75,30 @@ class Option:
         return InputError(Fault(f"expected {expected}, got '{value}'{more}", key=self.name))
 
 
+def checked(options: Iterable[Option], given: Mapping[str, OptionValue], whose: str) -> dict[str, OptionValue]:
+    """Return every one of *options* with its typed value, the default where none is *given*; *whose* for sentences.
+
+    Raises:
+        InputError: an unknown option, or a value that does not fit, all of them at once.
+
+    """
+    known = {option.name: option for option in options}
+    faults: list[Fault] = []
+    values = {option.name: option.default for option in known.values()}
+    for name, value in given.items():
+        if name not in known:
+            choice = near(name, known) or (f"; known: {', '.join(known)}" if known else "; it has none")
+            faults.append(Fault(f"{whose} has no option '{name}'{choice}", key=name))
+            continue
+        try:
+            values[name] = known[name].parse(value)
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return values
+
+
 @dataclass(frozen=True)
 class View:
     """A self-describing view: menus, ``--help`` and documentation are made from it.
@@ -115,18 +139,4 @@ class View:
             InputError: see `build`.
 
         """
-        known = {option.name: option for option in self.options}
-        faults: list[Fault] = []
-        values = {option.name: option.default for option in self.options}
-        for name, value in options.items():
-            if name not in known:
-                choice = near(name, known) or (f"; known: {', '.join(known)}" if known else "; it has none")
-                faults.append(Fault(f"view '{self.name}' has no option '{name}'{choice}", key=name))
-                continue
-            try:
-                values[name] = known[name].parse(value)
-            except InputError as error:
-                faults.extend(error.faults)
-        if faults:
-            raise InputError(faults)
-        return values
+        return checked(self.options, options, f"view '{self.name}'")
