@@ -161,13 +161,13 @@ class TraceSearch(QWidget):
         if data is None or target is None:
             return
 
-        def look(reporter: Reporter) -> pd.DataFrame:
+        def look(_reporter: Reporter) -> pd.DataFrame:
             from scalegraph.analyze.trace import found
             from scalegraph.views import trace_sums
 
             calls = trace_sums.calls(data) if target.sort == "region" else None
             meta, everywhere = data.trace.meta, range(len(data.trace.definitions.locations))
-            return found.longest(data.trace, calls, [target], _MOST, meta.begin, meta.end, everywhere, reporter.token)
+            return found.longest(data.trace, calls, [target], _MOST, meta.begin, meta.end, everywhere)
 
         def listed(table: pd.DataFrame) -> None:
             self._target = target
