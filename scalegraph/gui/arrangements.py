@@ -120,6 +120,13 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("kiviat",)), Tabs(("task-summary", "trace-profile")))),
         ),
     ),
+    "Compare traces": Split(
+        "below",
+        (
+            Tabs(("trace-compare",), 4),
+            Split("beside", (Tabs(("trace-compare-profile",), 3), Tabs(("task-summary", "trace-profile"), 2)), 3),
+        ),
+    ),
 }
 _FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no accounting of where they went
     "beside",

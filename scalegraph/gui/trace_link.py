@@ -24,32 +24,48 @@ _AROUND: Final = 1.5  # of its length that is shown on either side of a place th
 class TraceLink(QObject):
     """Serves the panels of one view of a trace."""
 
-    def __init__(self, handle: TraceHandle, selection: SelectionModel, jobs: Jobs, parent: QObject) -> None:
+    def __init__(
+        self, handle: TraceHandle, selection: SelectionModel, jobs: Jobs, parent: QObject, *, apart: bool = False
+    ) -> None:
+        """*apart*: the view has an axis of its own, on which several traces lie, and a visible stretch of that."""
         super().__init__(parent)
+        self._apart = TimeWindow(parent=self) if apart else None
         self._handle, self._selection = handle, selection
         self._clicks = Latest(jobs, "looking what was clicked", self, quick=True)
         self._tips = Latest(jobs, "looking what is there", self, quick=True)
 
     @property
     def window(self) -> TimeWindow:
-        """The time that all views of the trace show."""
-        return self._handle.window
+        """The time that all views of the trace show, or the stretch of an axis of the view's own."""
+        return self._handle.window if self._apart is None else self._apart
 
     @property
-    def marks(self) -> TraceMarks:
-        """Cursors, bookmarks and the replay of the trace."""
-        return self._handle.marks
+    def apart(self) -> bool:
+        """Whether the view has an axis of its own: no moment of it is one of the trace alone."""
+        return self._apart is not None
+
+    def set_axis(self, limits: tuple[float, float]) -> None:
+        """Take what a view with an axis of its own has on it; all of it is shown if that is something else."""
+        if self._apart is not None and abs(limits[1] - self._apart.length) > 1e-9 * limits[1]:
+            self._apart.set_length(limits[1], limits[1] * 1e-9)
+
+    @property
+    def marks(self) -> TraceMarks | None:
+        """Cursors, bookmarks and the replay of the trace; None on an axis of the view's own."""
+        return None if self.apart else self._handle.marks
 
     def interval(self, selection: Selection) -> tuple[float, float] | None:
         """Return the selected time in seconds, ``None`` if none of this trace is selected."""
         data = self._handle.data()
-        if data is None or selection.interval is None or selection.study != self._handle.key:
+        if data is None or selection.interval is None or selection.study != self._handle.key or self.apart:
             return None
         begin, end = selection.interval
         return self._handle.seconds(begin), self._handle.seconds(end)
 
     def serve(self, panel: TimelinePanel) -> None:
         """Answer what *panel* asks, and carry out what is done in it."""
+        if self.apart:
+            return
         panel.interval_chosen.connect(self.choose_interval)
         panel.lane_chosen.connect(self.choose)
         panel.exact_wanted.connect(lambda found: self._tell(panel, found))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scalegraph.gui.selection_state import Selection
+from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.views import View
 from scalegraph.views.places import place_of
@@ -17,14 +18,20 @@ _FURNITURE: Final = 130  # pixels beside the lanes: names, scroll bar, margins
 _MOST_WIDTH: Final = 8000
 
 
-def trace_options(view: View, trace: TraceHandle, selection: Selection, width: int) -> dict[str, OptionValue]:
-    """Return what *view* is asked for where the user chose nothing for it itself; *width* is that of its picture."""
+def trace_options(
+    view: View, trace: TraceHandle, selection: Selection, width: int, window: TimeWindow | None = None
+) -> dict[str, OptionValue]:
+    """Return what *view* is asked for where the user chose nothing for it itself; *width* is that of its picture.
+
+    *window* is what it shows, otherwise the time that all views of the trace show.
+    """
+    window = window or trace.window
     known = {option.name for option in view.options}
     mine = selection.study == trace.key
     wanted: dict[str, OptionValue] = dict(trace.filter.current.options())
     if view.window:
-        if not trace.window.whole:
-            wanted["begin"], wanted["end"] = trace.window.shown
+        if not window.whole:
+            wanted["begin"], wanted["end"] = window.shown
         wanted["width"] = min(_MOST_WIDTH, max(_LEAST_WIDTH, width - _FURNITURE))
     elif mine and selection.interval is not None and selection.interval[1] > selection.interval[0]:
         wanted["begin"], wanted["end"] = (max(0.0, trace.seconds(tick)) for tick in selection.interval)

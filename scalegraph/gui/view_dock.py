@@ -67,7 +67,9 @@ class ViewDock(QDockWidget):
         self._followed: Followed = {}
         self._named = False
         self._trace = handle if isinstance(handle, TraceHandle) else None
-        self.link = TraceLink(self._trace, selection, jobs, self) if self._trace is not None else None
+        self.link: TraceLink | None = None
+        if self._trace is not None:
+            self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
         self._builds.every = view.window  # while one moves, a picture on the way is better than none
         self._builds.shared.connect(self._tell_share)
         self.options = OptionBar(view, shared=SHARED if self._trace is not None else ())
@@ -85,8 +87,8 @@ class ViewDock(QDockWidget):
             self.picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
             self.picture.selection_of = selected_trace_row
             self._trace.filter.changed.connect(self._follow_trace)
-            if view.window:
-                self._trace.window.changed.connect(self._moved)
+            if view.window and self.link is not None:
+                self.link.window.changed.connect(self._moved)
         self.picture.retry_wanted.connect(self.refresh)
         self.picture.option_moved.connect(self.option_moved)
         self._later = QTimer(self)
@@ -260,7 +262,8 @@ class ViewDock(QDockWidget):
         selection = self._selection.current
         if isinstance(data, TraceData):
             assert self._trace is not None
-            asked = trace_options(self.view, self._trace, selection, self.picture.width())
+            shown = self.link.window if self.link is not None else None
+            asked = trace_options(self.view, self._trace, selection, self.picture.width(), shown)
             return {name: value for name, value in asked.items() if self._options.get(name) is None}
         wanted: Followed = {}
         if self._open("processors") and selection.processors is not None and _has_run(data, selection.processors):
@@ -282,6 +285,11 @@ class ViewDock(QDockWidget):
 
     def _built(self, built: tuple[Figure, Pictures]) -> None:
         self.title.show_busy(False)
+        figure, _pictures = built
+        if self.link is not None and self.link.apart:
+            for panel in figure.panels:
+                if isinstance(panel, Timeline):
+                    self.link.set_axis(panel.limits or (panel.begin, panel.end))
         self.picture.show_figure(*built)
         if self._trace is not None and self.view.window:
             self._trace.pictured = True
@@ -338,6 +346,8 @@ class ViewDock(QDockWidget):
 
     def _option_changed(self, name: str, value: OptionValue) -> None:
         before = self._options.get(name)
+        if self.link is not None and self.link.apart and name in ("align", "region"):
+            self.link.window.fit()  # what was visible means something else on another axis
         self._options[name] = value
         self.options.show_values(self._options)
         self._mark_stale()

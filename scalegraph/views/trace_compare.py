@@ -20,6 +20,7 @@ from scalegraph.views.view import Option, View
 
 _NAME, _TITLE = "trace-compare", "Traces on one axis"
 _SAME_SPEED = 0.05  # unit speeds that differ by less count as held
+_PLACE = "place on the common axis: s, or % where shares of the runs are aligned; otherwise everything"
 _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
                 description="what stands below one another: the same time, the same share of the run, or the first "
                             "begin of the chosen region")  # fmt: skip
@@ -49,7 +50,7 @@ def _make(
     silent = next((one for one in several if not one.active or not one.trace.counts()), None)
     if silent is not None:
         return trace_common.empty(_NAME, _TITLE, silent, "")
-    sides = [_side(one, align, region, locations, width) for one in several]
+    sides = _from_zero([_side(one, align, region, locations, width) for one in several])
     low, high = _visible(sides, begin, end, str(align))
     sides = [_cut(side, low, high) for side in sides]
     names = trace_common.working(several)
@@ -83,6 +84,12 @@ def _side(data: TraceData, align: object, region: object, locations: object, wid
     return _Side(window, _first(window, region), 1.0)
 
 
+def _from_zero(sides: Sequence[_Side]) -> list[_Side]:
+    """Return *sides* on an axis that begins with the first moment of any of them."""
+    low, _high = _limits(sides)
+    return [replace(side, shift=side.shift + low / side.factor) for side in sides]
+
+
 def _fastest(sides: Sequence[_Side]) -> float:
     """Return the end of the scale of speeds that all traces share."""
     tracks = [spacetime.laned(side.window, "speed")[0] for side in sides]
@@ -112,11 +119,10 @@ def _limits(sides: Sequence[_Side]) -> tuple[float, float]:
 
 
 def _visible(sides: Sequence[_Side], begin: object, end: object, align: str) -> tuple[float, float]:
-    """Return the ends of the axis; *begin* and *end* are seconds of the first trace."""
+    """Return the ends of the axis; *begin* and *end* are places on it."""
     low, high = _limits(sides)
-    first = sides[0]
-    shown_low = low if begin is None else max(low, float(first.at(float(str(begin)))))
-    shown_high = high if end is None else min(high, float(first.at(float(str(end)))))
+    shown_low = low if begin is None else max(low, float(str(begin)))
+    shown_high = high if end is None else min(high, float(str(end)))
     if align == "relative":
         shown_high = min(shown_high, 100.0)
     if shown_high <= shown_low:
@@ -166,7 +172,7 @@ def _one_scale(tracks: Sequence[LaneTrack]) -> list[LaneTrack]:
 def _axis(align: str, region: object) -> Axis:
     if align == "relative":
         return Axis("share of the run", "%")
-    return Axis(f"time from the first {region}", "s") if align == "region" else trace_tracks.TIME
+    return Axis(f"time, aligned at the first {region}", "s") if align == "region" else trace_tracks.TIME
 
 
 def _words(window: Window) -> str:
@@ -235,7 +241,8 @@ VIEW = View(
     "Timeline",
     "Spacetime diagrams of several runs on one axis: by time, by share of the run, or from where a region begins.",
     _make,
-    (*trace_common.WINDOWED, _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
+    (replace(trace_common.BEGIN, description=_PLACE), replace(trace_common.END, description=_PLACE),
+     *trace_common.WINDOWED[2:], _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
      replace(spacetime.DRAWN[1], default=False), spacetime.DRAWN[2], spacetime.MOST),
     order=20,
     several=True,

@@ -244,8 +244,11 @@ def test_runs_are_laid_on_one_another_by_share_or_at_a_region() -> None:
         arrows = next(o for o in lanes_of(relative, index).overlays if isinstance(o, Arrows))
         assert arrows.x0.tolist() == pytest.approx([25.0])
     at = views.get("trace-compare").build(replace(one, others=(two,)), align="region", region="barrier")
-    assert panel_of(at).limits == pytest.approx((-0.5, 0.5))
-    assert lanes_of(at, 1).edges[[0, -1]].tolist() == pytest.approx([-0.25, 0.25])
+    assert panel_of(at).limits == pytest.approx((0, 1))
+    assert lanes_of(at, 1).edges[[0, -1]].tolist() == pytest.approx([0.25, 0.75])
+    part = views.get("trace-compare").build(replace(one, others=(two,)), align="relative", begin=25, end=50)
+    assert (panel_of(part).begin, panel_of(part).end) == (25, 50)
+    assert lanes_of(part, 1).edges[[0, -1]].tolist() == pytest.approx([25, 50])
     with pytest.raises(InputError, match="expected the region at which the traces are aligned"):
         views.get("trace-compare").build(replace(one, others=(two,)), align="region")
 

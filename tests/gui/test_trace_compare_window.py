@@ -1,0 +1,105 @@
+"""Two traces in the window: opened together, compared by one click, each left out or laid on the other."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.table_panel import TablePanel
+from scalegraph.gui.timeline_panel import TimelinePanel
+from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.view_dock import ViewDock
+from scalegraph.views.figure import LaneTrack
+from tests.gui.test_trace_window import SAMPLES, dock_of, settled
+
+TRACES = ("billiard-4.sgtrace", "ge2-4.sgtrace")
+
+
+@pytest.fixture
+def both(window: MainWindow, qtbot: Any) -> list[TraceHandle]:
+    window.resize(1280, 720)
+    window.show()
+    paths: list[Path] = [SAMPLES / name for name in TRACES]
+    window.open_files(paths)  # what `scalegraph A B` does
+    handles = [window.studies.get(str(path.resolve())) for path in paths]
+    qtbot.waitUntil(lambda: all(handle is not None and handle.data() is not None for handle in handles))
+    settled(window, qtbot)
+    return [handle for handle in handles if isinstance(handle, TraceHandle)]
+
+
+@pytest.fixture
+def compared(window: MainWindow, both: list[TraceHandle], qtbot: Any) -> ViewDock:
+    assert window.study.area is not None
+    buttons = window.study.area.bar.findChildren(QAction, options=Qt.FindChildOption.FindChildrenRecursively)
+    next(action for action in buttons if action.text() == "Compare traces").trigger()
+    settled(window, qtbot)
+    return dock_of(window, "trace-compare")
+
+
+def panel_of(dock: ViewDock) -> TimelinePanel:
+    (panel,) = dock.picture.panels
+    assert isinstance(panel, TimelinePanel)
+    return panel
+
+
+def tracks_of(dock: ViewDock) -> list[LaneTrack]:
+    return [track for track in panel_of(dock).timeline.tracks if isinstance(track, LaneTrack)]
+
+
+def test_two_traces_stand_on_one_axis_by_one_click(
+    window: MainWindow, compared: ViewDock, both: list[TraceHandle], qtbot: Any
+) -> None:
+    lengths = [handle.window.length for handle in both]
+    panel = panel_of(compared)
+    assert len(tracks_of(compared)) == 2
+    assert panel.window_.length == pytest.approx(max(lengths))
+    ends = sorted(float(track.edges[-1]) for track in tracks_of(compared))
+    assert ends == pytest.approx(sorted(lengths))
+    figure = compared.figure()
+    assert figure is not None
+    assert "T of" in figure.sentence
+    table = next(p for p in dock_of(window, "trace-compare-profile").picture.panels if isinstance(p, TablePanel))
+    assert len(table.table.rows) > 10
+
+
+def test_it_zooms_by_itself_and_runs_are_laid_on_one_another_by_share(
+    window: MainWindow, compared: ViewDock, both: list[TraceHandle], qtbot: Any
+) -> None:
+    panel = panel_of(compared)
+    panel.setFocus()
+    qtbot.keyClick(panel, Qt.Key.Key_W)
+    settled(window, qtbot)
+    assert not panel.window_.whole
+    assert all(handle.window.whole for handle in both)
+    assert (panel.timeline.begin, panel.timeline.end) == pytest.approx(panel.window_.shown)
+    compared.options.changed.emit("align", "relative")
+    settled(window, qtbot)
+    panel = panel_of(compared)
+    assert panel.window_.whole
+    assert panel.window_.length == pytest.approx(100)
+    assert [float(track.edges[-1]) for track in tracks_of(compared)] == pytest.approx([100, 100])
+    panel.window_.show(50, 60)
+    settled(window, qtbot)
+    assert panel_of(compared).timeline.begin == pytest.approx(50)
+
+
+def test_another_trace_is_left_out_in_the_menu(window: MainWindow, compared: ViewDock, qtbot: Any) -> None:
+    menus = [menu for menu in compared.findChildren(QMenu) if menu.title() == "Compare with"]
+    assert menus
+    menus[0].aboutToShow.emit()
+    (offered,) = menus[0].actions()
+    assert offered.isChecked()
+    assert offered.text() in TRACES
+    offered.trigger()
+    settled(window, qtbot)
+    figure = compared.figure()
+    assert figure is not None
+    assert "open a second one" in figure.empty
+    menus[0].aboutToShow.emit()
+    menus[0].actions()[0].trigger()
+    settled(window, qtbot)
+    assert len(tracks_of(compared)) == 2
