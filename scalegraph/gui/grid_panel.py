@@ -373,7 +373,11 @@ class _Head(QHeaderView):
             step *= 2
         if fits or section % step == 0:
             room = rect if fits else rect.adjusted(-40, 0, 40, 0) if not upright else rect.adjusted(0, -8, 0, 8)
-            painter.drawText(room.adjusted(2, 0, -2, 0), int(Qt.AlignmentFlag.AlignCenter), text)
+            room = room.adjusted(2, 0, -2, 0)
+            wide = max(room.width(), step * rect.width() - 4) if not upright else room.width()
+            if painter.fontMetrics().horizontalAdvance(text) > wide:
+                text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, wide)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), text)
         painter.restore()
 
 

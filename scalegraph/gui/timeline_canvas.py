@@ -21,12 +21,12 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height
+from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height, short_name
 from scalegraph.gui.timeline_paint import Painter, Picture
 from scalegraph.gui.timeline_targets import Hit, hit
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.gui.trace_marks import TraceMarks
-from scalegraph.views.figure import AreaTrack
+from scalegraph.views.figure import AreaTrack, LaneTrack
 
 _ZOOM: Final = 0.8  # of a notch of the wheel
 _DRAG_FROM: Final = 4  # pixels that make a drag of a click
@@ -104,10 +104,12 @@ class TimelineCanvas(QWidget):
         self.scrolled.emit()
 
     def _wanted_gutter(self, picture: Picture) -> int:
-        names = [name for track in picture.timeline.tracks for name in getattr(track, "names", ())[:200]]
+        lanes = [track for track in picture.timeline.tracks if isinstance(track, LaneTrack)]
+        names = [short_name(track, lane) for track in lanes for lane in range(min(200, track.height))]
         names += [track.y.label for track in picture.timeline.tracks if isinstance(track, AreaTrack)]
         metrics = self.fontMetrics()
-        return max((metrics.horizontalAdvance(name) for name in names), default=60) + 14
+        beside = metrics.height() + 2 if any(track.groups for track in lanes) else 0
+        return max((metrics.horizontalAdvance(name) for name in names), default=60) + 14 + beside
 
     def _gutter_moved(self) -> None:
         if self.isVisible():

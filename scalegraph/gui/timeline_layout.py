@@ -118,6 +118,19 @@ class Layout:
         return range(first, max(first, last))
 
 
+def group_runs(track: LaneTrack) -> list[tuple[int, int, str]]:
+    """Return first lane, the lane after the last, and name of each group of lanes that stand together."""
+    groups = track.groups
+    cuts = [lane for lane in range(len(groups)) if not lane or groups[lane] != groups[lane - 1]]
+    return [(a, b, groups[a]) for a, b in zip(cuts, [*cuts[1:], len(groups)], strict=True)]
+
+
+def short_name(track: LaneTrack, lane: int) -> str:
+    """Return the name of a lane without that of its group, which stands beside it."""
+    name = track.names[lane]
+    return name.removeprefix(track.groups[lane]).strip() or name if track.groups else name
+
+
 def axis_height(height: int) -> int:
     """Return the pixels for the axis of time below a picture of that *height*."""
     return AXIS if height >= _LOW else LOW_AXIS

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
 
 from scalegraph.base.units import si
-from scalegraph.gui.timeline_layout import AXIS, TITLE, Band, Layout, title_of
+from scalegraph.gui.timeline_layout import AXIS, TITLE, Band, Layout, group_runs, short_name, title_of
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views import timelines
 from scalegraph.views.figure import Area, AreaTrack, Arrows, LaneTrack, Overlay, PathLine, Ticks, Timeline
@@ -22,6 +22,7 @@ _HALOS: Final = 80  # arrows below which they stand out from what lies behind
 _SMOOTH: Final = 300  # lines below which they are drawn smooth
 _NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
 _STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
+_GROUP_FROM: Final = 3.5  # of the font's height that a group of lanes needs for its name beside them
 _PATH_WIDTH: Final = 3.0
 _HALO_FROM: Final = 3.0  # pixels of length below which a piece of a path has no halo
 _FAINT: Final = 0.3
@@ -160,18 +161,21 @@ class Painter:
         shown = set(
             timelines.lane_labels(track.height, track.height * band.lane, _NAME_HEIGHT * self._metrics.height())
         )
-        room = layout.left - 8
+        named = self._groups(band, track)
         for lane in lanes:
+            aside = self._metrics.height() if lane in named else 0
+            room = layout.left - 8 - aside
             chosen = track.locations[lane] in self._chosen
             if lane not in shown and not chosen:
                 continue
             y = layout.lane_y(band, lane)
             height = max(float(band.lane), self._metrics.height())
-            rect = QRectF(2, max(0.0, y - height / 2), room, height)
+            rect = QRectF(2 + aside, max(0.0, y - height / 2), room, height)
             if chosen:
                 painter.fillRect(rect, tint("mark", self._theme, 0.22))
             painter.setPen(ink(self._theme, 1.0 if chosen else 0.85))
-            text = self._metrics.elidedText(track.names[lane], Qt.TextElideMode.ElideMiddle, room - 2)
+            name = short_name(track, lane) if lane in named else track.names[lane]
+            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room - 2)
             painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), text)
         painter.restore()
         for lane in lanes:
@@ -180,6 +184,31 @@ class Painter:
                 painter.setPen(QPen(tint("mark", self._theme), 1))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(QRectF(layout.left, y, layout.width - 1, band.lane))
+
+    def _groups(self, band: Band, track: LaneTrack) -> set[int]:
+        """Write groups of lanes upwards beside them where there is room; return the lanes whose group is told so."""
+        named: set[int] = set()
+        top = band.top - self._layout.scroll
+        wide = self._metrics.height()
+        for first, after, name in group_runs(track):
+            low, high = top + first * band.lane, top + after * band.lane
+            if high < 0 or low > self._layout.height:
+                continue
+            if first:
+                self._p.setPen(QPen(tint("grid", self._theme), 1))
+                self._p.drawLine(QPointF(2, low), QPointF(self._layout.left, low))
+            seen = min(high, self._layout.height) - max(low, 0)
+            if high - low < _GROUP_FROM * wide or not name:
+                continue
+            named |= set(range(first, after))
+            self._p.save()
+            self._p.setPen(ink(self._theme, 0.6))
+            self._p.translate(2, min(high, self._layout.height))
+            self._p.rotate(-90)
+            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, seen - 4)
+            self._p.drawText(QRectF(2, 0, seen - 4, wide), int(Qt.AlignmentFlag.AlignCenter), text)
+            self._p.restore()
+        return named
 
     # over the lanes
 

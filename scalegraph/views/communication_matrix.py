@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from scalegraph.analyze import verdict
@@ -17,6 +19,7 @@ from scalegraph.views.view import Option, View
 
 _TITLE = "Communication matrix"
 _MOST = 64
+_MANY = 12  # locations from which those that are silent may be left out
 _OF = ("auto", "messages", "waits", *(one.name.lower() for one in Wait))
 _VALUES = {"bytes": 0, "count": 1, "size": 2, "time": 3}
 
@@ -33,12 +36,23 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
     names = trace_sums.location_names(data)
     if what == "messages":
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
+        chosen, silent = _talking(chosen, np.union1d(sent["sender"], sent["receiver"]))
         found = messages.message_matrix(data.trace, sent, chosen.locations, _MOST, names)
         usual = "bytes" if found.size.any() or not found.count.any() else "count"  # sizes may not be told
-        return _messages(chosen, found, str(value or usual))
+        figure = _messages(chosen, found, str(value or usual))
+        return replace(figure, notes=(*figure.notes, *silent))
     why = None if what == "waits" else [int(Wait[what.upper()])]
     made = messages.wait_matrix(data.trace, chosen.begin, chosen.end, chosen.locations, why, _MOST, names)
     return _waits(chosen, made, what, str(value or "time"))
+
+
+def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
+    """Return the window without its silent locations where they are most of many, and what must be said then."""
+    talking = tuple(number for number in chosen.locations if number in set(ends.tolist()))
+    left = len(chosen.locations) - len(talking)
+    if len(chosen.locations) < _MANY or not 0 < 2 * len(talking) <= len(chosen.locations):
+        return chosen, ()
+    return replace(chosen, locations=talking), (f"{left} locations that neither send nor receive are left out.",)
 
 
 def need(data: TraceData, what: str) -> str:
@@ -69,7 +83,8 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
     if total:
         row, column = np.unravel_index(int(made.size.argmax()), made.size.shape)
         size = int(made.size.sum())
-        text = f"{total:,} message{'s' if total != 1 else ''} carry {si(size, 'B')}"
+        text = f"{total:,} message{'s' if total != 1 else ''}"
+        text += f" carry {si(size, 'B')}" if size else "; the trace does not tell their sizes"
         if size:
             share = float(made.size[row, column]) / size
             text += f"; most goes from {made.names[row]} to {made.names[column]}: {verdict.percent(share)}"

@@ -344,6 +344,7 @@ class LaneTrack:
     overlays: tuple[Overlay, ...] = ()
     scale: Axis | None = None
     tips: tuple[str, ...] = ()  # of the lanes
+    groups: tuple[str, ...] = ()  # of the lanes, such as processes of threads; () where that tells nothing
 
     @property
     def height(self) -> int:

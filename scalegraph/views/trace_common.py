@@ -280,7 +280,7 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes.extend(f"In the timeline: {note.words}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
-        notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without events "
+        notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without regions, states or messages "
                      f"{'are' if silent > 1 else 'is'} not shown unless named.")  # fmt: skip
     return tuple(notes)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -62,12 +63,33 @@ class TraceData:
         return names[number] if 0 <= number < len(names) else "unknown"
 
     @cached_property
+    def group_names(self) -> tuple[str, ...]:
+        """The names of the groups of locations; of processes that share one with their number, if it is known."""
+        groups = self.trace.definitions.groups
+        counts = Counter(group.name for group in groups)
+        numbers = {one.group: one.key.partition(":")[0] for one in reversed(self.trace.definitions.locations)
+                   if ":" in one.key}  # fmt: skip
+        names = [
+            f"{group.name} {numbers.get(number, '')}".strip() if counts[group.name] > 1 else group.name
+            for number, group in enumerate(groups)
+        ]
+        return tuple(names)
+
+    def lane_groups(self, locations: Sequence[int]) -> tuple[str, ...]:
+        """Return the group of each of *locations* where groups tell them apart: several, one with several; else ()."""
+        defined, count = self.trace.definitions.locations, len(self.group_names)
+        numbers = [defined[number].group for number in locations]
+        if not 1 < len(set(numbers)) < len(numbers):
+            return ()
+        return tuple(self.group_names[number] if 0 <= number < count else "" for number in numbers)
+
+    @cached_property
     def _location_names(self) -> tuple[str, ...]:
         locations, groups = self.trace.definitions.locations, self.trace.definitions.groups
         names = [location.name or f"{location.kind} {number}" for number, location in enumerate(locations)]
         if len(set(names)) == len(names):
             return tuple(names)
-        within = [groups[one.group].name if 0 <= one.group < len(groups) else "" for one in locations]
+        within = [self.group_names[one.group] if 0 <= one.group < len(groups) else "" for one in locations]
         longer = [" ".join(part for part in pair if part) for pair in zip(within, names, strict=True)]
         if len(set(names)) == 1 and len(set(within)) == len(within):
             return tuple(within)  # the only thread of each process

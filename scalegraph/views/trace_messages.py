@@ -39,7 +39,8 @@ def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second
         total = int(sent["size"].sum())
         count = len(sent["size"])
-        text = f"{count:,} message{'s' if count != 1 else ''} with {si(total, 'B')}, {si(total / count, 'B')} each"
+        text = f"{count:,} message{'s' if count != 1 else ''}"
+        text += f" with {si(total, 'B')}, {si(total / count, 'B')} each" if total else " of sizes that are not told"
         if len(latency):
             text += f", take {si(float(latency.mean()), 's')} on average and {si(float(latency.max()), 's')} at most"
         text += "."

@@ -31,7 +31,9 @@ def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figur
     text = data.text(name)
     if text is None:
         places = ", ".join(f"line {line}" for line in sorted(line for of, line in times if of == name)[:12])
-        need = f"The text of {name} was not found beside the trace; put it there and open the trace again."
+        need = (
+            f"The text of {PurePath(name).name} was not found beside the trace; put it there and open the trace again."
+        )
         return Figure(_NAME, f"{_TITLE}: {name}", empty=need + (f" Regions begin at {places}." if places else ""))
     whole = chosen.seconds * max(1, len(chosen.locations))
     regions = _regions(data, name)

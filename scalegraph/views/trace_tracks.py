@@ -47,7 +47,8 @@ def bars(window: Window, layer: str = "activity", *, title: str = "", names: Ite
         covered = shares.sum(axis=2)
     edges = np.clip(data.seconds(np.asarray(found.edges)), window.begin_s, window.end_s)
     lanes = tuple(data.location_name(number) for number in window.locations)
-    return LaneTrack(lanes, window.locations, edges, codes, shares, key, covered, title)
+    return LaneTrack(lanes, window.locations, edges, codes, shares, key, covered, title,
+                     groups=data.lane_groups(window.locations))  # fmt: skip
 
 
 def _lanes(window: Window, locations: Array) -> Array:

@@ -15,7 +15,7 @@ from scalegraph.gui import opening
 from scalegraph.gui.rubbish import Collector
 from scalegraph.gui.selection import Selection
 from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.timeline_layout import Layout
+from scalegraph.gui.timeline_layout import Layout, group_runs, short_name
 from scalegraph.gui.timeline_paint import _by_room
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.timeline_targets import hit
@@ -128,6 +128,14 @@ def test_times_of_all_views_in_sight_begin_below_one_another(qtbot: Any) -> None
     assert (below.canvas.places.left, below.canvas.places.width) == (wide, above.canvas.places.width)
     above.hide()
     assert below.canvas.places.left < wide
+
+
+def test_lanes_of_a_process_stand_together_and_keep_their_own_names() -> None:
+    track = lanes().tracks[0]
+    assert isinstance(track, LaneTrack)
+    track = replace(track, names=("a main", "a io", "b"), groups=("a", "a", "b"))
+    assert group_runs(track) == [(0, 2, "a"), (2, 3, "b")]
+    assert [short_name(track, lane) for lane in range(3)] == ["main", "io", "b"]
 
 
 def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import NO_TIME, TaskStep, Wait
 from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.traces.model import Group, Location, Metric, Note, Trace
@@ -344,6 +345,35 @@ def test_threads_of_processes_are_told_apart_and_unknown_sizes_counted() -> None
     assert only(figure, Grid).value_names == ("messages",)
     assert "most goes" not in figure.sentence
     assert tables(built("messages", shown))[0][0][:2] == ("rank 0", "rank 1")
+
+
+def test_the_matrix_leaves_out_most_that_are_silent_and_says_when_sizes_are_not_told() -> None:
+    made = traces.builder(20, ("work",))
+    for location in range(20):
+        traces.calls(made, location, (0, 1000, 0))
+    traces.message(made, 10, 20, 3, 17, size=0)
+    figure = built("communication-matrix", traces.finish(made, 1000))
+    (grid,) = figure.panels
+    assert isinstance(grid, Grid)
+    assert grid.rows == ("3", "17")
+    assert "18 locations that neither send nor receive are left out." in figure.notes
+    assert "the trace does not tell their sizes" in figure.sentence
+    assert "1 message of sizes that are not told" in built("messages", traces.finish(made, 1000)).sentence
+
+
+def test_processes_of_one_name_have_their_number_and_lanes_their_process() -> None:
+    made = Builder()
+    made.meta.ticks_per_second = 1000
+    for process in (70, 71):
+        made.group(process, lambda: Group("Renderer", "process"))
+        for thread in ("main", "io"):
+            key = f"{process}:{thread}"
+            made.location(key, lambda key=key, thread=thread, n=process - 70: Location(thread, "thread", n, key))
+    data = traces.finish(made, 1000)
+    assert data.location_name(0) == "Renderer 70 main"
+    assert data.location_name(3) == "Renderer 71 io"
+    assert data.lane_groups((0, 1, 3)) == ("Renderer 70", "Renderer 70", "Renderer 71")
+    assert data.lane_groups((0, 3)) == ()  # one each: a group would tell nothing more
 
 
 def test_names_keep_what_tells_lanes_apart() -> None:

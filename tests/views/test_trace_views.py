@@ -208,7 +208,7 @@ def test_locations_without_events_are_left_out_and_counted() -> None:
     traces.calls(made, 3, (0, 1000, 0))
     figure = spacetime(traces.finish(made, 1000))
     assert lanes_of(figure).locations == (1, 3)
-    assert "3 locations of the trace without events are not shown unless named." in figure.notes
+    assert "3 locations of the trace without regions, states or messages are not shown unless named." in figure.notes
     assert lanes_of(spacetime(traces.finish(made, 1000), locations="0-4")).locations == (0, 1, 2, 3, 4)
 
 
