@@ -372,9 +372,9 @@ class _Head(QHeaderView):
         while not fits and across * step < need:
             step *= 2
         if fits or section % step == 0:
-            room = rect if fits else rect.adjusted(-40, 0, 40, 0) if not upright else rect.adjusted(0, -8, 0, 8)
-            room = room.adjusted(2, 0, -2, 0)
-            wide = max(room.width(), step * rect.width() - 4) if not upright else room.width()
+            room = rect.adjusted(0, -8, 0, 8) if upright and not fits else rect
+            wide = (rect.width() if upright else step * rect.width()) - 4
+            room = QRect(rect.center().x() - wide // 2, room.y(), wide, room.height())
             if painter.fontMetrics().horizontalAdvance(text) > wide:
                 text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, wide)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), text)

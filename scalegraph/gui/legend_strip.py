@@ -42,6 +42,10 @@ class LegendStrip(QWidget):
         self._settle()
         self.update()
 
+    def entries(self) -> list[LegendEntry]:
+        """Return what is shown."""
+        return list(self._entries)
+
     def texts(self) -> list[str]:
         """Return what is written."""
         return [entry.text for entry in self._entries]

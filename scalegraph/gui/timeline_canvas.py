@@ -184,7 +184,10 @@ class TimelineCanvas(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Qt: draw what there is for the time that is shown now."""
         painter = QPainter(self)
-        self.draw(painter)
+        try:
+            self.draw(painter)
+        finally:
+            painter.end()  # left to the garbage collector after an error it would take the window down
 
     def draw(self, painter: QPainter) -> None:
         """Draw everything with *painter*, whose device is as large as this widget."""

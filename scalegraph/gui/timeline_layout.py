@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from scalegraph.views.figure import AreaTrack, LaneTrack, Timeline, Track
@@ -122,7 +123,7 @@ def group_runs(track: LaneTrack) -> list[tuple[int, int, str]]:
     """Return first lane, the lane after the last, and name of each group of lanes that stand together."""
     groups = track.groups
     cuts = [lane for lane in range(len(groups)) if not lane or groups[lane] != groups[lane - 1]]
-    return [(a, b, groups[a]) for a, b in zip(cuts, [*cuts[1:], len(groups)], strict=True)]
+    return [(a, b, groups[a]) for a, b in pairwise([*cuts, len(groups)])]
 
 
 def short_name(track: LaneTrack, lane: int) -> str:

@@ -22,7 +22,7 @@ _HALOS: Final = 80  # arrows below which they stand out from what lies behind
 _SMOOTH: Final = 300  # lines below which they are drawn smooth
 _NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
 _STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
-_GROUP_FROM: Final = 3.5  # of the font's height that a group of lanes needs for its name beside them
+_GROUP_FROM: Final = 6.0  # of the font's height that a group of lanes needs for its name beside them
 _PATH_WIDTH: Final = 3.0
 _HALO_FROM: Final = 3.0  # pixels of length below which a piece of a path has no halo
 _FAINT: Final = 0.3
@@ -194,11 +194,13 @@ class Painter:
             low, high = top + first * band.lane, top + after * band.lane
             if high < 0 or low > self._layout.height:
                 continue
+            seen = min(high, self._layout.height) - max(low, 0)
+            told = name and (seen - 4 >= self._metrics.horizontalAdvance(name) or high - low >= _GROUP_FROM * wide)
             if first:
                 self._p.setPen(QPen(tint("grid", self._theme), 1))
-                self._p.drawLine(QPointF(2, low), QPointF(self._layout.left, low))
-            seen = min(high, self._layout.height) - max(low, 0)
-            if high - low < _GROUP_FROM * wide or not name:
+                left = 2 if told else self._layout.left - 6
+                self._p.drawLine(QPointF(left, low), QPointF(self._layout.left, low))
+            if not told:
                 continue
             named |= set(range(first, after))
             self._p.save()

@@ -240,7 +240,7 @@ class TimelinePanel(QWidget):
                 if isinstance(overlay, Arrows) and len(overlay.x0):
                     entries += self._arrow_entries(overlay, "dashed" if overlay.kind == "lock" else "line")
         self._legend.allow(20 if self.height() < _KEY_ROWS_FROM else 46)
-        if self._legend.texts() != [entry.text for entry in entries] or self.isHidden():
+        if self._legend.entries() != entries or self.isHidden():
             self._legend.show_entries(entries)
 
     def _arrow_entries(self, arrows: Arrows, shape: Shape) -> list[LegendEntry]:

@@ -15,7 +15,7 @@ from scalegraph.base.units import si
 from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.traces.model import Metric
 from scalegraph.views.common import LEAF_WORDS, leaf_role
-from scalegraph.views.figure import Figure, Key
+from scalegraph.views.figure import Figure, Key, Origin
 from scalegraph.views.palette import name_slots
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, OptionValue
@@ -288,3 +288,9 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
 def common_values(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
     """Return of *options* those that `window` takes."""
     return {name: value for name, value in options.items() if name in {option.name for option in WINDOWED}}
+
+
+def origin(data: TraceData) -> Origin:
+    """Return where the times of a trace come from: simulated processors, or a run that was measured."""
+    kinds = {location.kind for location in data.trace.definitions.locations}
+    return "simulated" if "processor" in kinds else "measured"

@@ -12,7 +12,7 @@ from scalegraph.base.units import si
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.communication_matrix import need
-from scalegraph.views.figure import Axis, Bars, Column, Figure, Line, Panel, Plot, Row, Table
+from scalegraph.views.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known
 from scalegraph.views.view import Option, View
@@ -35,7 +35,7 @@ def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
     if len(sent["size"]):
         table = messages.message_table(data.trace, sent, str(by), trace_sums.location_names(data))
         sizes = messages.by_size(data.trace, sent)
-        panels += [_histogram(sizes), _times(sizes), _messages(table, str(by))]
+        panels += [_histogram(sizes), _times(sizes, trace_common.origin(data)), _messages(table, str(by))]
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second
         total = int(sent["size"].sum())
         count = len(sent["size"])
@@ -90,7 +90,7 @@ def _histogram(sizes: pd.DataFrame) -> Plot:
     )
 
 
-def _times(sizes: pd.DataFrame) -> Plot:
+def _times(sizes: pd.DataFrame, origin: Origin) -> Plot:
     rows = [row for row in sizes.to_dict("records") if row["mean_size"] > 0 and row["latency_mean_s"] > 0]
     return Plot(
         Axis("mean size", "B", scale="log2"),
@@ -101,6 +101,7 @@ def _times(sizes: pd.DataFrame) -> Plot:
                 tuple(float(row["mean_size"]) for row in rows),
                 tuple(float(row["latency_mean_s"]) for row in rows),
                 "communication",
+                origin,
                 low=tuple(float(row["latency_least_s"]) or float(row["latency_mean_s"]) for row in rows),
                 high=tuple(float(row["latency_most_s"]) for row in rows),
                 tips=tuple(

@@ -135,6 +135,7 @@ def test_lanes_of_a_process_stand_together_and_keep_their_own_names() -> None:
     assert isinstance(track, LaneTrack)
     track = replace(track, names=("a main", "a io", "b"), groups=("a", "a", "b"))
     assert group_runs(track) == [(0, 2, "a"), (2, 3, "b")]
+    assert group_runs(replace(track, groups=())) == []
     assert [short_name(track, lane) for lane in range(3)] == ["main", "io", "b"]
 
 
@@ -149,6 +150,9 @@ def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:
     panel = TimelinePanel(replace(lanes(), tracks=(track,)))
     qtbot.addWidget(panel)
     assert panel.key_texts() == ["busy", "message size 8.00 B", "65.5 kB"]
+    before = [entry.colour for entry in panel._legend.entries()]
+    panel.set_theme("dark")
+    assert all(a != b for a, b in zip(before[:2], (e.colour for e in panel._legend.entries()), strict=False))
 
 
 def test_connectors_that_stand_close_are_faint() -> None:

@@ -190,6 +190,8 @@ def test_message_statistics_have_a_histogram_and_tables() -> None:
     histogram = next(panel for panel in figure.panels if isinstance(panel, Plot) and panel.bars)
     assert histogram.bars is not None
     assert sum(histogram.bars.series[0][2]) == 7
+    (times,) = (line for panel in figure.panels if isinstance(panel, Plot) for line in panel.lines)
+    assert times.origin == "simulated"  # processors; threads and processes of other tools are measured
     assert [row[0] for row in tables(figure)[0]] == ["0", "4"]
 
 
