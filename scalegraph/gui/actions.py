@@ -26,9 +26,10 @@ class Spec:
     icon: str = ""
     checkable: bool = False
     group: str = ""  # one of several
+    hint: str = ""  # keys that the views take themselves, where the focus is in one
 
 
-MENUS: Final = ("File", "Edit", "Run", "View", "Go", "Help")
+MENUS: Final = ("File", "Edit", "Run", "View", "Trace", "Go", "Help")
 SEPARATOR: Final = "-"
 
 ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
@@ -66,6 +67,19 @@ SPECS: Final = (
     Spec("theme_light", "Light colours", "View", checkable=True, group="theme"),
     Spec("theme_dark", "Dark colours", "View", checkable=True, group="theme"),
     Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True),
+    Spec("trace_play", "&Play or pause the replay", "Trace", icon="run", hint="Space"),
+    Spec("trace_step_on", "Replay: to the &next change", "Trace", icon="step_on", hint="."),
+    Spec("trace_step_back", "Replay: to the change &before", "Trace", icon="step_back", hint=","),
+    Spec("trace_loop", "Replay in a l&oop, or not", "Trace", icon="loop", hint="L"),
+    Spec("trace_end_replay", "&End the replay", "Trace"),
+    Spec("trace_bookmark", "Set a &bookmark", "Trace", icon="bookmark", hint="B"),
+    Spec("trace_bookmarks", "Book&marks…", "Trace", hint="Shift+B"),
+    Spec("trace_next_bookmark", "Go to the next bookmark", "Trace"),
+    Spec("trace_last_bookmark", "Go to the bookmark before", "Trace"),
+    Spec("trace_cursor", "Measure: put a &cursor", "Trace", hint="C"),
+    Spec("trace_no_cursors", "Take the cursors &away", "Trace", hint="Shift+C"),
+    Spec("trace_between", "&Select between the cursors", "Trace", hint="Shift+Z"),
+    Spec("trace_whole", "Show the &whole run", "Trace", hint="F"),
     Spec("back", "&Back", "Go", ("Alt+Left",), "back"),
     Spec("forward", "&Forward", "Go", ("Alt+Right",), "forward"),
     Spec("go_start", "&Start page", "Go", ("Alt+Home",), "home"),
@@ -119,12 +133,14 @@ class Actions:
 
     def add(self, spec: Spec) -> QAction:
         """Add one action to its menu, the palette and the shortcut sheet."""
-        action = QAction(spec.text, self._window)
+        # behind the tab: the keys as menus show them, though they are no shortcut of the window's
+        action = QAction(f"{spec.text}\t{spec.hint}" if spec.hint else spec.text, self._window)
         action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setCheckable(spec.checkable)
         plain = spec.text.replace("&", "").rstrip("…")
-        action.setToolTip(f"{plain} ({spec.keys[0]})" if spec.keys else plain)
+        keys = spec.keys[0] if spec.keys else spec.hint
+        action.setToolTip(f"{plain} ({keys})" if keys else plain)
         if spec.group:
             group = self._groups.setdefault(spec.group, QActionGroup(self._window))
             group.addAction(action)
@@ -133,6 +149,10 @@ class Actions:
         self._made[spec.name] = action
         self._icons[spec.name] = spec.icon
         return action
+
+    def names(self) -> list[str]:
+        """Return the name of every action."""
+        return list(self._made)
 
     def all(self) -> list[QAction]:
         """Return every action, in the order of the menus."""

@@ -142,7 +142,7 @@ class CommandPalette(QFrame):
         scored = [(score(typed, words(action)), index) for index, action in enumerate(self._actions)]
         for _cost, index in sorted((cost, index) for cost, index in scored if cost is not None):
             action = self._actions[index]
-            item = QTreeWidgetItem([words(action), action.shortcut().toString()])
+            item = QTreeWidgetItem([words(action), action.shortcut().toString() or hint(action)])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.list.addTopLevelItem(item)
@@ -155,4 +155,9 @@ class CommandPalette(QFrame):
 
 def words(action: QAction) -> str:
     """Return what an action is called in the palette: its menu words without the marks of the keyboard."""
-    return action.text().replace("&", "").rstrip("…")
+    return action.text().partition("\t")[0].replace("&", "").rstrip("…")
+
+
+def hint(action: QAction) -> str:
+    """Return the keys that the views take for what an action does, empty if there are none."""
+    return action.text().partition("\t")[2]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BINS: Final = 4096
 _MOST: Final = 8
+_MOST_LOCATIONS: Final = 32
 _MOST_NOTES: Final = 12
 
 
@@ -25,6 +26,7 @@ def explain_trace(data: TraceData, selection: Selection, unit: str = "ticks") ->
     if selection.interval is not None:
         parts.append(_interval(data, begin, end, unit))
         parts += _totals(data, begin, end, selection.location)
+        parts += _by_location(data, begin, end)
     if selection.location is not None:
         parts.append(_location(data, selection.location))
         if selection.interval is None:
@@ -62,6 +64,27 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
                 Part(title, facts, (f"And {rest} more. " if rest > 0 else "") + "To a 255th; the profile is exact.")
             )
     return parts
+
+
+def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
+    """Return how each location spent the interval, to the tick."""
+    from scalegraph.traces.activities import TITLES
+    from scalegraph.views import trace_sums
+    from scalegraph.views.trace_common import Window
+
+    begin, end = max(begin, data.trace.meta.begin), min(end, data.trace.meta.end)
+    sums = trace_sums.activity_sums(Window(data, begin, end, data.active)) if end > begin else None
+    if sums is None:
+        return []
+    facts = []
+    for number, ticks in list(zip(sums.locations.tolist(), sums.ticks.T.tolist(), strict=True))[:_MOST_LOCATIONS]:
+        order = sorted(zip(ticks, TITLES, strict=True), reverse=True)
+        told = [f"{name} {si(spent / data.trace.meta.ticks_per_second, 's', 4)}" for spent, name in order if spent]
+        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if told else "not told"
+        facts.append(Fact(data.location_name(number), share, ", ".join(told)))
+    left = len(sums.locations) - len(facts)
+    more = f"And {left} more. " if left > 0 else ""
+    return [Part("Locations", tuple(facts), f"{more}Exact; the Gantt chart has them as bars.")]
 
 
 def _sums(data: TraceData, name: str, begin: int, end: int, locations: Any) -> list[tuple[str, float]]:

@@ -36,6 +36,7 @@ from scalegraph.gui.start_page import StartPage
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
+from scalegraph.gui.trace_actions import TraceActions
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.what_if_panel import WhatIfPanel
 
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.selection = SelectionModel(parent=self)
         self.runner = QueueRunner(session, self.jobs, self)
         self.actions_ = Actions(self, theme)
+        self.trace_actions = TraceActions(self.actions_, self.selection)
         self.start = StartPage(theme, settings)
         self.request = RequestPanel(session, self.jobs, theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
@@ -131,6 +133,8 @@ class MainWindow(QMainWindow):
         new = self.studies.get(str(path.resolve())) is None
         handle = self.studies.open_trace(path)
         if new:
+            handle.bookmarks.keep_in(self.settings)
+            handle.changed.connect(self._update_actions)
             handle.filter.stack.indexChanged.connect(lambda _index: self._edited("filter"))
         self.selection.select(study=handle.key)
         self.settings.add_recent(path)
@@ -335,6 +339,7 @@ class MainWindow(QMainWindow):
         enabled |= {f"view_{view.name}": _fits(view, subject) for view in self._views_offered}
         for name, on in enabled.items():
             self.actions_[name].setEnabled(on)
+        self.trace_actions.show(handle if page == STUDY else None)
         for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):
             self.actions_[name].setToolTip(f"{verb} {text}".strip())
 

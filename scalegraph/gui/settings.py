@@ -64,6 +64,22 @@ class Settings(QObject):
         """Remember a state."""
         self._store.setValue(key, value)
 
+    def text(self, key: str) -> str:
+        """Return a remembered text, empty if there is none."""
+        value = self._store.value(key)
+        return value if isinstance(value, str) else ""
+
+    def set_text(self, key: str, value: str) -> None:
+        """Remember a text."""
+        self._store.setValue(key, value)
+
+    def texts(self, group: str) -> list[str]:
+        """Return every text that is remembered below *group*."""
+        self._store.beginGroup(group)
+        keys = self._store.childKeys()
+        self._store.endGroup()
+        return [text for key in keys if (text := self.text(f"{group}/{key}"))]
+
     def flag(self, key: str, default: bool) -> bool:
         """Return a remembered yes or no."""
         return str(self._store.value(key, default)).lower() == "true"

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from scalegraph.gui.command_palette import words
+from scalegraph.gui.command_palette import hint, words
 from scalegraph.gui.widgets import label
 
 
@@ -67,12 +67,12 @@ def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
     outer.setContentsMargins(0, 0, 0, 0)
     outer.addWidget(label("Keyboard shortcuts", "title"))
     row = QHBoxLayout()
-    row.setSpacing(36)
+    row.setSpacing(28)
     outer.addLayout(row)
     columns = [QGridLayout() for _ in range(3)]
     heights = [0, 0, 0]
     for title, actions in menus.items():
-        keyed = [action for action in actions if not action.shortcut().isEmpty()]
+        keyed = [action for action in actions if hint(action) or not action.shortcut().isEmpty()]
         if not keyed:
             continue
         lowest = heights.index(min(heights))
@@ -82,10 +82,11 @@ def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
             line = grid.rowCount()
             grid.addWidget(label(words(action)), line, 0)
             keys = " or ".join(s.toString(QKeySequence.SequenceFormat.NativeText) for s in action.shortcuts())
+            keys = keys or hint(action)
             grid.addWidget(label(keys, "muted"), line, 1, Qt.AlignmentFlag.AlignRight)
         heights[lowest] += len(keyed) + 2
     for grid in columns:
-        grid.setHorizontalSpacing(24)
+        grid.setHorizontalSpacing(16)
         grid.setVerticalSpacing(5)
         holder = QVBoxLayout()
         holder.addLayout(grid)

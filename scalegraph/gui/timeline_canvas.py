@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
@@ -25,13 +26,14 @@ from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_h
 from scalegraph.gui.timeline_paint import Painter, Picture
 from scalegraph.gui.timeline_targets import Hit, hit
 from scalegraph.gui.tints import ink, paper, tint
-from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.trace_marks import Moment, TraceMarks
 from scalegraph.views.figure import AreaTrack, LaneTrack
 
 _ZOOM: Final = 0.8  # of a notch of the wheel
 _DRAG_FROM: Final = 4  # pixels that make a drag of a click
 _GRAB: Final = 5  # pixels beside a cursor within which it is grabbed
 _DWELL_MS: Final = 140  # until exact times are asked for
+_LEAST_FLAG: Final = 16  # pixels of a name: a letter
 _GUTTER: Final = (44, 190)  # least and most pixels for names
 _GUTTER_SHARE: Final = 0.24
 
@@ -218,20 +220,47 @@ class TimelineCanvas(QWidget):
         painter.fillRect(QRectF(left, self.places.height, max(1.0, right - left), 3), tint("mark", theme))
 
     def _draw_moments(self, painter: QPainter, theme: str) -> None:
-        metrics = self.fontMetrics()
-        for moment in self.marks.moments():
-            x = self.places.x(moment.seconds)
-            if not self.places.left <= x <= self.width():
+        places = self.places
+        for moment, room in flags(self.marks.moments(), places, self.width()):
+            x = places.x(moment.seconds)
+            if moment.until is not None:  # a time: a bar along the lower edge
+                left, right = max(x, places.left), min(places.x(moment.until), self.width())
+                if right > left:
+                    painter.fillRect(QRectF(left, places.height - 3, right - left, 3), ink(theme))
+            if not places.left <= x <= self.width():
                 continue
-            role = {"cursor": "ink", "bookmark": "efficiency", "replay": "mark"}.get(moment.kind, "ink")
-            painter.setPen(QPen(tint(role, theme), 1.6 if moment.kind == "replay" else 1.0))
+            if moment.kind == "replay":
+                self._draw_replay(painter, theme, x)
+                continue
+            style = Qt.PenStyle.DashLine if moment.kind == "bookmark" else Qt.PenStyle.SolidLine
+            painter.setPen(QPen(ink(theme), 1.0, style))
+            painter.drawLine(QPointF(x, 0), QPointF(x, places.height))
+            self._draw_flag(painter, theme, moment, x, room)
+
+    def _draw_flag(self, painter: QPainter, theme: str, moment: Moment, x: float, room: float) -> None:
+        """Draw the name of *moment* where it begins: cursors dark, bookmarks light with a frame."""
+        metrics = self.fontMetrics()
+        text = metrics.elidedText(moment.name, Qt.TextElideMode.ElideRight, max(0, int(room) - 8))
+        width = metrics.horizontalAdvance(text) + 8 if text.strip("…") else 6
+        bookmark = moment.kind == "bookmark"
+        flag = QRectF(min(x, self.width() - width), 0, width, metrics.height())
+        painter.setPen(QPen(ink(theme), 1.0))
+        painter.setBrush(paper(theme) if bookmark else ink(theme))
+        painter.drawRect(flag)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if text.strip("…"):
+            painter.setPen(ink(theme) if bookmark else paper(theme))
+            painter.drawText(flag, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _draw_replay(self, painter: QPainter, theme: str, x: float) -> None:
+        """Draw the line of the replay so that it is seen on every colour."""
+        for colour, width in ((paper(theme), 4.0), (tint("mark", theme), 2.0)):
+            painter.setPen(QPen(colour, width))
             painter.drawLine(QPointF(x, 0), QPointF(x, self.places.height))
-            if moment.name:
-                width = metrics.horizontalAdvance(moment.name) + 8
-                flag = QRectF(min(x, self.width() - width), 0, width, metrics.height())
-                painter.fillRect(flag, tint(role, theme))
-                painter.setPen(paper(theme))
-                painter.drawText(flag, int(Qt.AlignmentFlag.AlignCenter), moment.name)
+        painter.setPen(QPen(paper(theme), 1.0))
+        painter.setBrush(tint("mark", theme))
+        painter.drawPolygon([QPointF(x - 6, 0), QPointF(x + 6, 0), QPointF(x, 9)])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     # the pointer
 
@@ -373,3 +402,18 @@ class TimelineCanvas(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Qt: small enough for four views."""
         return QSize(160, 70)
+
+
+def flags(moments: Sequence[Moment], places: Layout, width: int) -> list[tuple[Moment, float]]:
+    """Return *moments* in the order in which they are drawn, each with the pixels that its name may take.
+
+    The name of a bookmark ends where the next one begins; the replay is drawn last.
+    """
+    order = sorted(moments, key=lambda moment: (moment.kind == "replay", moment.seconds))
+    made: list[tuple[Moment, float]] = []
+    end = float(width)
+    for moment in reversed(order):
+        x = places.x(moment.seconds)
+        made.append((moment, max(_LEAST_FLAG, end - x)))
+        end = x if moment.name else end
+    return made[::-1]

@@ -22,6 +22,15 @@ from scalegraph.views.figure import Arrows, Key, LaneTrack, Timeline
 from scalegraph.views.palette import Theme
 
 _KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
+_COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMANDS`
+    (Qt.Key.Key_Space, False): "play",
+    (Qt.Key.Key_Period, False): "step_on",
+    (Qt.Key.Key_Comma, False): "step_back",
+    (Qt.Key.Key_L, False): "loop",
+    (Qt.Key.Key_B, False): "bookmark",
+    (Qt.Key.Key_B, True): "bookmarks",
+    (Qt.Key.Key_Z, True): "between",
+}
 _MOVE: Final = 0.25  # of what is shown, by a key
 _ZOOM: Final = 0.7
 HINT: Final = "Drag to move, wheel to zoom, Shift+drag to select a time, right button for more"
@@ -34,6 +43,7 @@ class TimelinePanel(QWidget):
     lane_chosen = Signal(object)  # Hit: a location, perhaps with a time
     exact_wanted = Signal(object)  # Hit: what is there exactly is to be told to `say_exactly`
     escaped = Signal()
+    commanded = Signal(str, object)  # a key of `trace_commands.COMMANDS`, the moment (s) that is pointed at or None
 
     def __init__(
         self,
@@ -134,7 +144,7 @@ class TimelinePanel(QWidget):
     # what the user does
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """W and S zoom, A and D move, F fits, Z shows the selected time, C puts a cursor; arrows, plus, minus too."""
+        """W and S zoom, A and D move, F fits, Z shows the selected time, C puts a cursor; Space, B .. are commands."""
         if not self.act(event.key(), event.modifiers()):
             super().keyPressEvent(event)
 
@@ -161,14 +171,23 @@ class TimelinePanel(QWidget):
             window.show(*((0.0, width) if key == Qt.Key.Key_Home else (window.length - width, window.length)))
         elif key == Qt.Key.Key_F:
             self.fit()
-        elif key == Qt.Key.Key_Z and self._interval is not None:
+        elif key == Qt.Key.Key_Z and not shift and self._interval is not None:
             window.show(*self._interval)
-        elif key == Qt.Key.Key_C and shift:
-            self.marks.remove_cursors()
-        elif key == Qt.Key.Key_C:
-            self.marks.place(sum(window.shown) / 2 if at is None else at)
         elif key == Qt.Key.Key_Escape:
             self.escaped.emit()
+        else:
+            return self._command(key, at, shift=shift)
+        return True
+
+    def _command(self, key: int, at: float | None, *, shift: bool) -> bool:
+        """Do what *key* means for cursors, bookmarks and the replay, at the moment *at*."""
+        command = _COMMANDS.get((Qt.Key(key), shift))
+        if key == Qt.Key.Key_C and shift:
+            self.marks.remove_cursors()
+        elif key == Qt.Key.Key_C:
+            self.marks.place(sum(self.window_.shown) / 2 if at is None else at)
+        elif command is not None:
+            self.commanded.emit(command, at)
         else:
             return False
         return True
@@ -212,7 +231,11 @@ class TimelinePanel(QWidget):
         add("Put cursor B here\tC", lambda: self.marks.place(moment, "B"))
         add("Take the cursors away\tShift+C", self.marks.remove_cursors, bool(self.marks.cursors))
         between = sorted(self.marks.cursors.values())
-        add("Select the time between the cursors", lambda: self.interval_chosen.emit(tuple(between)), len(between) == 2)
+        select = lambda: self.interval_chosen.emit(tuple(between))  # noqa: E731
+        add("Select the time between the cursors\tShift+Z", select, len(between) == 2)
+        menu.addSeparator()
+        add("Play from here", lambda: self.commanded.emit("play_from", moment))
+        add("Set a bookmark\tB", lambda: self.commanded.emit("bookmark", moment))
         menu.addSeparator()
         for action in self.actions():
             menu.addAction(action)

@@ -7,6 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from scalegraph.base.units import si
 from scalegraph.gui.trace_handle import TraceHandle
@@ -81,7 +82,7 @@ class TraceBar(QWidget):
     def show_trace(self, trace: TraceHandle | None) -> None:
         """Show time and filter of *trace*; nothing without one."""
         before, self._trace = self._trace, trace
-        if before is not None and before is not trace:
+        if before is not None and before is not trace and isValid(before):
             before.window.changed.disconnect(self._show_time)
             before.window.history_changed.disconnect(self._show_history)
             before.filter.changed.disconnect(self._show_filter)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Signal
 
+from scalegraph.gui.bookmarks import Bookmarks
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.replay import TraceReplay
+from scalegraph.gui.replay_steps import ReplaySteps
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.trace_filter import TraceFilter
 from scalegraph.gui.trace_marks import TraceMarks
@@ -24,8 +27,8 @@ STOPPED: Final = "Reading was stopped."
 class TraceHandle(Handle):
     """An open trace beside `StudyHandle`.
 
-    *window* is the time that all its views show, *filter* what of it they show. ``partial`` says whether only what
-    could be read of a damaged file was asked for.
+    *window* is the time that all its views show, *filter* what of it they show, *marks* are lines in them. ``partial``
+    says whether only what could be read of a damaged file was asked for.
     """
 
     subject = "trace"
@@ -44,6 +47,9 @@ class TraceHandle(Handle):
         self.window = TimeWindow(parent=self)
         self.filter = TraceFilter(self)
         self.marks = TraceMarks(parent=self)
+        self.replay = TraceReplay(self.window, self.marks, self)
+        self.steps = ReplaySteps(self, jobs)
+        self.bookmarks = Bookmarks(self.filter.stack, self.marks, self)
 
     @property
     def title(self) -> str:
@@ -107,6 +113,7 @@ class TraceHandle(Handle):
     def close(self) -> None:
         """Forget the trace and let go of its file."""
         self.stop()
+        self.replay.hide()
         self._job = None
         data, self._data = self._data, None
         if data is not None:
@@ -140,6 +147,7 @@ class TraceHandle(Handle):
         self.marks.ticks_per_second = float(data.trace.meta.ticks_per_second)
         self.marks.unit = "cycles" if simulated(data.trace) else "ticks"
         self.window.set_length(data.trace.seconds, 1 / data.trace.meta.ticks_per_second)
+        self.bookmarks.belong_to(self.path, data.trace.meta)
         self.changed.emit()
 
     def _unreadable(self, job: Job, sentence: str) -> None:

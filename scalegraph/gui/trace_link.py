@@ -12,6 +12,7 @@ from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.timeline_targets import Hit
+from scalegraph.gui.trace_commands import perform
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.trace_marks import TraceMarks
 from scalegraph.gui.trace_pointing import Pointed, point
@@ -69,6 +70,7 @@ class TraceLink(QObject):
         panel.interval_chosen.connect(self.choose_interval)
         panel.lane_chosen.connect(self.choose)
         panel.exact_wanted.connect(lambda found: self._tell(panel, found))
+        panel.commanded.connect(lambda command, at: perform(self._handle, self._selection, command, at))
 
     def stop(self) -> None:
         """Drop what is being looked up."""

@@ -12,11 +12,15 @@ CURSORS: Final = ("A", "B")
 
 @dataclass(frozen=True)
 class Moment:
-    """A line across the lanes: where (s from the start of the run), what it is called, what it is."""
+    """A line across the lanes: where (s from the start of the run), what it is called, what it is.
+
+    One with *until* stands for the time from there to there.
+    """
 
     seconds: float
     name: str
     kind: str = "cursor"  # "cursor", "bookmark" or "replay"
+    until: float | None = None
 
 
 class TraceMarks(QObject):

@@ -35,6 +35,8 @@ def trace_options(
         wanted["width"] = min(_MOST_WIDTH, max(_LEAST_WIDTH, width - _FURNITURE))
     elif mine and selection.interval is not None and selection.interval[1] > selection.interval[0]:
         wanted["begin"], wanted["end"] = (max(0.0, trace.seconds(tick)) for tick in selection.interval)
+    if trace.replay.shown:
+        wanted["at"] = trace.replay.now
     data = trace.data()
     if mine and data is not None and selection.region is not None and "file" in known:
         regions = data.trace.definitions.regions

@@ -36,6 +36,7 @@ from scalegraph.gui.arrangements import (
 from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.replay_bar import ReplayBar
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
@@ -95,6 +96,9 @@ class ViewArea(QWidget):
         self.trace_bar.tools.addWidget(self.search)
         self.trace_bar.below.addWidget(self.search.answer)
         column.addWidget(self.trace_bar)
+        self.replay_bar = ReplayBar(selection, theme)
+        self.replay_bar.now_wanted.connect(lambda: self._show_here("moment"))
+        column.addWidget(self.replay_bar)
         column.addWidget(self._stack, 1)
 
     def _make_bar(self) -> ViewBar:
@@ -194,6 +198,7 @@ class ViewArea(QWidget):
         trace = handle if isinstance(handle, TraceHandle) else None
         self.trace_bar.show_trace(trace)
         self.search.show_trace(trace)
+        self.replay_bar.show_trace(trace)
 
     def apply_arrangement(self, name: str) -> str:
         """Place the views after the arrangement *name*; return a sentence when that cannot be done."""

@@ -32,6 +32,7 @@ log: Final = logging.getLogger(__name__)
 Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
 _PATH_OPTIONS: Final = ("region", "call_path")
 _PATIENCE: Final = 20  # times that an analysis is put off for the first picture
+_BEAT_MS: Final = 90  # between two pictures of a moment that moves
 _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
 
 
@@ -89,12 +90,18 @@ class ViewDock(QDockWidget):
             self._trace.filter.changed.connect(self._follow_trace)
             if view.window and self.link is not None:
                 self.link.window.changed.connect(self._moved)
+            if self.has_option("at"):
+                self._builds.every = True
+                self._trace.replay.moved.connect(self._follow_replay)
+                self._trace.replay.changed.connect(self._follow_trace)
         self.picture.retry_wanted.connect(self.refresh)
         self.picture.option_moved.connect(self.option_moved)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
         self._later.timeout.connect(self.refresh)
+        self._beat = QTimer(self, singleShot=True, interval=_BEAT_MS)
+        self._beat.timeout.connect(self._beaten)
         self._appears = QTimer(self, singleShot=True, interval=0)
         self._appears.timeout.connect(self._appear)
         self._make_actions()
@@ -339,6 +346,16 @@ class ViewDock(QDockWidget):
         elif self._in_sight():
             self._later.start()
 
+    def _follow_replay(self, _now: float) -> None:
+        """Show another moment soon; those that pass meanwhile are left out."""
+        self._stale = True
+        if not self._beat.isActive():
+            self._beat.start()
+
+    def _beaten(self) -> None:
+        if self._in_sight():
+            self.refresh()
+
     def _follow_trace(self) -> None:
         data = self.handle.data()
         if data is not None and self._to_follow(data) != self._followed:
@@ -399,6 +416,7 @@ class ViewDock(QDockWidget):
         """Drop what is being built; nothing is shown any more."""
         self._later.stop()
         self._appears.stop()
+        self._beat.stop()
         self._builds.stop()
         if self.link is not None:
             self.link.stop()
