@@ -19,7 +19,7 @@ def si(value: float | None, unit: str = "", digits: int = 3) -> str:
         # rounding may carry into the next prefix: 999.9 with 3 digits is 1.00 k
         if float(f"{abs(value) / 1000.0**power:.{digits}g}") >= 1000:
             power += 1
-        power = max(-4, min(6, power))
+        power = max(-4, min(0 if unit == "s" else 6, power))  # nobody counts in kiloseconds
     if unit == "" and power == -1:
         power = 0
     return f"{significant(value / 1000.0**power, digits)} {_PREFIXES[power]}{unit}".rstrip()

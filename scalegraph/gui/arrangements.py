@@ -116,7 +116,7 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Balance": Split(
         "beside",
         (
-            Split("below", (Tabs(("gantt", "spacetime")), Tabs(("speed", "utilisation")))),
+            Split("below", (Tabs(("gantt", "spacetime")), Tabs(("utilisation", "speed")))),
             Split("below", (Tabs(("kiviat",)), Tabs(("task-summary", "trace-profile")))),
         ),
     ),

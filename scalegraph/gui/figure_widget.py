@@ -44,6 +44,7 @@ _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be a
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
+_STATE_WIDTH = 520  # pixels of a sentence that stands where a picture would
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
 _LEAST: dict[type, tuple[int, int]] = {
@@ -400,7 +401,7 @@ class _State(QWidget):
         super().__init__()
         self._text = _label("state")
         self._text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._text.setMaximumWidth(520)
+        self._text.setMaximumWidth(_STATE_WIDTH)
         self.retry = QPushButton("Try again")
         self.retry.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
@@ -419,6 +420,17 @@ class _State(QWidget):
         self._text.setProperty("role", "fault" if fault else "muted")
         self._text.style().polish(self._text)
         self.retry.setVisible(retry)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrower text is higher."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        margins = self.contentsMargins()
+        room = self.width() - margins.left() - margins.right() - 24
+        self._text.setMinimumHeight(max(0, self._text.heightForWidth(max(60, min(_STATE_WIDTH, room)))))
 
     def text(self) -> str:
         """Return what is said."""

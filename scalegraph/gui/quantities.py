@@ -52,6 +52,7 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
         return Measure(1.0, "%", 1)
     scaled = unit in _SI_UNITS or (largest >= _COUNT_FROM)
     power = _power(largest) if scaled else 0
+    power = min(0, power) if unit == "s" else power
     if unit not in _SI_UNITS:
         power = max(0, power)
     divisor = 1000.0**power

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height, short_name
+from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height, group_runs, short_name
 from scalegraph.gui.timeline_paint import Painter, Picture
 from scalegraph.gui.timeline_targets import Hit, hit
 from scalegraph.gui.tints import ink, paper, tint
@@ -35,6 +35,7 @@ _GRAB: Final = 5  # pixels beside a cursor within which it is grabbed
 _DWELL_MS: Final = 140  # until exact times are asked for
 _LEAST_FLAG: Final = 16  # pixels of a name: a letter
 _GUTTER: Final = (44, 190)  # least and most pixels for names
+_FEW: Final = 2  # lanes of a group that have no room for its name beside them
 _GUTTER_SHARE: Final = 0.24
 
 
@@ -108,6 +109,8 @@ class TimelineCanvas(QWidget):
     def _wanted_gutter(self, picture: Picture) -> int:
         lanes = [track for track in picture.timeline.tracks if isinstance(track, LaneTrack)]
         names = [short_name(track, lane) for track in lanes for lane in range(min(200, track.height))]
+        alone = [range(a, b) for track in lanes for a, b, _name in group_runs(track) if b - a <= _FEW]
+        names += [track.names[lane] for track in lanes if track.groups for run in alone for lane in run]
         names += [track.y.label for track in picture.timeline.tracks if isinstance(track, AreaTrack)]
         metrics = self.fontMetrics()
         beside = metrics.height() + 2 if any(track.groups for track in lanes) else 0

@@ -129,7 +129,7 @@ def group_runs(track: LaneTrack) -> list[tuple[int, int, str]]:
 def short_name(track: LaneTrack, lane: int) -> str:
     """Return the name of a lane without that of its group, which stands beside it."""
     name = track.names[lane]
-    return name.removeprefix(track.groups[lane]).strip() or name if track.groups else name
+    return name.removeprefix(track.groups[lane]).strip(" :") or name if track.groups else name
 
 
 def axis_height(height: int) -> int:

@@ -162,6 +162,7 @@ class Painter:
             timelines.lane_labels(track.height, track.height * band.lane, _NAME_HEIGHT * self._metrics.height())
         )
         named = self._groups(band, track)
+        free = -self._metrics.height()  # below the name that was written last
         for lane in lanes:
             aside = self._metrics.height() if lane in named else 0
             room = layout.left - 8 - aside
@@ -171,6 +172,9 @@ class Painter:
             y = layout.lane_y(band, lane)
             height = max(float(band.lane), self._metrics.height())
             rect = QRectF(2 + aside, max(0.0, y - height / 2), room, height)
+            if not chosen and y - self._metrics.height() / 2 < free - 1:
+                continue
+            free = max(self._metrics.height(), y + self._metrics.height() / 2)
             if chosen:
                 painter.fillRect(rect, tint("mark", self._theme, 0.22))
             painter.setPen(ink(self._theme, 1.0 if chosen else 0.85))

@@ -280,8 +280,14 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes.extend(f"In the timeline: {note.words}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
-        notes.append(f"{silent} location{'s' if silent > 1 else ''} of the trace without regions, states or messages "
+        notes.append(f"{silent} location{'s' if silent > 1 else ''} with nothing to draw "
                      f"{'are' if silent > 1 else 'is'} not shown unless named.")  # fmt: skip
+    spans = data.trace.count("states")
+    if spans and "state" not in data.timeline.layers:
+        one = spans == 1
+        notes.append(
+            f"{spans:,} asynchronous span{'' if one else 's'} of no thread {'is' if one else 'are'} not drawn."
+        )
     return tuple(notes)
 
 

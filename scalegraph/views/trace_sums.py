@@ -163,7 +163,7 @@ def prefix(largest: float, unit: str) -> tuple[float, str]:
     if not unit or not 0 < largest < float("inf"):
         return 1.0, unit
     powers = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
-    power = max(-4, min(6, math.floor(math.log10(largest) / 3)))
+    power = max(-4, min(0 if unit == "s" else 6, math.floor(math.log10(largest) / 3)))
     return 1000.0**power, f"{powers[power]}{unit}"
 
 

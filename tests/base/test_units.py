@@ -19,6 +19,7 @@ from scalegraph.base.units import seconds, si, significant
         (math.nan, "s", "–"),
         (-2.5e-7, "s", "-250 ns"),
         (math.inf, "s", "∞ s"),
+        (1122426.0, "s", "1120000 s"),
     ],
 )
 def test_numbers_are_written_with_three_digits_and_a_prefix(value: float | None, unit: str, text: str) -> None:

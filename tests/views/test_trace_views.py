@@ -13,7 +13,7 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import NO_TIME, What
-from scalegraph.traces.model import Metric, Region
+from scalegraph.traces.model import Metric, Region, State
 from scalegraph.views import trace_common, trace_tracks
 from scalegraph.views.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
 from scalegraph.views.render import numbers
@@ -208,7 +208,7 @@ def test_locations_without_events_are_left_out_and_counted() -> None:
     traces.calls(made, 3, (0, 1000, 0))
     figure = spacetime(traces.finish(made, 1000))
     assert lanes_of(figure).locations == (1, 3)
-    assert "3 locations of the trace without regions, states or messages are not shown unless named." in figure.notes
+    assert "3 locations with nothing to draw are not shown unless named." in figure.notes
     assert lanes_of(spacetime(traces.finish(made, 1000), locations="0-4")).locations == (0, 1, 2, 3, 4)
 
 
@@ -378,3 +378,13 @@ def test_libraries_are_no_program_text() -> None:
     traces.calls(made, 0, (0, 1000, 0))
     figure = views.get("trace-source").make(traces.finish(made, 1000))
     assert "name no place" in figure.empty
+
+
+def test_asynchronous_spans_that_no_lane_shows_are_counted() -> None:
+    made = traces.builder(2, ("work",))
+    traces.calls(made, 0, (0, 1000, 0))
+    made.state("fetch", lambda: State("fetch"))
+    made.rows("states").add(10, 500, 1, 0)
+    made.meta.format = "chrome"
+    notes = spacetime(traces.finish(made, 1000)).notes
+    assert "1 asynchronous span of no thread is not drawn." in notes

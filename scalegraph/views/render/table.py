@@ -92,7 +92,7 @@ def _prepare(column: Column, values: Values) -> _Prepared:
     top = max((abs(v) for v in known), default=0.0)
     power = 0
     if column.unit in _PREFIXED and top > 0:
-        power = max(-4, min(4, math.floor(math.log10(top) / 3 + 1e-9)))
+        power = max(-4, min(0 if column.unit == "s" else 4, math.floor(math.log10(top) / 3 + 1e-9)))
     unit = f"{_PREFIXES[power]}{column.unit}" if column.unit in _PREFIXED else column.unit
     heading = f"{column.name} ({unit})" if unit else column.name
     texts = [_cell(v, 1000.0**-power) for v in values]
