@@ -46,6 +46,8 @@ def _make(
     window = trace_common.window(data, begin, end, locations, region, width)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(_NAME, _TITLE, data, "")
+    if said := dependencies.too_many(window):
+        return trace_common.empty(_NAME, _TITLE, data, said)
     part = dependencies.path_in(window)
     if not len(part):
         return trace_common.empty(_NAME, _TITLE, data, "The run takes no time, so that it has no critical path.")
@@ -63,7 +65,7 @@ def _make(
         notes=(
             *drawn,
             *_remarks(window, part),
-            *dependencies.notes(data),
+            *dependencies.notes(window),
             *trace_common.usual_notes(data),
         ),
     )
@@ -224,10 +226,12 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
 
 
 def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
-    run = window.data.trace.meta.end - window.data.trace.meta.begin
-    whole = dependencies.path(window.data)
-    said = [f"The path is {percent(whole.length / max(run, 1))} as long as the run; a run cannot be shorter than it."]
-    if not window.whole_time:
+    data, said = dependencies.subject(window), []
+    if data is window.data:
+        run = data.trace.meta.end - data.trace.meta.begin
+        ratio = percent(dependencies.path(data).length / max(run, 1))
+        said.append(f"The path is {ratio} as long as the run; a run cannot be shorter than it.")
+    if not window.whole_time and data is window.data:
         said.append("Shares are of the time shown; the path is that of the whole run.")
     if not window.all_locations and (window.lane_of(part.location) < 0).any():
         said.append("Some of the path lies on locations that are not shown.")

@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_dependencies, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.places import Place
@@ -23,6 +23,8 @@ def _make(data: TraceData, bins: int | None = None, longest: int = 20, **options
     chosen = trace_common.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
+    if said := trace_dependencies.too_many(chosen):
+        return trace_common.empty("durations", _TITLE, data, said)
     table = trace_sums.calls(data)
     found = durations.whole_calls(table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations)
     length = (found["end"] - found["begin"]) / data.trace.meta.ticks_per_second

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
 from scalegraph.analyze.trace.on_path import Contents, OnPath, on_path
+from scalegraph.analyze.trace.part import LARGE, part_of, rows_in
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.base.cancel import stage
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import si
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
-from scalegraph.views.trace_sums import remembered
+from scalegraph.views.trace_sums import calls, remembered
 
+_NEAR: Final = 256  # parts of a very large trace, of which three are looked at for one moment
 OUTSIDE: Final = "outside of all regions"
 
 
@@ -30,14 +36,59 @@ def path(data: TraceData) -> CriticalPath:
     return remembered(data, "critical path", lambda: critical_path(data.trace, waits(data)))
 
 
+def too_many(window: Window) -> str:
+    """Return what to do where the time of *window* has more events than are looked at together; else nothing."""
+    trace = window.data.trace
+    if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
+        return ""
+    rows = rows_in(trace, window.begin, window.end)
+    if rows <= LARGE:
+        return ""
+    length = si(window.seconds * LARGE / rows, "s", 2)
+    return (
+        f"There are {rows:,} events in {window.words}: more than the {LARGE:,} that are looked at together here."
+        f" Choose a time of about {length} or less: From and To, or select it in the timeline."
+    )
+
+
+def around(window: Window, tick: int) -> Window:
+    """Return *window* for what happens at *tick*: all of its time, or of a very large trace what is near."""
+    meta = window.data.trace.meta
+    if rows_in(window.data.trace, meta.begin, meta.end) <= LARGE:
+        return window
+    length = (meta.end - meta.begin) // _NEAR
+    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is looked at
+    return replace(window, begin=max(since - length, meta.begin), end=min(since + 2 * length, meta.end))
+
+
+def subject(window: Window) -> TraceData:
+    """Return the data that is looked at for *window*: all of the trace, or of a very large one what is needed.
+
+    Raises `InputError` where even that is too much (`too_many`).
+    """
+    data, meta = window.data, window.data.trace.meta
+    if rows_in(data.trace, meta.begin, meta.end) <= LARGE:
+        return data
+    if said := too_many(window):
+        raise InputError(Fault(said, key="begin"))
+    with stage(0.0, 0.3):
+        table = calls(data)
+
+    def made() -> TraceData:
+        return replace(data, trace=part_of(data.trace, table, window.begin, window.end))
+
+    with stage(0.3, 1.0):
+        return remembered(data, f"interval part {window.begin} {window.end}", made)
+
+
 def path_in(window: Window) -> CriticalPath:
     """Return what of the critical path lies in the time of *window*."""
-    return path(window.data).within(window.begin, window.end)
+    return path(subject(window)).within(window.begin, window.end)
 
 
 def on_path_in(window: Window) -> OnPath:
     """Return what lies on the critical path in the time of *window*."""
-    data = window.data
+    data = subject(window)
     return remembered(
         data,
         f"interval on path {window.begin} {window.end}",
@@ -47,7 +98,7 @@ def on_path_in(window: Window) -> OnPath:
 
 def wait_states_in(window: Window) -> WaitStates:
     """Return the waits in *window*, the longest first."""
-    data = window.data
+    data = subject(window)
     return remembered(
         data,
         f"interval waits {window.begin} {window.end} {hash((window.locations, window.regions))}",
@@ -81,10 +132,16 @@ def at(data: TraceData, region: int) -> str:
     return f"{name.removesuffix(f':{where.line}')} in line {where.line} of {_file(where.file)}"
 
 
-def notes(data: TraceData) -> tuple[str, ...]:
-    """Return what must be said of what the trace does not tell itself."""
+def notes(window: Window) -> tuple[str, ...]:
+    """Return what must be said of what the trace does not tell itself, and of what was not looked at."""
+    data = subject(window)
     found = waits(data)
     said = [*found.doubts]
+    if data is not window.data:
+        said.append(
+            "The trace is very large: only this time was looked at, as if the run ended soon after it, so that"
+            " what is decided later is not known."
+        )
     if found.derived:
         said.append(
             f"The trace does not tell who waited for whom in {found.derived:,} of {len(found.rows):,} waits: it follows"

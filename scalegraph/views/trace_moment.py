@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -45,6 +45,11 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
     meta = data.trace.meta
     last = max(meta.end - 1, meta.begin)  # nobody is anywhere at the end itself
     tick = meta.begin if at is None else min(max(data.ticks(float(str(at))), meta.begin), last)
+    around = dependencies.around(window, tick)
+    if said := dependencies.too_many(around):
+        return trace_common.empty(NAME, _TITLE, data, said)
+    data = dependencies.subject(around)
+    window = replace(window, data=data)
     now = moment(dependencies.waits(data), tick, window.locations)
     activities = _activities(data, tick, window.locations)
     kept = _of_regions(window, now)
@@ -62,7 +67,7 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
         notes=(
             *((f"The first {_MOST:,} of {len(kept):,} locations are listed, all are counted.",) if left > 0 else ()),
             "Since: begin of the wait, else when the innermost region was entered.",
-            *dependencies.notes(data),
+            *dependencies.notes(around),
             *trace_common.usual_notes(data),
         ),
     )
@@ -76,8 +81,9 @@ def changes(data: TraceData) -> Changes:
 def change(data: TraceData, at: float, locations: str = "", *, back: bool = False) -> float | None:
     """Return the next change of any of *locations* after the moment *at* (s), or the last before it; None: none."""
     chosen = trace_common.chosen_locations(data, locations)
-    found = changes(data)
     tick = data.ticks(at)
+    window = trace_common.window(data, None, None, locations)
+    found = changes(dependencies.subject(dependencies.around(window, tick)))
     there = found.before(tick, chosen) if back else found.after(tick, chosen)
     return None if there is None else float(data.seconds(there))
 

@@ -41,6 +41,8 @@ def _make(
     window = trace_common.window(data, begin, end, locations, region)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(_NAME, _TITLE, data, "")
+    if said := dependencies.too_many(window):
+        return trace_common.empty(_NAME, _TITLE, data, said)
     states = dependencies.wait_states_in(window)
     if not len(states.numbers):
         return trace_common.empty(_NAME, _TITLE, data, _nothing(window))
@@ -56,7 +58,7 @@ def _make(
             *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
             "Lost: from begin to end of a wait; hand-over: the part after the other had let go.",
             "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
-            *dependencies.notes(data),
+            *dependencies.notes(window),
             *trace_common.usual_notes(data),
         ),
     )

@@ -133,6 +133,10 @@ class CallTable:
         still = self._open[last + 1]
         yield Calls(still["time"], np.full(len(still["time"]), self._trace.meta.end), still["location"], still["path"])
 
+    def open_before(self, index: int) -> Columns:
+        """Return ``time location path`` of the calls that are open where part *index* begins; outer ones first."""
+        return self._open[index]
+
     def _columns(self, index: int) -> Columns:
         """Return the events of a part that name a location; regions that are not defined are none."""
         part, definitions = self._trace.parts["calls"][index], self._trace.definitions

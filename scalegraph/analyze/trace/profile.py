@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.calls import CallTable, Paths
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
+
+_CELLS: Final = 1 << 26  # paths times locations: three arrays of as many numbers are held
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,18 @@ def call_sums(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> CallSums:
-    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). They are exact below 2^53 ticks."""
+    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many paths."""
     count = len(trace.definitions.locations)
     chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
     place = np.full(count, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     paths, width = table.paths, len(chosen)
+    if len(paths) * width > _CELLS:
+        few = max(_CELLS // len(paths), 1)
+        raise InputError(
+            Fault(f"there are {len(paths):,} call paths on {width:,} locations, too many to be summed up; choose"
+                  f" {few:,} locations or fewer", key="locations")
+        )  # fmt: skip
     inclusive: Array = np.zeros(len(paths) * width, np.int64)
     visits: Array = np.zeros(len(paths) * width, np.int64)
     last = end == trace.meta.end
@@ -62,9 +72,9 @@ def call_sums(
         cell = calls.path.astype(np.int64) * width + at
         inside = (calls.end > begin) & (calls.begin < end) & (at >= 0)
         ticks = np.minimum(calls.end, end) - np.maximum(calls.begin, begin)
-        inclusive += np.bincount(cell[inside], ticks[inside], len(inclusive)).astype(np.int64)
+        np.add.at(inclusive, cell[inside], ticks[inside])
         starts = (calls.begin >= begin) & ((calls.begin < end) | ((calls.begin == end) & last)) & (at >= 0)
-        visits += np.bincount(cell[starts], minlength=len(visits))
+        np.add.at(visits, cell[starts], 1)
     inclusive, visits = inclusive.reshape(len(paths), width), visits.reshape(len(paths), width)
     return CallSums(begin, end, paths, chosen, inclusive, inclusive - _children(inclusive, paths), visits)
 
