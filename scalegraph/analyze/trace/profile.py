@@ -52,7 +52,7 @@ def call_sums(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> CallSums:
-    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many paths."""
+    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many."""
     count = len(trace.definitions.locations)
     chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
     place = np.full(count, -1, np.int64)
