@@ -16,7 +16,11 @@ from scalegraph.gui.widgets import empty, mark
 _PARTS: Final = {
     "region": ("region", "part of a name", "Show only regions of that name; * and ? stand for anything"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
-    "duration": ("at least", "1e-6 s", "Show only what lasts that long (s), where a view lists single things"),
+    "duration": (
+        "at least",
+        "1e-6 s",
+        "Show only visits, waits and messages that last that long (s)",
+    ),
 }
 
 

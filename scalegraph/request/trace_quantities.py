@@ -17,6 +17,7 @@ from scalegraph.views import trace_dependencies
 from scalegraph.views.speed import METRIC
 from scalegraph.views.trace_common import COMMON, Window, window
 from scalegraph.views.trace_data import TraceData
+from scalegraph.views.trace_lasting import DURATION, lasting, least
 from scalegraph.views.trace_messages import BY as MESSAGES_BY
 from scalegraph.views.trace_phases import DEPTH, PHASES
 from scalegraph.views.view import Option, OptionValue, checked
@@ -66,8 +67,9 @@ def _critical_path(chosen: Window, show: str = "regions") -> Table:
     return dependency_tables.critical_path(chosen.data.trace, path, found, show)
 
 
-def _waits(chosen: Window, by: str = "place", most: int = 200) -> Table:
-    trace, states = chosen.data.trace, trace_dependencies.wait_states_in(chosen)
+def _waits(chosen: Window, by: str = "place", most: int = 200, duration: float | None = None) -> Table:
+    trace = chosen.data.trace
+    states = trace_dependencies.wait_states_in(chosen, least(chosen.data, duration))
     return dependency_tables.named(trace, by_place(trace, states) if by == "place" else worst(trace, states, most))
 
 
@@ -119,9 +121,12 @@ _ALL: tuple[TraceQuantity, ...] = (
         (
             Option("by", "By", "choice", "place", ("place", "wait")),
             Option("most", "Most", "int", 200, minimum=1, description="how many single waits"),
+            DURATION,
         ),
     ),
 )
+# quantities that count visits, waits or messages one by one
+_OF_DURATIONS = ("events", "profile", "call-tree", "messages", "holders", "waiting", "durations", "find")
 TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
 
 
@@ -139,6 +144,9 @@ def compute(data: TraceData, name: str, options: Mapping[str, OptionValue] | Non
     """
     check(name)
     quantity = TRACE_QUANTITIES[name]
-    values = checked((*COMMON, *quantity.options), options or {}, f"quantity '{name}'")
+    lasts = (DURATION,) if name in _OF_DURATIONS else ()
+    values = checked((*COMMON, *lasts, *quantity.options), options or {}, f"quantity '{name}'")
     common = {option.name: values.pop(option.name) for option in COMMON}
+    if lasts:
+        data = lasting(data, values.pop(DURATION.name))
     return quantity.compute(window(data, **common), **values)

@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_dependencies, trace_sums
+from scalegraph.views import trace_common, trace_dependencies, trace_lasting, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.places import Place
@@ -19,7 +19,12 @@ from scalegraph.views.view import Option, View
 _TITLE = "Durations"
 
 
-def _make(data: TraceData, bins: int | None = None, longest: int = 20, **options: object) -> Figure:
+def _make(
+    data: TraceData, bins: int | None = None, longest: int = 20, duration: object = None, **options: object
+) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return trace_common.empty("durations", _TITLE, data, none)
+    data, known = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_common.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
@@ -72,7 +77,7 @@ def _make(data: TraceData, bins: int | None = None, longest: int = 20, **options
                 ),
             ),
         ),
-        notes=trace_sums.notes(chosen, "Only calls that begin and end in the chosen time; with what they call."),
+        notes=trace_sums.notes(chosen, *known, "Calls that begin and end in the chosen time, with what they call."),
     )  # fmt: skip
 
 
@@ -84,6 +89,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON,
+        trace_lasting.DURATION,
         Option(
             "bins",
             "Classes",

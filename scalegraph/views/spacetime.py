@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scalegraph.base.units import si
-from scalegraph.views import timelines, trace_common, trace_sums, trace_tracks
+from scalegraph.views import timelines, trace_common, trace_lasting, trace_sums, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -29,8 +29,13 @@ MOST = Option("most", "Most arrows", "int", 2000, minimum=0, maximum=100_000,
 def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     width: object = 1000, colour: object = "activity", messages: object = True, locks: object = True,
-    barriers: object = True, most: object = 2000,
+    barriers: object = True, most: object = 2000, duration: object = None,
 ) -> Figure:  # fmt: skip
+    if none := trace_lasting.nothing(data, duration, "calls", "states"):
+        return trace_common.empty("spacetime", TITLE, data, none)
+    data, known = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
+    if known and data.trace.count("calls") and colour in ("activity", "state"):
+        colour = "region"
     window = trace_common.window(data, begin, end, locations, region, width)
     if not window.locations or not data.trace.counts():
         return trace_common.empty("spacetime", TITLE, data, "")
@@ -52,7 +57,7 @@ def _make(
             complete=colour == "activity" and window.regions is None,
         ),
         (panel,),
-        notes=(*notes, *said, *trace_common.usual_notes(data)),
+        notes=(*known, *notes, *said, *trace_common.usual_notes(data)),
     )
 
 
@@ -179,7 +184,7 @@ VIEW = View(
     "Timeline",
     "What every location did over time, with messages from sender to receiver, lock hand-overs and barriers.",
     _make,
-    (*trace_common.WINDOWED, COLOUR, *DRAWN, MOST),
+    (*trace_common.WINDOWED, trace_lasting.DURATION, COLOUR, *DRAWN, MOST),
     order=10,
     subject="trace",
     window=True,

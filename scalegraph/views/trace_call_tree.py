@@ -8,7 +8,7 @@ import pandas as pd
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import profile
 from scalegraph.traces.kinds import Array
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_lasting, trace_sums
 from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -19,7 +19,10 @@ _TITLE = "Call tree of the interval"
 _MOST = 2000  # rows
 
 
-def _make(data: TraceData, least: float = 0.0, **options: object) -> Figure:
+def _make(data: TraceData, least: float = 0.0, duration: object = None, **options: object) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return trace_common.empty("trace-call-tree", _TITLE, data, none)
+    data, said = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_common.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("trace-call-tree", _TITLE, data, trace_sums.NO_CALLS)
@@ -47,6 +50,7 @@ def _make(data: TraceData, least: float = 0.0, **options: object) -> Figure:
         ),
         notes=trace_sums.notes(
             chosen,
+            *said,
             "A call that the interval cuts counts with its part; a visit counts where it begins.",
             f"{len(table) - len(shown):,} further call paths with less time are left out."
             if len(table) > _MOST
@@ -93,6 +97,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON,
+        trace_lasting.DURATION,
         Option("least", "At least", "float", 0.0, unit="%", minimum=0.0, maximum=100.0,
                description="leave out call paths with a smaller inclusive share of the time"),
     ),

@@ -43,7 +43,7 @@ def _make(
     width: object = 1000, align: object = "absolute", colour: object = "activity", messages: object = True,
     locks: object = False, barriers: object = True, most: object = 2000,
 ) -> Figure:  # fmt: skip
-    several = (data, *data.others)
+    several = tuple(sorted((data, *data.others), key=_processors))  # those of few processors above
     if len(several) < 2:
         need = "One trace is open: open a second one, of other processors or another size, beside it."
         return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)

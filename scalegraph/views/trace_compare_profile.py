@@ -35,7 +35,8 @@ class Compared:
     share_b: float
     visits_a: int
     visits_b: int
-    region: int  # number in A, -1 if it is not there
+    region_a: int  # numbers of the region, -1 where it is not there
+    region_b: int
 
     @property
     def more(self) -> float:
@@ -58,9 +59,9 @@ def compared(
     none = (0.0, 0.0, 0, -1)
     made = []
     for name in names:
-        a, share_a, visits_a, number = one.get(name, none)
-        b, share_b, visits_b, _ = two.get(name, none)
-        made.append(Compared(name, a, b, share_a, share_b, visits_a, visits_b, number))
+        a, share_a, visits_a, region_a = one.get(name, none)
+        b, share_b, visits_b, region_b = two.get(name, none)
+        made.append(Compared(name, a, b, share_a, share_b, visits_a, visits_b, region_a, region_b))
     return sorted(made, key=lambda row: (-abs(row.more), row.name))
 
 
@@ -111,8 +112,9 @@ def _make(
     silent = next((one for one in (data, other) if not one.trace.count("calls") or not one.active), None)
     if silent is not None:
         return trace_common.empty(_NAME, _TITLE, silent, trace_sums.NO_CALLS)
-    rows = compared(data, other, str(by), str(time), region)
-    names = _names(data, other)
+    first, second = sorted((data, other), key=_count)  # what grows with the processors is positive
+    rows = compared(first, second, str(by), str(time), region)
+    names = _names(first, second)
     notes = [f"Times are {time}, summed over all locations of the whole runs.",
              "Compared are regions of one name; where only one trace has it, the other's time is 0."]  # fmt: skip
     if len(data.others) > 1:
@@ -120,8 +122,8 @@ def _make(
     return Figure(
         _NAME,
         f"{names[0]} and {names[1]}",
-        _sentence(data, other, rows),
-        (_table(rows, names, str(by)), _plot(rows, names, bars)),
+        _sentence(first, second, rows),
+        (_table(rows, names, str(by), first=first is data), _plot(rows, names, bars)),
         notes=(*notes, *(f"{one.name}: {note}" for one in (data, other) for note in trace_common.usual_notes(one))),
     )
 
@@ -138,7 +140,8 @@ def _count(data: TraceData) -> int:
     return int(data.facts.get("processors") or len(data.active))
 
 
-def _table(rows: list[Compared], names: tuple[str, str], by: str) -> Table:
+def _table(rows: list[Compared], names: tuple[str, str], by: str, *, first: bool) -> Table:
+    """Return the table; its rows select regions of the *first* trace, or else of the second."""
     one, two = names
     columns = (
         Column("call path" if by == "path" else "region"), Column(f"time, {one}", "s", "busy"),
@@ -152,12 +155,16 @@ def _table(rows: list[Compared], names: tuple[str, str], by: str) -> Table:
             Row(
                 (row.name, row.a, row.b, row.more, row.b / row.a if row.a else None, 100 * row.share_a,
                  100 * row.share_b, 100 * (row.share_b - row.share_a), row.visits_a, row.visits_b),
-                key=str(row.region) if row.region >= 0 else "",
+                key=_key(row.region_a if first else row.region_b),
                 tip=_tip(row, names),
             )
             for row in rows
         ),
     )  # fmt: skip
+
+
+def _key(region: int) -> str:
+    return str(region) if region >= 0 else ""
 
 
 def _tip(row: Compared, names: tuple[str, str]) -> str:
@@ -170,12 +177,12 @@ def _tip(row: Compared, names: tuple[str, str]) -> str:
 def _plot(rows: list[Compared], names: tuple[str, str], most: int) -> Plot:
     shown = [row for row in rows if row.more][:most][::-1]
     more = tuple(max(row.more, 0.0) for row in shown)
-    less = tuple(min(row.more, 0.0) for row in shown)
+    less = tuple(max(-row.more, 0.0) for row in shown)
     tips = tuple(_tip(row, names) for row in shown)
     series = [(f"more with {names[1]}", "idle", more)] if any(more) else []
     series += [(f"less with {names[1]}", "busy", less)] if any(less) else []
     return Plot(
-        Axis(f"time, {names[1]} less {names[0]}", "s"),
+        Axis("difference of times", "s"),
         Axis("", scale="category", categories=tuple(row.name.rpartition(" / ")[2] for row in shown)),
         bars=Bars(tuple(float(at) for at in range(len(shown))), tuple(series), tuple(tips for _ in series),
                   horizontal=True),

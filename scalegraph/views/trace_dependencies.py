@@ -96,13 +96,13 @@ def on_path_in(window: Window) -> OnPath:
     )
 
 
-def wait_states_in(window: Window) -> WaitStates:
-    """Return the waits in *window*, the longest first."""
+def wait_states_in(window: Window, least: int = 0) -> WaitStates:
+    """Return the waits in *window*, the longest first, of those that last *least* ticks or more."""
     data = subject(window)
     return remembered(
         data,
-        f"interval waits {window.begin} {window.end} {hash((window.locations, window.regions))}",
-        lambda: wait_states(data.trace, waits(data), window.begin, window.end, window.locations, window.regions),
+        f"interval waits {window.begin} {window.end} {hash((window.locations, window.regions, least))}",
+        lambda: wait_states(data.trace, waits(data), window.begin, window.end, window.locations, window.regions, least),
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import messages
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_lasting, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.communication_matrix import need
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
@@ -23,7 +23,10 @@ _MOST = 500  # rows of a table
 _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "communicator": ("communicator",)}
 
 
-def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
+def _make(data: TraceData, by: object = "pair", duration: object = None, **options: object) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "messages", "waits", "collectives"):
+        return trace_common.empty("messages", _TITLE, data, none)
+    data, said = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_common.window(data, **options)
     sent = messages.sent_messages(data.trace, chosen.begin, chosen.end, chosen.locations)
     joint = messages.collectives(data.trace, chosen.begin, chosen.end, chosen.locations)
@@ -61,7 +64,8 @@ def _make(data: TraceData, by: object = "pair", **options: object) -> Figure:
     return Figure(
         "messages", trace_common.title(data, _TITLE), text, tuple(panels),
         notes=trace_sums.notes(
-            chosen, "A message counts in the interval in which it was sent. Bandwidth is size over the time from send"
+            chosen, *said,
+            "A message counts in the interval in which it was sent. Bandwidth is size over the time from send"
             " to receipt: what a message got, not what the network carried.",
         ),
     )  # fmt: skip
@@ -173,6 +177,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON[:3],
+        trace_lasting.DURATION,
         BY,
     ),
     order=85,

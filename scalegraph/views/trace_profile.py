@@ -10,7 +10,7 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import profile
 from scalegraph.base.units import si
 from scalegraph.traces.activities import ACTIVITIES, TITLES
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_lasting, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_common import Window
@@ -22,7 +22,10 @@ _TITLE = "Profile of the interval"
 _BARS = 12
 
 
-def _make(data: TraceData, bars: int = _BARS, **options: object) -> Figure:
+def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options: object) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return trace_common.empty("trace-profile", _TITLE, data, none)
+    data, known_ = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
     chosen = trace_common.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("trace-profile", _TITLE, data, trace_sums.NO_CALLS)
@@ -35,9 +38,10 @@ def _make(data: TraceData, bars: int = _BARS, **options: object) -> Figure:
         "trace-profile",
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums, table),
-        (_table(data, table), _bars(chosen, table, bars)),
+        (_table(data, table), _bars(chosen, table, bars, shared=not known_)),
         notes=trace_sums.notes(
             chosen,
+            *known_,
             "A call that the interval cuts counts with its part; a visit counts where it begins. Inclusive counts a"
             " region that calls itself once.",
             *trace_sums.call_notes(data),
@@ -102,11 +106,11 @@ def _table(data: TraceData, table: pd.DataFrame) -> Table:
     )
 
 
-def _bars(chosen: Window, table: pd.DataFrame, most: int) -> Plot:
-    """Return a bar for each of the dearest regions, of what was done in it where the trace tells that."""
+def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Plot:
+    """Return a bar for each of the dearest regions, of what was done in it where the trace tells that (*shared*)."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
-    ticks = trace_sums.region_activity(chosen)
+    ticks = trace_sums.region_activity(chosen) if shared else None
     series: list[tuple[str, str, tuple[float, ...]]] = []
     if ticks is not None:
         seconds = ticks[:, [int(row["region"]) for row in rows]] / data.trace.meta.ticks_per_second
@@ -155,6 +159,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON,
+        trace_lasting.DURATION,
         Option("bars", "Bars", "int", _BARS, description="how many of the dearest regions get a bar", minimum=1,
                maximum=60),
     ),

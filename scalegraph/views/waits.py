@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
 from scalegraph.base.units import si
-from scalegraph.views import trace_common
+from scalegraph.views import trace_common, trace_lasting
 from scalegraph.views import trace_dependencies as dependencies
 from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.places import Place
@@ -36,16 +36,16 @@ _SINGLE: Final = (
 
 def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    most: object = _MOST,
+    most: object = _MOST, duration: object = None,
 ) -> Figure:  # fmt: skip
     window = trace_common.window(data, begin, end, locations, region)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(_NAME, _TITLE, data, "")
     if said := dependencies.too_many(window):
         return trace_common.empty(_NAME, _TITLE, data, said)
-    states = dependencies.wait_states_in(window)
+    states = dependencies.wait_states_in(window, trace_lasting.least(data, duration))
     if not len(states.numbers):
-        return trace_common.empty(_NAME, _TITLE, data, _nothing(window))
+        return trace_common.empty(_NAME, _TITLE, data, _nothing(window, duration))
     sums = by_place(data.trace, states)
     many = int(str(most))
     left = len(states.numbers) - many
@@ -56,6 +56,7 @@ def _make(
         (_sums(window, sums), _single(window, states, many)),
         notes=(
             *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
+            *((f"Only waits of {si(float(str(duration)), 's')} or longer.",) if duration else ()),
             "Lost: from begin to end of a wait; hand-over: the part after the other had let go.",
             "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
             *dependencies.notes(window),
@@ -64,7 +65,9 @@ def _make(
     )
 
 
-def _nothing(window: Window) -> str:
+def _nothing(window: Window, duration: object) -> str:
+    if duration and len(dependencies.wait_states_in(window).numbers):
+        return f"No wait in {window.words} lasts {si(float(str(duration)), 's')} or longer: choose a shorter duration."
     if window.whole:
         return (
             "No location waits for another: the trace tells no waits, and none follow from messages, collective"
@@ -163,6 +166,7 @@ VIEW = View(
     _make,
     (
         *trace_common.COMMON,
+        trace_lasting.DURATION,
         Option(
             "most", "Most", "int", _MOST, minimum=1, maximum=100_000, description="how many single waits are listed"
         ),

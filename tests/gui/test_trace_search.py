@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.trace_search import TraceSearch
-from tests.gui.test_trace_window import opened, sample, settled, timeline
+from tests.gui.test_trace_window import dock_of, opened, sample, settled, timeline
 
 __all__ = ["sample"]
 KEY = Qt.Key
@@ -139,3 +139,20 @@ def test_escape_closes_the_list_and_gives_the_keys_back(search: TraceSearch, qtb
     search.field.clear()
     assert search.said.text() == ""
     assert not search.after.isVisible()
+
+
+def test_only_what_lasts_is_drawn_and_counted(window: MainWindow, trace: TraceHandle, qtbot: Any) -> None:
+    assert window.study.area is not None
+    bar = window.study.area.trace_bar
+    bar.part.setCurrentIndex(bar.part.findData("duration"))
+    qtbot.keyClicks(bar.entry, "5e-4")
+    qtbot.keyClick(bar.entry, KEY.Key_Return)
+    settled(window, qtbot)
+    assert bar.chips() == ["500 µs or longer"]
+    figure = dock_of(window, "spacetime").figure()
+    assert figure is not None
+    assert "shorter visits belong to their caller" in " ".join(figure.notes)
+    assert "main" in timeline(window).key_texts()
+    bar.chip("duration").click()
+    settled(window, qtbot)
+    assert {"busy", "idle"} <= set(timeline(window).key_texts())

@@ -54,7 +54,18 @@ def test_regions_of_one_name_are_compared_wherever_they_stand() -> None:
     plot = figure.panels[1]
     assert isinstance(plot, Plot)
     assert plot.bars is not None
-    assert [sum(heights) for _, _, heights in plot.bars.series] == pytest.approx([0.4, -0.4])
+    assert [sum(heights) for _, _, heights in plot.bars.series] == pytest.approx([0.4, 0.4])
+
+
+def test_the_run_on_fewer_processors_comes_first_whichever_is_in_view() -> None:
+    one = pair()
+    other = replace(one.others[0], others=(replace(one, others=()),))
+    table, turned = built(one).panels[0], built(other).panels[0]
+    assert isinstance(table, Table)
+    assert isinstance(turned, Table)
+    assert [row.values for row in table.rows] == [row.values for row in turned.rows]
+    assert [row.key for row in table.rows] == ["", "0", "2", "1"]
+    assert [row.key for row in turned.rows] == ["2", "1", "", "0"]
 
 
 def test_inclusive_times_call_paths_and_some_regions() -> None:

@@ -63,12 +63,16 @@ def wait_states(
     end: int | None = None,
     locations: Sequence[int] | None = None,
     regions: Collection[int] | None = None,
+    least: int = 0,
 ) -> WaitStates:
-    """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all."""
+    """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all.
+
+    Only those of *least* ticks or more, with what of them lies outside of the part.
+    """
     since = trace.meta.begin if begin is None else begin
     until = trace.meta.end if end is None else end
     rows = waits.rows
-    chosen = (rows.end > since) & (rows.begin < until)
+    chosen = (rows.end > since) & (rows.begin < until) & (rows.end - rows.begin >= least)
     if locations is not None:
         chosen &= np.isin(rows.location, list(locations))
     if regions is not None:
