@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
@@ -10,6 +11,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from scalegraph.gui.command_palette import hint, words
 from scalegraph.gui.widgets import label
+
+
+_SHORT: Final = 14  # letters
 
 
 class ShortcutSheet(QFrame):
@@ -61,6 +65,13 @@ class ShortcutSheet(QFrame):
         self.hide()
 
 
+def _keys(action: QAction) -> str:
+    """Return the keys of an action; a second combination where both are short."""
+    known = [keys.toString(QKeySequence.SequenceFormat.NativeText) for keys in action.shortcuts()] or [hint(action)]
+    both = " or ".join(known[:2])
+    return both if len(both) <= _SHORT else known[0]
+
+
 def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
     made = QWidget()
     outer = QVBoxLayout(made)
@@ -81,8 +92,7 @@ def _body(menus: Mapping[str, Sequence[QAction]]) -> QWidget:
         for action in keyed:
             line = grid.rowCount()
             grid.addWidget(label(words(action)), line, 0)
-            keys = " or ".join(s.toString(QKeySequence.SequenceFormat.NativeText) for s in action.shortcuts())
-            keys = keys or hint(action)
+            keys = _keys(action)
             grid.addWidget(label(keys, "muted"), line, 1, Qt.AlignmentFlag.AlignRight)
         heights[lowest] += len(keyed) + 2
     for grid in columns:

@@ -97,7 +97,7 @@ class ViewArea(QWidget):
         self.trace_bar.below.addWidget(self.search.answer)
         column.addWidget(self.trace_bar)
         self.replay_bar = ReplayBar(selection, theme)
-        self.replay_bar.now_wanted.connect(lambda: self._show_here("moment"))
+        self.replay_bar.now_wanted.connect(self._show_now)
         column.addWidget(self.replay_bar)
         column.addWidget(self._stack, 1)
 
@@ -404,6 +404,16 @@ class ViewArea(QWidget):
     def _show_here(self, name: str) -> None:
         if self._desk is not None:
             self.show_view(self._desk.handle, name)
+
+    def _show_now(self) -> None:
+        """Show the moment of the replay beside the views over time: where most room is that is none of theirs."""
+        if self._desk is None:
+            return
+        shown = [dock for dock in self.docks if not dock.view.window and not dock.visibleRegion().isEmpty()]
+        place = max(shown, key=lambda dock: dock.width() * dock.height(), default=None)
+        if place is not None:
+            self._front(place)
+        self.show_view(self._desk.handle, "moment")
 
     def _current_dock(self) -> ViewDock | None:
         """Return the view that has the focus, else the last opened one that is in sight."""

@@ -25,8 +25,8 @@ _TITLE: Final = "Now: one moment"
 _MOST: Final = 1024  # locations that are listed
 _PURE: Final = 0.995  # share from which an activity is all there is
 _COLUMNS: Final = (
-    Column("location"), Column("activity"), Column("region"), Column("called from"), Column("since", "s"),
-    Column("for so long", "s", "idle"), Column("waits for"), Column("for whom"), Column("which is in"),
+    Column("location"), Column("activity"), Column("region"), Column("waits for"), Column("for whom"),
+    Column("for so long", "s", "idle"), Column("since", "s"), Column("which is in"), Column("called from"),
 )  # fmt: skip
 
 
@@ -125,7 +125,8 @@ def _row(data: TraceData, now: Moment, activities: list[_Activity], place: int) 
     names = [data.region_name(number) for number in reversed(path)]
     innermost = dependencies.named(data, path[-1]) if path else dependencies.OUTSIDE
     tip = "\n".join([data.location_name(location), *names])
-    values = (data.location_name(location), said, innermost, " < ".join(names[1:]), since, so_far, why, whom, where)
+    callers = " < ".join(names[1:])
+    values = (data.location_name(location), said, innermost, why, whom, so_far, since, where, callers)
     return Row(values, key=f"location:{location}", tip=tip)
 
 

@@ -176,7 +176,7 @@ def test_now_says_what_every_location_does_and_follows_the_line(
     shown.replay.seek(0.0005)
     settled(window, qtbot)
     first = panel_of(window, "moment").table.rows[0].values
-    assert (first[2], first[6], first[7]) == ("barrier (pipeline.c:20)", "barrier", "rank 3")
+    assert (first[2], first[3], first[4]) == ("barrier (pipeline.c:20)", "barrier", "rank 3")
     table.row_chosen.emit("location:2")
     assert window.selection.current.location == 2
 
