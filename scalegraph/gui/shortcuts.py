@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 from scalegraph.gui.command_palette import hint, words
 from scalegraph.gui.widgets import label
 
-
 _SHORT: Final = 14  # letters
 
 

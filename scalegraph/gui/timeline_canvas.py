@@ -257,7 +257,7 @@ class TimelineCanvas(QWidget):
 
     def _draw_replay(self, painter: QPainter, theme: str, x: float) -> None:
         """Draw the line of the replay so that it is seen on every colour."""
-        for colour, width in ((paper(theme), 4.0), (tint("mark", theme), 2.0)):
+        for colour, width in ((paper(theme), 5.0), (ink(theme), 2.0)):
             painter.setPen(QPen(colour, width))
             painter.drawLine(QPointF(x, 0), QPointF(x, self.places.height))
         painter.setPen(QPen(paper(theme), 1.0))
