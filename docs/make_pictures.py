@@ -2,8 +2,8 @@
 
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
 or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
-``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces,
-which are exports. Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces.
+Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ def main(arguments: list[str]) -> int:
         if not arguments:
             demonstration(directory)
         IMAGES.mkdir(parents=True, exist_ok=True)
-        if only in ("", "--traces"):
-            of_traces(directory)
-        if only == "--traces":
-            return 0
+        found = of_traces(directory) if only in ("", "--traces") else []
         app.make_application()
         window = app.make_window(settings_file=directory / "window.ini")
         window.resize(*WINDOW)
@@ -75,19 +72,22 @@ def main(arguments: list[str]) -> int:
         settle(window)
         if not only:
             save(window, "start")
+        if found:
+            traced(window, found)
+        if not only:
             request(window)
             window.open_study(study)
             settle(window)
             whole(window)
             views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED)])
-        if only != "--measured":
+        if only not in ("--measured", "--traces"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             window.open_study(with_causes(directory))
             settle(window)
             causes(window)
             views(window, CAUSES)
-        if only != "--causes":
+        if only not in ("--causes", "--traces"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             measured(window, directory)
@@ -96,8 +96,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def of_traces(directory: Path) -> None:
-    """Simulate Gauss elimination with traces and write spacetime diagrams of it."""
+def of_traces(directory: Path) -> list[Path]:
+    """Simulate Gauss elimination with traces, write spacetime diagrams of it, and return where the traces are."""
     session, study = Session(), directory / "ge2.sgstudy"
     kept = session.simulate(["ge2"], processors=(4, 16), trace=TraceChoice(), study_path=study)
     found = [run.path for run in session.traces(kept)]
@@ -114,6 +114,34 @@ def of_traces(directory: Path) -> None:
             picture = render.content(replace(figure, panels=panels), "png", theme="light", dpi=120)
             colours = Image.open(io.BytesIO(picture)).convert("P", palette=Image.Palette.ADAPTIVE, colors=COLOURS)
             colours.save(IMAGES / f"{name}.png", optimize=True)
+    return found
+
+
+def traced(window: MainWindow, found: list[Path]) -> None:
+    """Picture a trace in the window with what a search found, and two traces compared."""
+    four, sixteen = found
+    window.open_trace(sixteen)
+    settle(window)
+    area = window.study.area
+    assert area is not None
+    area.search.start()
+    area.search.field.setText("eliminate_row")
+    area.search.field.textEdited.emit("eliminate_row")
+    settle(window)
+    area.search.step()
+    settle(window)
+    save(window, "trace-window")
+    window.selection.clear()
+    window.panels.want("navigator", False)
+    window.open_trace(four)
+    settle(window)
+    window.study.arrange("Compare traces")
+    settle(window)
+    save(window, "trace-window-compare")
+    window.panels.want("navigator", True)
+    for path in found:
+        window.close_study(str(path.resolve()))
+    settle(window)
 
 
 def demonstration(directory: Path) -> None:
