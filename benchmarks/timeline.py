@@ -19,13 +19,19 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from scalegraph.analyze.trace.part import LARGE, rows_in
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.base.cancel import CancelToken, working
+from scalegraph.base.errors import Cancelled
 from scalegraph.traces.container import ContainerWriter, write_container
 from scalegraph.traces.formats import Writing, writer_for
 from scalegraph.traces.kinds import KINDS, Array, Columns, What
@@ -123,6 +129,15 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
+def own() -> float:
+    """Return the memory of this process that is not a file's (GiB), as the system counts it; 0 where it does not."""
+    try:
+        told = Path("/proc/self/status").read_text("ascii")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 2**20 for line in told.splitlines() if line.startswith("RssAnon")), 0.0)
+
+
 def walk(begin: int, end: int) -> list[tuple[int, int]]:
     """Return 200 windows: zooms into places by steps of 1.5 and out again, with pans of a tenth at every depth."""
     random = np.random.default_rng(11)
@@ -176,11 +191,36 @@ def drawn(path: Path) -> dict[str, Any]:
     stepper = Stepper(data)
     found: dict[str, Any] = {"shown": time.perf_counter() - start}
     begin, end = trace.meta.begin, trace.meta.end
-    found["whole step"] = timed(lambda b, e: stepper.step(data.seconds(b), data.seconds(e)), walk(begin, end))
+
+    def step(b: int, e: int) -> None:
+        stepper.step(data.seconds(b), data.seconds(e))
+        application.processEvents()
+
+    found["whole step"] = timed(step, walk(begin, end))
+    found["window"], found["own"] = peak(), own()
+    if rows_in(trace, begin, end) <= LARGE:
+        found["step beside waits"] = beside(lambda: Waits.of(trace), lambda: timed(step, walk(begin, end)))
     stepper.close()
     application.processEvents()
-    found["window"] = peak()
     return found
+
+
+def beside(work: Callable[[], object], measured: Callable[[], list[float]]) -> list[float]:
+    """Return what *measured* returns while another thread does *work* over and over."""
+    token = CancelToken()
+
+    def run() -> None:
+        with suppress(Cancelled), working(token):
+            while True:
+                work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        return measured()
+    finally:
+        token.cancel()
+        thread.join()
 
 
 def timed(look: Callable[[int, int], object], places: list[tuple[int, int]]) -> list[float]:
@@ -243,8 +283,9 @@ def measure(place: Path, events: int, locations: int) -> None:
           f"({found.pop('busy'):.2f} s of the processor), "
           f"{found.pop('memory'):.2f} GiB of memory")  # fmt: skip
     if "shown" in found:
-        shown, memory = found.pop("shown"), found.pop("window")
-        print(f"shown in a window after {shown:.2f} s, {memory:.2f} GiB of memory with all of it")
+        shown, memory, mine = found.pop("shown"), found.pop("window"), found.pop("own")
+        print(f"shown in a window after {shown:.2f} s; {mine:.2f} GiB of memory of its own, {memory:.2f} GiB with what "
+              "of the file the system keeps for it")  # fmt: skip
     for name, (median, most, worst, work) in found.items():
         print(f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of the processor), 95 of 100 below {most:.1f} ms, "
               f"worst {worst:.1f} ms")  # fmt: skip

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 from shiboken6 import isValid
@@ -460,7 +460,18 @@ class MainWindow(QMainWindow):
         self.request.set_catalog(catalog)
         self.start.show_catalog(catalog)
         self.files.ready()
-        self.jobs.start("loading views", self._preload, done=self._preload_pictures)
+        self.preload()
+
+    def preload(self) -> None:
+        """Load ahead what pictures need, as soon as nothing else runs: a file that is being opened goes first."""
+
+        def begin() -> None:
+            self.jobs.start("loading views", self._preload, done=self._preload_pictures)
+
+        if self.jobs.running:
+            self.jobs.idle.connect(begin, Qt.ConnectionType.SingleShotConnection)
+        else:
+            begin()
 
     def _preload(self, _reporter: Reporter) -> None:
         """Load numpy, pandas, the views and the readers, which take a second, while the user looks around."""

@@ -627,3 +627,18 @@ def test_a_switch_of_a_panel_tells_whether_it_is_seen(window: MainWindow) -> Non
     window.actions_["toggle_queue"].trigger()
     assert window.queue.isVisible()
     assert window.actions_["toggle_queue"].isChecked()
+
+
+def test_views_are_loaded_ahead_only_when_nothing_else_runs(
+    window: MainWindow, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: not window.jobs.running)
+    opened, loaded = threading.Event(), threading.Event()
+    order: list[str] = []
+    monkeypatch.setattr(window.session, "views", lambda: (order.append("views"), loaded.set()))
+    window.jobs.start("opening", lambda _reporter: (opened.wait(), order.append("file")))
+    window.preload()
+    assert [job.name for job in window.jobs.running] == ["opening"]
+    opened.set()
+    qtbot.waitUntil(loaded.is_set)
+    assert order == ["file", "views"]
