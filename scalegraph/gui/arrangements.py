@@ -95,7 +95,7 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Critical path": Split(
         "beside",
         (
-            Split("below", (Tabs(("critical-path", "spacetime"), 3), Tabs(("utilisation",))), 5),
+            Split("below", (Tabs(("critical-path", "spacetime"), 5), Tabs(("utilisation",), 3)), 5),
             Split("below", (Tabs(("waits", "trace-profile"), 3), Tabs(("trace-source",), 2)), 4),
         ),
     ),

@@ -44,6 +44,7 @@ _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be a
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
+_ONE_FROM = 170  # pixels of height below which one line must do
 _STATE_WIDTH = 520  # pixels of a sentence that stands where a picture would
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
@@ -336,7 +337,8 @@ class FigureWidget(QWidget):
         """Shorten the sentence where the picture needs the room; the tooltip has all of it."""
         text = self._figure.sentence if self._figure is not None else ""
         if self._figure is not None and self._figure.panels and self.height() < _WHOLE_FROM:
-            shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, _FEW_LINES)
+            lines = 1 if self.height() < _ONE_FROM else _FEW_LINES
+            shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, lines)
         else:
             shown = text
         if shown != self._sentence.text():

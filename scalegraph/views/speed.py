@@ -101,8 +101,13 @@ def chosen_metric(data: TraceData, metric: object = None) -> str | None:
 
 
 def speed_unit(name: str) -> str:
-    """Return the unit of a speed: ``flop/s``, ``op/s``, or that of the metric."""
-    return {"flops": "flop/s", "ops": "op/s", "operations": "op/s"}.get(name.lower(), f"{name}/s")
+    """Return the unit of a speed: ``flop/s``, ``op/s``, ``instructions/s``, or that of the metric."""
+    known = {"flops": "flop/s", "ops": "op/s", "operations": "op/s"}.get(name.lower())
+    if known is None and any(word in name.upper() for word in ("TOT_INS", "INSTRUCTIONS")):
+        return "instructions/s"
+    if known is None and any(word in name.upper() for word in ("FP_OPS", "DP_OPS", "SP_OPS")):
+        return "flop/s"
+    return known or f"{name}/s"
 
 
 def _chart(chosen: Window, name: str, by: object, depth: object) -> _Chart:

@@ -22,6 +22,7 @@ from scalegraph.traces.model import Group, Location, Metric, Note, Trace
 from scalegraph.views import timelines, trace_phases, trace_sums
 from scalegraph.views.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
 from scalegraph.views.places import Place, place_of
+from scalegraph.views.speed import speed_unit
 from scalegraph.views.trace_data import TraceData
 from tests.traces import made
 from tests.views import traces
@@ -376,6 +377,19 @@ def test_processes_of_one_name_have_their_number_and_lanes_their_process() -> No
     assert data.location_name(3) == "Renderer 71 io"
     assert data.lane_groups((0, 1, 3)) == ("Renderer 70", "Renderer 70", "Renderer 71")
     assert data.lane_groups((0, 3)) == ()  # one each: a group would tell nothing more
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("flops", "flop/s"),
+        ("PAPI_TOT_INS [Instr completed]", "instructions/s"),
+        ("PAPI_FP_OPS", "flop/s"),
+        ("cars", "cars/s"),
+    ],
+)
+def test_a_speed_has_the_unit_of_what_is_counted(name: str, unit: str) -> None:
+    assert speed_unit(name) == unit
 
 
 def test_names_keep_what_tells_lanes_apart() -> None:
