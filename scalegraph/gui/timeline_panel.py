@@ -33,7 +33,10 @@ _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMAN
 }
 _MOVE: Final = 0.25  # of what is shown, by a key
 _ZOOM: Final = 0.7
-HINT: Final = "Drag to move, wheel to zoom, Shift+drag to select a time, right button for more"
+HINT: Final = (
+    "Drag to move, wheel to zoom, Shift+drag to select a time, C measures, B bookmarks, Space plays,"
+    " right button for more"
+)
 
 
 class TimelinePanel(QWidget):

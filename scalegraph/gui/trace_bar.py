@@ -56,6 +56,9 @@ class TraceBar(QWidget):
         self.measured = QLabel()
         self.measured.setAccessibleName("Cursors")
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.measured.setToolTip(
+            "Two cursors measure: drag them; Shift+Z selects what lies between, Shift+C takes them away"
+        )
         self.measured.hide()
         self._chips = QHBoxLayout()
         self._chips.setSpacing(4)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import WORDS, Cause
-from scalegraph.analyze.trace.moment import Changes, Moment, moment
+from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
 from scalegraph.base.units import si
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views import trace_dependencies as dependencies
@@ -23,6 +23,7 @@ from scalegraph.views.view import Option, View
 NAME: Final = "moment"
 _TITLE: Final = "Now: one moment"
 _MOST: Final = 1024  # locations that are listed
+_NO_REGION: Final = "not told"
 _PURE: Final = 0.995  # share from which an activity is all there is
 _COLUMNS: Final = (
     Column("location"), Column("activity"), Column("region"), Column("waits for"), Column("for whom"),
@@ -50,7 +51,7 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
         return trace_common.empty(NAME, _TITLE, data, said)
     data = dependencies.subject(around)
     window = replace(window, data=data)
-    now = moment(dependencies.waits(data), tick, window.locations)
+    now = moment(dependencies.waits(data), tick, window.locations, _states(data))
     activities = _activities(data, tick, window.locations)
     kept = _of_regions(window, now)
     if not kept:
@@ -66,7 +67,7 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
         (Table(_COLUMNS, rows), _count_table(counts, len(kept))),
         notes=(
             *((f"The first {_MOST:,} of {len(kept):,} locations are listed, all are counted.",) if left > 0 else ()),
-            "Since: begin of the wait, else when the innermost region was entered.",
+            "Since: begin of the wait, else when the innermost region was entered, else begin of the state.",
             *dependencies.notes(around),
             *trace_common.usual_notes(data),
         ),
@@ -75,7 +76,14 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
 
 def changes(data: TraceData) -> Changes:
     """Return when locations change what they do, found once."""
-    return trace_sums.remembered(data, "changes", lambda: Changes.of(data.trace, dependencies.waits(data)))
+    return trace_sums.remembered(data, "changes", lambda: Changes.of(dependencies.waits(data), _states(data)))
+
+
+def _states(data: TraceData) -> StateRows | None:
+    """Return the states of a trace that tells some; None of others."""
+    if not data.trace.count("states"):
+        return None
+    return trace_sums.remembered(data, "state rows", lambda: StateRows.of(data.trace))
 
 
 def change(data: TraceData, at: float, locations: str = "", *, back: bool = False) -> float | None:
@@ -124,6 +132,7 @@ def _row(data: TraceData, now: Moment, activities: list[_Activity], place: int) 
     why, whom, where = _waiting(data, now, place)
     names = [data.region_name(number) for number in reversed(path)]
     innermost = dependencies.named(data, path[-1]) if path else dependencies.OUTSIDE
+    innermost = innermost if data.trace.count("calls") else _NO_REGION
     tip = "\n".join([data.location_name(location), *names])
     callers = " < ".join(names[1:])
     values = (data.location_name(location), said, innermost, why, whom, so_far, since, where, callers)

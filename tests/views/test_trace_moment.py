@@ -79,6 +79,8 @@ def test_states_change_too_where_there_are_no_calls() -> None:
         at = there
     assert set(found) >= {150, 200, 300, 350, 450}
     assert found == sorted(found)
+    (row,) = rows(moment(data, 400 / SECOND))
+    assert (row["region"], row["since"]) == ("not told", pytest.approx(300 / SECOND))
 
 
 @settings(max_examples=15, deadline=None)

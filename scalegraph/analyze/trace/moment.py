@@ -7,10 +7,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalegraph.analyze.trace.stacks import ordered, place
+from scalegraph.analyze.trace.stacks import place
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class StateRows:
+    """The states of a trace: those of location l are rows ``first[l]`` to ``first[l + 1]``, by their begin (ticks)."""
+
+    first: Array
+    begin: Array
+    end: Array
+
+    @classmethod
+    def of(cls, trace: Trace) -> StateRows:
+        """Read the states of *trace*."""
+        columns = trace.columns("states", ("begin", "end", "location"))
+        count = len(trace.definitions.locations)
+        location, begin = columns["location"], columns["begin"]
+        order = np.lexsort((begin, location))
+        return cls(np.searchsorted(location[order], np.arange(count + 1)), begin[order], columns["end"][order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +36,8 @@ class Moment:
     """What *locations* do just after *tick*, an entry each.
 
     *row* is the innermost enter among `Waits.stacks` (-1: outside of every region), *wait* the row among `Waits.rows`
-    (-1: it does not wait). *since* (ticks) is when the wait began, else when the region was entered; -1 without either.
+    (-1: it does not wait). *since* (ticks) is when the wait began, else when the region was entered, else when the
+    state began; -1 without any.
     """
 
     tick: int
@@ -28,8 +47,8 @@ class Moment:
     since: Array
 
 
-def moment(waits: Waits, tick: int, locations: Sequence[int]) -> Moment:
-    """Return what *locations* do at *tick*."""
+def moment(waits: Waits, tick: int, locations: Sequence[int], states: StateRows | None = None) -> Moment:
+    """Return what *locations* do at *tick*; *states* where the trace tells any."""
     chosen = np.asarray(locations, np.int64)
     when = np.full(len(chosen), tick, np.int64)
     stacks, rows = waits.stacks, waits.rows
@@ -38,6 +57,10 @@ def moment(waits: Waits, tick: int, locations: Sequence[int]) -> Moment:
     if len(rows):
         wait = np.where((wait >= 0) & (rows.end[wait] > tick), wait, -1)
     since = np.full(len(chosen), -1, np.int64)
+    if states is not None and len(states.begin):
+        state = place(states.first, states.begin, chosen, when)
+        lasting = (state >= 0) & (states.end[state] > tick)
+        since[lasting] = states.begin[state[lasting]]
     inside = row >= 0
     since[inside] = stacks.time[row[inside]]
     since[wait >= 0] = rows.begin[wait[wait >= 0]]
@@ -54,17 +77,13 @@ class Changes:
     kinds: tuple[tuple[Array, Array], ...]
 
     @classmethod
-    def of(cls, trace: Trace, waits: Waits) -> Changes:
-        """Collect calls and waits, and states where there are no calls."""
+    def of(cls, waits: Waits, states: StateRows | None = None) -> Changes:
+        """Collect calls and waits, and *states* where there are any."""
         kinds = [(waits.stacks.first, waits.stacks.time)]
         kinds += [(waits.first, waits.rows.begin), (waits.first, waits.rows.end)]
-        if not trace.count("calls"):
-            columns = trace.columns("states", ("begin", "end", "location"))
-            count = len(trace.definitions.locations)
-            order = ordered(columns["location"])
-            first = np.searchsorted(columns["location"][order], np.arange(count + 1))
+        if states is not None:
             # states that overlap end in another order than they begin
-            kinds += [(first, _rising(first, columns[name][order])) for name in ("begin", "end")]
+            kinds += [(states.first, states.begin), (states.first, _rising(states.first, states.end))]
         return cls(tuple(kinds))
 
     def after(self, tick: int, locations: Sequence[int]) -> int | None:
