@@ -359,6 +359,7 @@ class ViewDock(QDockWidget):
     def _follow_trace(self) -> None:
         data = self.handle.data()
         if data is not None and self._to_follow(data) != self._followed:
+            self._builds.stop()  # of a large trace a filter takes long: what nobody wants any more is not waited for
             self._mark_stale()
 
     def _option_changed(self, name: str, value: OptionValue) -> None:

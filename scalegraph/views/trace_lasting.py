@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scalegraph.analyze.trace import lasting as analysis
+from scalegraph.base.cancel import checkpoint, stage
 from scalegraph.base.units import si
 from scalegraph.traces.lod import Timeline
 from scalegraph.views.trace_data import TraceData
@@ -27,8 +28,10 @@ def lasting(data: TraceData, duration: object) -> TraceData:
         return data
 
     def make() -> TraceData:
-        trace = analysis.lasting(data.trace, ticks)
-        made = replace(data, trace=trace, timeline=Timeline.open(trace))
+        with stage(0.0, 0.2):
+            trace = analysis.lasting(data.trace, ticks)
+        with stage(0.2, 0.95):
+            made = replace(data, trace=trace, timeline=Timeline.open(trace, progress=checkpoint))
         vars(made)["active"] = data.active  # a location whose visits are all shorter stays
         return made
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from scalegraph import views
+from scalegraph.base.cancel import Cancelled, CancelToken, working
 from scalegraph.request.trace_quantities import compute
 from scalegraph.views.figure import Arrows, Figure, LaneTrack, Table, Timeline
 from scalegraph.views.trace_data import TraceData
+from scalegraph.views.trace_lasting import lasting
 from tests.views import traces
 
 
@@ -85,3 +87,13 @@ def test_durations_of_quantities() -> None:
     assert compute(data, "profile", {"duration": "0.15"})["visits"].tolist() == [2, 2]
     assert compute(data, "waits", {"duration": "0.05", "by": "wait"})["lost_s"].tolist() == [0.1]
     assert compute(data, "find", {"text": "long", "duration": "0.15"})["count"].tolist() == [2]
+
+
+def test_what_is_filtered_can_be_stopped_and_is_made_again() -> None:
+    data, token = several(), CancelToken()
+    token.cancel()
+    with working(token), pytest.raises(Cancelled):
+        lasting(data, 0.15)
+    assert lasting(data, 0.15).trace.count("messages") == 1
+    assert lasting(data, 0.15) is lasting(data, 0.15)
+    assert lasting(data, 0) is data
