@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.request import Session
 from scalegraph.request.model import TraceChoice
 from scalegraph.views import render
@@ -117,6 +118,25 @@ def of_traces(directory: Path) -> list[Path]:
     return found
 
 
+def replayed(window: MainWindow) -> None:
+    """Picture the replay of the trace in view with the view of its moment, a bookmark and two cursors."""
+    handle, area = window.study.handle, window.study.area
+    assert area is not None
+    assert isinstance(handle, TraceHandle)
+    length = handle.window.length
+    handle.window.show(0.2 * length, 0.4 * length)
+    handle.bookmarks.add(handle.tick(0.22 * length), handle.tick(0.25 * length), "a slow step")
+    handle.marks.place(0.33 * length, "A")
+    handle.marks.place(0.36 * length, "B")
+    handle.replay.seek(0.29 * length)
+    area.replay_bar.now.click()
+    settle(window)
+    save(window, "trace-replay")
+    handle.replay.hide()
+    handle.marks.remove_cursors()
+    handle.window.fit()
+
+
 def traced(window: MainWindow, found: list[Path]) -> None:
     """Picture a trace in the window with what a search found, and two traces compared."""
     four, sixteen = found
@@ -132,6 +152,7 @@ def traced(window: MainWindow, found: list[Path]) -> None:
     settle(window)
     save(window, "trace-window")
     window.selection.clear()
+    replayed(window)
     window.panels.want("navigator", False)
     window.open_trace(four)
     settle(window)

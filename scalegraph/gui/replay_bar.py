@@ -51,6 +51,8 @@ class ReplayBar(QWidget):
         self.moment.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed of the replay")
+        self.speed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.speed.setMinimumContentsLength(len("Usual: 500 µs per second"))
         self.speed.activated.connect(self._choose_speed)
         self.now = QToolButton()
         self.now.setText("Now")
