@@ -216,7 +216,8 @@ class TimelineCanvas(QWidget):
         room = QRectF(left, 0, max(1.0, right - left), self.places.height)
         shade = ink(theme, 0.10)
         painter.fillRect(QRectF(self.places.left, 0, max(0.0, left - self.places.left), room.height()), shade)
-        painter.fillRect(QRectF(right, 0, max(0.0, self.width() - right), room.height()), shade)
+        end = self.places.left + self.places.width
+        painter.fillRect(QRectF(right, 0, max(0.0, end - right), room.height()), shade)
         painter.setPen(QPen(tint("mark", theme), 1.4))
         painter.drawLine(room.topLeft(), room.bottomLeft())
         painter.drawLine(room.topRight(), room.bottomRight())
