@@ -134,7 +134,8 @@ class Bookmarks(QObject):
             whose, found = read(text, "what was kept of this trace's bookmarks")
         except InputError as error:
             log.warning("%s; it is set aside", error)
-            self._settings.set_text(f"{self._key(self._whose.path)}-unreadable", text)
+            which = hashlib.sha256(text.encode()).hexdigest()[:8]
+            self._settings.set_text(f"{self._key(self._whose.path)}-unreadable-{which}", text)
             return
         self._all = merged(self._all, rescaled(found, whose.ticks_per_second, self._whose.ticks_per_second))
         self._show()
