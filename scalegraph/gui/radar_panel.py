@@ -152,6 +152,11 @@ class _Wheel(QWidget):
             painter.drawText(middle - QPointF(0, self._radius() * ring / _RINGS - 12), text)
         self._names(painter, theme)
 
+    def _room(self, x: float, side: float) -> int:
+        """Return the pixels for a name at *x*, which is *side* right of the middle: up to the edge of the panel."""
+        free = self.width() - x - 12 if side > 8 else x - 12 if side < -8 else self.width() - 8
+        return max(40, min(220, int(free)))
+
     def _names(self, painter: QPainter, theme: str) -> None:
         radar, metrics = self._panel.radar, self.fontMetrics()
         step = max(1, math.ceil(len(radar.spokes) / _MOST_NAMES))
@@ -161,7 +166,7 @@ class _Wheel(QWidget):
                 continue
             at = self._at(spoke, 1.0)
             side = at.x() - self.width() / 2
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, 110)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, self._room(at.x(), side))
             width = metrics.horizontalAdvance(text) + 2
             left = at.x() + 6 if side > 8 else at.x() - width - 6 if side < -8 else at.x() - width / 2
             top = at.y() - metrics.height() / 2

@@ -87,6 +87,7 @@ class TraceData:
     def _location_names(self) -> tuple[str, ...]:
         locations, groups = self.trace.definitions.locations, self.trace.definitions.groups
         names = [location.name or f"{location.kind} {number}" for number, location in enumerate(locations)]
+        names = [f"{one.kind} {name}" if name.isdigit() else name for one, name in zip(locations, names, strict=True)]
         if len(set(names)) == len(names):
             return tuple(names)
         within = [self.group_names[one.group] if 0 <= one.group < len(groups) else "" for one in locations]

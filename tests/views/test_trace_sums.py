@@ -392,6 +392,13 @@ def test_a_speed_has_the_unit_of_what_is_counted(name: str, unit: str) -> None:
     assert speed_unit(name) == unit
 
 
+def test_locations_that_are_only_numbers_say_what_they_are() -> None:
+    made = Builder()
+    for number in range(2):
+        made.location(number, lambda number=number: Location(str(number), "thread"))
+    assert traces.finish(made, 1000).location_name(1) == "thread 1"
+
+
 def test_names_keep_what_tells_lanes_apart() -> None:
     assert timelines.lane_names(("processor 0", "processor 1")) == ("processor", ("0", "1"))
     assert timelines.lane_names(("THREAD 1.1.1", "THREAD 1.2.1")) == ("THREAD", ("1.1.1", "1.2.1"))
