@@ -79,8 +79,9 @@ def states(data: TraceData, kind: str) -> StateTable:
     return remembered(data, f"states {kind}", lambda: StateTable(data.trace, kind))
 
 
-def _sources(data: TraceData) -> activity.Sources:
-    return activity.Sources(lambda: calls(data), lambda kind: states(data, kind))
+def _sources(chosen: Window) -> activity.Sources:
+    data = chosen.data
+    return activity.Sources(lambda: calls(data), lambda kind: states(data, kind), lambda: call_sums(chosen))
 
 
 def activity_sums(chosen: Window) -> activity.ActivitySums | None:
@@ -89,7 +90,7 @@ def activity_sums(chosen: Window) -> activity.ActivitySums | None:
     return remembered(
         data,
         _key("activity", chosen),
-        lambda: activity.activity_sums(data.trace, _sources(data), chosen.begin, chosen.end, chosen.locations),
+        lambda: activity.activity_sums(data.trace, _sources(chosen), chosen.begin, chosen.end, chosen.locations),
     )
 
 
@@ -99,7 +100,7 @@ def region_activity(chosen: Window) -> Array | None:
     return remembered(
         data,
         _key("regions", chosen),
-        lambda: activity.region_activity(data.trace, _sources(data), chosen.begin, chosen.end, chosen.locations),
+        lambda: activity.region_activity(data.trace, _sources(chosen), chosen.begin, chosen.end, chosen.locations),
     )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.messages import location_names
 from scalegraph.analyze.trace.occupation import StateTable
-from scalegraph.analyze.trace.profile import by_region, call_sums
+from scalegraph.analyze.trace.profile import CallSums, by_region, call_sums
 from scalegraph.traces import activities
 from scalegraph.traces.activities import ACTIVITIES, BUSY, COMMUNICATION, IDLE, MEMORY_STALL, OTHER, PRIMITIVE
 from scalegraph.traces.kinds import Array
@@ -23,10 +23,14 @@ OVERHEAD = (MEMORY_STALL, PRIMITIVE, COMMUNICATION)
 
 @dataclass(frozen=True)
 class Sources:
-    """What is made of a trace once, when it is asked for: its calls, and its shares or states."""
+    """What is made of a trace once, when it is asked for: its calls, and its shares or states.
+
+    *sums* are those of the calls in the time and locations that are asked for, where they are kept as well.
+    """
 
     calls: Callable[[], CallTable]
     states: Callable[[str], StateTable]
+    sums: Callable[[], CallSums] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def activity_sums(
     size = len(ACTIVITIES)
     chosen = np.arange(len(trace.definitions.locations)) if locations is None else np.array(sorted(set(locations)))
     if source == "calls":
-        sums = call_sums(made.calls(), trace, begin, end, locations)
+        sums = made.sums() if made.sums is not None else call_sums(made.calls(), trace, begin, end, locations)
         exclusive = by_region(sums, len(trace.definitions.regions))[0].astype(np.float64)
         ticks = _gathered(exclusive, activities.of_regions(trace.definitions.regions), size)
         ticks[IDLE] += np.where(made.calls().located[chosen], (end - begin) - exclusive.sum(axis=0), 0.0)
@@ -105,7 +109,7 @@ def region_activity(
         return _gathered(found, activities.of_states(trace.definitions.states, trace.meta), size)
     if source != "calls":
         return None
-    sums = call_sums(made.calls(), trace, begin, end, locations)
+    sums = made.sums() if made.sums is not None else call_sums(made.calls(), trace, begin, end, locations)
     exclusive = by_region(sums, len(regions))[0].sum(axis=1).astype(np.float64)
     where = np.zeros((size, len(regions) + 1))
     where[activities.of_regions(regions), np.arange(len(regions))] = exclusive
