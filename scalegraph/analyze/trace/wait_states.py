@@ -23,7 +23,7 @@ from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
 _PAIRS: Final = 3_000_000  # stretches of holders that are looked at, those of the longest waits first
-_TOGETHER: Final = 1 << 17  # of them at once
+_TOGETHER: Final = 1 << 18  # of them at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,7 @@ def wait_states(
     released = np.where(mine.released == NO_TIME, mine.end, np.clip(mine.released, mine.begin, mine.end))
     handed = np.where(mine.holder >= 0, np.maximum(stop - np.maximum(released, start), 0), 0)
     known = np.flatnonzero(mine.holder >= 0)
+    known = known[np.argsort(numbers[known])]  # looked up in the order in which they lie in memory
     indirect = np.zeros(len(numbers), np.int64)
     indirect[known] = _waited(waits, mine.holder[known], released[known]) - _waited(
         waits, mine.holder[known], np.minimum(mine.begin[known], released[known])
@@ -112,12 +113,17 @@ def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
     known = np.flatnonzero((mine.holder >= 0) & (released > mine.begin))
     if not len(stacks.time) or not len(known):
         return found
-    first = place(stacks.first, stacks.time, mine.holder[known], mine.begin[known])
-    last = place(stacks.first, stacks.time, mine.holder[known], released[known], before=True)
-    many = np.cumsum(last - first + 1)
-    known = known[many <= max(_PAIRS, int((last - first)[0]) + 1)]
+    order = np.argsort(mine.begin[known])
+    ordered = known[order]
+    many = np.empty(len(known), np.int64)
+    many[order] = 1 + place(stacks.first, stacks.time, mine.holder[ordered], released[ordered], before=True)
+    many[order] -= place(stacks.first, stacks.time, mine.holder[ordered], mine.begin[ordered])
+    least = max(_PAIRS, int(many[0]))
+    chosen = np.cumsum(many) <= least
+    known = known[chosen][np.argsort(mine.begin[known[chosen]])]
+    many = np.cumsum(many[order[chosen[order]]])
     until = stacks.until(trace.meta.end)
-    for some in np.split(known, np.flatnonzero(np.diff(many[: len(known)] // _TOGETHER)) + 1):
+    for some in np.split(known, np.flatnonzero(np.diff(many // _TOGETHER)) + 1):
         checkpoint()
         found[some] = _longest(waits, until, mine.holder[some], mine.begin[some], released[some], trace)
     return found
