@@ -10,6 +10,7 @@ import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows, in_order
 from scalegraph.analyze.trace.stacks import Stacks
+from scalegraph.base.cancel import checkpoint
 from scalegraph.traces import activities
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Operation
 from scalegraph.traces.model import Region, Trace
@@ -124,6 +125,7 @@ def _bounds(trace: Trace, kind: str, first: Array, last: Array) -> None:
         "waits": (("begin", "location"),),
     }.get(kind, tuple((time, "location") for time in spec.times))
     for columns in trace.chunks(kind, tuple({name for pair in pairs for name in pair})):
+        checkpoint()
         for time, whose in pairs:
             known = (columns[time] != NO_TIME) & (columns[whose] >= 0) & (columns[whose] < len(first))
             np.minimum.at(first, columns[whose][known], columns[time][known])

@@ -72,6 +72,7 @@ def wait_states(
     since = trace.meta.begin if begin is None else begin
     until = trace.meta.end if end is None else end
     rows = waits.rows
+    checkpoint()
     chosen = (rows.end > since) & (rows.begin < until) & (rows.end - rows.begin >= least)
     if locations is not None:
         chosen &= np.isin(rows.location, list(locations))
@@ -118,11 +119,14 @@ def _delays(trace: Trace, waits: Waits, mine: Rows, released: Array) -> Array:
     many = np.empty(len(known), np.int64)
     many[order] = 1 + place(stacks.first, stacks.time, mine.holder[ordered], released[ordered], before=True)
     many[order] -= place(stacks.first, stacks.time, mine.holder[ordered], mine.begin[ordered])
+    checkpoint()
     least = max(_PAIRS, int(many[0]))
     chosen = np.cumsum(many) <= least
     known = known[chosen][np.argsort(mine.begin[known[chosen]])]
     many = np.cumsum(many[order[chosen[order]]])
+    checkpoint()
     until = stacks.until(trace.meta.end)
+    checkpoint()
     for some in np.split(known, np.flatnonzero(np.diff(many // _TOGETHER)) + 1):
         checkpoint()
         found[some] = _longest(waits, until, mine.holder[some], mine.begin[some], released[some], trace)
