@@ -101,9 +101,10 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
 
 
 def _table(name: str, table: pd.DataFrame, what: str) -> Table:
+    whose = name.replace(",", "")  # a tab is called by what stands before a comma
     return Table(
         (
-            Column(f"task of {name}" if name else "task"),
+            Column(f"task of {whose}" if whose else "task"),
             Column("ran" if what == "tasks" else "visits"),
             Column("time", "s"),
             Column("share", "%", "time"),

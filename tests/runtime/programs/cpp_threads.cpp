@@ -145,11 +145,15 @@ int main()
     cout << tf.get() << endl;
     binary_semaphore bs(0);
     cout << bs.try_acquire_for(chrono::microseconds(10)) << endl;
-    auto sf = async(launch::async, [] {
+    promise<void> go;
+    auto sf = async(launch::async, [&] {
+                  go.get_future().wait();
                   this_thread::sleep_for(chrono::milliseconds(1));
                   return 1;
               }).share();
-    cout << (sf.wait_for(chrono::microseconds(10)) == future_status::timeout) << sf.get() << endl;
+    bool late = sf.wait_for(chrono::microseconds(10)) == future_status::timeout;
+    go.set_value();
+    cout << late << sf.get() << endl;
     atomic<__int128> big{1};
     __int128 e = 1;
     big.compare_exchange_strong(e, 6);
