@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from scalegraph import views
 from scalegraph.base.run import RunRecord
 from scalegraph.cli import main as entry
 from scalegraph.request import Session, trace_quantities, trace_tables
@@ -14,6 +15,7 @@ from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.store import Study
 from scalegraph.traces.activities import ACTIVITIES
 from scalegraph.views import trace_common, trace_sums
+from scalegraph.views.figure import LaneTrack, Timeline
 from scalegraph.views.trace_data import TraceData
 
 pytestmark = pytest.mark.compiler
@@ -60,7 +62,28 @@ def test_utilisation_and_gantt_are_the_accounting_by_processor(run: tuple[TraceD
     np.testing.assert_array_equal(sums.ticks.sum(axis=0), sums.length)
     shown = data.timeline.totals("activity", chosen.begin, chosen.end, 500, list(chosen.locations))
     integral = np.asarray(shown.values, np.float64) @ np.diff(shown.edges)
-    np.testing.assert_allclose(integral, accounted.sum(axis=1), rtol=2e-3, atol=2e-3 * sums.available)
+    np.testing.assert_array_equal(integral.round(), accounted.sum(axis=1))
+
+
+@pytest.mark.parametrize("width", [8, 300, 4000])
+def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceData, RunRecord], width: int) -> None:
+    data, record = run
+    (panel,) = views.get("spacetime").build(data, width=width).panels
+    assert isinstance(panel, Timeline)
+    (bars,) = panel.tracks
+    assert isinstance(bars, LaneTrack)
+    ticks = np.diff(bars.edges)[:, None] * bars.shares * data.trace.meta.ticks_per_second
+    drawn = {(key.name, location): ticks[lane][bars.codes[lane] == code].sum()
+             for code, key in enumerate(bars.key) for lane, location in enumerate(bars.locations)}  # fmt: skip
+    words = {"busy": "busy", "memory_stall": "memory stall", "primitive": "primitives", "idle": "idle"}
+    accounted: dict[tuple[str, int], int] = {}
+    for leaf, cycles in record.processor_leaves.items():
+        for location, spent in enumerate(cycles):
+            place = (words[LEAF_GROUPS[leaf]], location)
+            accounted[place] = accounted.get(place, 0) + spent
+    assert {place: round(spent) for place, spent in drawn.items() if spent > 0.5} == {
+        place: spent for place, spent in accounted.items() if spent
+    }
 
 
 def test_any_cut_of_the_run_adds_up_to_the_accounting(run: tuple[TraceData, RunRecord]) -> None:

@@ -14,7 +14,7 @@ from scalegraph.base.run import RunPoint, RunRecord, TraceFile
 from scalegraph.request import Session, trace_quantities
 from scalegraph.request import traces as opening
 from scalegraph.store import Manifest, Study
-from scalegraph.traces.lod import stored
+from scalegraph.traces.lod import stored, tiles
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_trace_of_ours_without_a_pyramid_gets_one_once(
     root: Path, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = root / "tests" / "traces" / "version1" / "pipeline.sgtrace"
-    monkeypatch.setattr(stored, "WORTH", 1)
+    monkeypatch.setattr(tiles, "WORTH", 1)
     with session.open_trace(path).trace as first:
         assert not stored.lacks_pyramid(first)
         assert first.meta.source == path.name

@@ -65,6 +65,7 @@ def test_bins_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> Non
 def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles and pieces that small traces have many of."""
     monkeypatch.setattr(tiles, "LEAST", 3)
+    monkeypatch.setattr(tiles, "WORTH", 1)
     monkeypatch.setattr(tiles, "PIECE", 16)
     monkeypatch.setattr(streams, "PIECE", 7)
 

@@ -21,7 +21,7 @@ SPAN = 10**7
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What large traces have, of small ones: a pyramid in the file, arrays in temporary files, many tiles."""
-    monkeypatch.setattr(stored, "WORTH", 1)
+    monkeypatch.setattr(tiles, "WORTH", 1)
     monkeypatch.setattr(pyramid, "FEW", 10)
     monkeypatch.setattr(pyramid, "_TOTAL_BINS", 64)
     monkeypatch.setattr(tiles, "LEAST", 20)

@@ -42,7 +42,8 @@ class Pyramid:
 def shape_of(trace: Trace) -> Shape:
     """Return how *trace* is tiled."""
     meta = trace.meta
-    return Shape.of(meta.begin, max(meta.end, meta.begin + 1), len(trace.definitions.locations))
+    events = sum(trace.counts().values())
+    return Shape.of(meta.begin, max(meta.end, meta.begin + 1), len(trace.definitions.locations), events)
 
 
 def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:

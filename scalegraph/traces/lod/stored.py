@@ -11,6 +11,7 @@ import numpy as np
 
 from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod import tiles
 from scalegraph.traces.lod.layers import layers_of
 from scalegraph.traces.lod.pyramid import Pyramid, arrays, build, restored
 from scalegraph.traces.lod.scratch import Scratch
@@ -18,7 +19,6 @@ from scalegraph.traces.lod.streams import Step
 from scalegraph.traces.model import Note, Trace
 
 VERSION: Final = 1  # of the pyramid; another is made again
-WORTH = 1 << 16  # events: with fewer a pyramid is made whenever the trace is opened
 
 
 def _of(trace: Trace) -> dict[str, Any]:
@@ -30,12 +30,12 @@ def _of(trace: Trace) -> dict[str, Any]:
 
 def lacks_pyramid(trace: Trace) -> bool:
     """Return whether *trace* is large enough for a pyramid to be kept, and its file has none."""
-    return sum(trace.counts().values()) >= WORTH and (trace.extra is None or not trace.extra.has("LODX", ""))
+    return sum(trace.counts().values()) >= tiles.WORTH and (trace.extra is None or not trace.extra.has("LODX", ""))
 
 
 def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> None:
     """Make the pyramid of *trace* and hand over its blocks: sort, name and array. Raises what *step* raises."""
-    if sum(trace.counts().values()) < WORTH:
+    if sum(trace.counts().values()) < tiles.WORTH:
         return
     scratch = Scratch()
     try:

@@ -22,6 +22,7 @@ from scalegraph.traces.lod.streams import PIECE, Step, Stream, code_type
 
 BINS = 256  # of a tile
 _BITS = 8
+WORTH = 1 << 16  # events: with fewer every look is at the events themselves, and nothing is kept in the file
 LEAST, LANES = 256, 1024  # segments of a tile; with more locations than this, fewer
 Triples = tuple[Array, Array, Array]  # bin, code, ticks
 
@@ -46,9 +47,13 @@ class Shape:
         return max(self.top + self.locations.bit_length() - 62, 0)
 
     @classmethod
-    def of(cls, begin: int, end: int, locations: int) -> Shape:
-        """Return the shape for a run; the more locations, the fewer segments may lie outside of tiles."""
-        return cls(begin, end, locations, min(max(LEAST * LANES // max(locations, 1), 64), LEAST))
+    def of(cls, begin: int, end: int, locations: int, events: int) -> Shape:
+        """Return the shape for a run; the more locations, the fewer segments may lie outside of tiles.
+
+        A trace of few events has no tiles: every look at it is exact.
+        """
+        least = min(max(LEAST * LANES // max(locations, 1), 64), LEAST) if events >= WORTH else events
+        return cls(begin, end, locations, least)
 
     def keys(self, level: int, location: Array | int, tile: Array) -> Array:
         """Return what tiles of a level are found by."""
