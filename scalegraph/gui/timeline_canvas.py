@@ -109,8 +109,13 @@ class TimelineCanvas(QWidget):
     def _wanted_gutter(self, picture: Picture) -> int:
         lanes = [track for track in picture.timeline.tracks if isinstance(track, LaneTrack)]
         names = [short_name(track, lane) for track in lanes for lane in range(min(200, track.height))]
-        alone = [range(a, b) for track in lanes for a, b, _name in group_runs(track) if b - a <= _FEW]
-        names += [track.names[lane] for track in lanes if track.groups for run in alone for lane in run]
+        names += [
+            track.names[lane]
+            for track in lanes
+            for first, after, _name in group_runs(track)
+            if after - first <= _FEW
+            for lane in range(first, after)
+        ]
         names += [track.y.label for track in picture.timeline.tracks if isinstance(track, AreaTrack)]
         metrics = self.fontMetrics()
         beside = metrics.height() + 2 if any(track.groups for track in lanes) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +88,7 @@ def open_trace(
         trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
         steps = _span(progress, 0.9, 1.0)
     try:
-        timeline = _timeline(trace, token, steps)
+        timeline = Timeline.open(trace, cancel=token, progress=steps)
     except BaseException:
         trace.close()
         raise
@@ -130,10 +131,6 @@ def _of_study(path: Path) -> _Known:
             return _Known(f"{study.name}, {label}", texts, {key: value for key, value in found.items() if value})
     except ScaleGraphError:
         return _Known()
-
-
-def _timeline(trace: Trace, cancel: CancelToken, progress: Progress) -> Timeline:
-    return Timeline.open(trace, cancel=cancel, progress=progress)
 
 
 def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: bool) -> Trace:
@@ -187,7 +184,7 @@ def _belonging(path: Path) -> Iterator[Path]:
     """Yield *path* and the files beside it that are read with it: by their name, or in a folder of that name."""
     yield path
     stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-    for beside in (*sorted(path.parent.glob(f"{_literal(stem)}.*")),):
+    for beside in sorted(path.parent.glob(f"{glob.escape(stem)}.*")):
         if beside != path and beside.is_file():
             yield beside
     folder = path.parent / stem
@@ -197,10 +194,6 @@ def _belonging(path: Path) -> Iterator[Path]:
                 break
             if file.is_file():
                 yield file
-
-
-def _literal(text: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 
 def name_of(path: Path) -> str:

@@ -38,7 +38,6 @@ from scalegraph.traces.nesting import match
 ROWS = 1 << 19  # records that are converted at a time
 METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records tell them
 _EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
-_STATE = {name: number for number, (name, _) in enumerate(TRACE_STATES)}
 
 
 @dataclass(frozen=True)

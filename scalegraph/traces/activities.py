@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -78,6 +79,7 @@ _KINDS: Final = {
 }
 
 
+@lru_cache(1 << 16)
 def _by_name(name: str) -> int:
     return next((activity for pattern, activity in _NAMES if pattern.search(name)), BUSY)
 

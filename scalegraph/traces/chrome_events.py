@@ -84,7 +84,6 @@ class ForeignEvents:
 
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
-        self._broken = reading.broken
         self._time, self._length = array("q"), array("q")
         self._where, self._region, self._phase = array("i"), array("i"), array("b")
         self._marks: tuple[array[Any], ...] = array("q"), array("i"), array("i")

@@ -262,6 +262,12 @@ class Trace:
         """Length of the run in seconds."""
         return (self.meta.end - self.meta.begin) / self.meta.ticks_per_second
 
+    @property
+    def earliest(self) -> int:
+        """The tick at which the run or, where that is earlier, its first event begins."""
+        known = [part.first for parts in self.parts.values() for part in parts if part.first <= part.last]
+        return min([self.meta.begin, *known])
+
     def chunks(self, kind: str, names: Sequence[str] | None = None) -> Iterator[Columns]:
         """Yield the columns *names* (all if none are named) part by part."""
         chosen = tuple(names or KINDS[kind].columns)

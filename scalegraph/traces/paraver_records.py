@@ -32,6 +32,7 @@ class Records:
         meta = self._builder.meta
         meta.ticks_per_second = header.ticks_per_second
         self._threads = header.threads
+        self._first: dict[tuple[int, int], int] = {}  # the first thread of an application's task
         self._places = np.empty(0, np.int64)
         self._order = np.empty(0, np.int64)
 
@@ -72,6 +73,8 @@ class Records:
         keys = np.array([(a * _SHIFT + t) * _SHIFT + h for a, t, h in self._threads], np.int64)
         self._order = np.argsort(keys)
         self._places = keys[self._order]
+        firsts = ((a, t, place) for place, (a, t, h) in reversed(list(enumerate(self._threads))) if h == 1)
+        self._first = {(application, task): place for application, task, place in firsts}
 
     def communicator(self, line: str, number: int) -> None:
         """Take a line that defines a communicator: c:application:number:size:member:.."""
@@ -81,9 +84,7 @@ class Records:
             self._reading.broken("a communicator was expected: c:application:number:size:member:..", line=number)
             return
         application, name = int(parts[0]), f"{parts[0]}.{parts[1]}"
-        first = {task: place for place, (a, task, thread) in reversed(list(enumerate(self._threads)))
-                 if a == application and thread == 1}  # fmt: skip
-        members = tuple(first.get(int(task), NOBODY) for task in parts[3:])
+        members = tuple(self._first.get((application, int(task)), NOBODY) for task in parts[3:])
         if not self._own:
             self._builder.communicator(name, lambda: Communicator(name, members))
 

@@ -48,7 +48,8 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
 
 def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
     """Return the window without its silent locations where they are most of many, and what must be said then."""
-    talking = tuple(number for number in chosen.locations if number in set(ends.tolist()))
+    there = set(ends.tolist())
+    talking = tuple(number for number in chosen.locations if number in there)
     left = len(chosen.locations) - len(talking)
     if len(chosen.locations) < _MANY or not 0 < 2 * len(talking) <= len(chosen.locations):
         return chosen, ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import glob
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,7 @@ def window(
     last = run_end if end is None else min(run_end, data.ticks(float(str(end))))
     if last <= first:
         faults.append(Fault(f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
-                            f"begin {_given(begin, data)} and end {_given(end, data)}", key="end"))  # fmt: skip
+                            f"begin {_given(begin)} and end {_given(end)}", key="end"))  # fmt: skip
     chosen: tuple[int, ...] = ()
     regions: frozenset[int] | None = None
     try:
@@ -144,8 +145,7 @@ def window(
     return Window(data, first, last, chosen, regions, int(str(width)))
 
 
-def _given(value: object, data: TraceData) -> str:
-    del data
+def _given(value: object) -> str:
     return "none" if value is None else si(float(str(value)), "s")
 
 
@@ -189,17 +189,12 @@ def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | Non
     if text is None or not str(text).strip():
         return None
     wanted = str(text).strip().lower()
-    pattern = wanted if re.search(r"[*?]", wanted) else f"*{fnmatch_escape(wanted)}*"
+    pattern = wanted if re.search(r"[*?]", wanted) else f"*{glob.escape(wanted)}*"
     names = [data.region_name(number) for number in range(len(data.trace.definitions.regions))]
     found = frozenset(number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), pattern))
     if not found:
         raise InputError(Fault(f"no region is called '{text}'{near(str(text), names)}", key="region"))
     return found
-
-
-def fnmatch_escape(text: str) -> str:
-    """Return *text* so that it matches itself as a pattern."""
-    return re.sub(r"([*?[])", r"[\1]", text)
 
 
 def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, ...]:
@@ -255,6 +250,11 @@ def unit_of(metric: Metric) -> str:
     """Return what one of *metric* is called: its unit, or its name."""
     known = {"flops": "flop", "ops": "op"}
     return metric.unit or known.get(metric.name, metric.name)
+
+
+def processors(data: TraceData) -> int:
+    """Return on how many processors the run was: as it is known, or as many as have events."""
+    return int(data.facts.get("processors") or len(data.active))
 
 
 def title(data: TraceData, what: str) -> str:

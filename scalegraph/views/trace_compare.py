@@ -43,7 +43,7 @@ def _make(
     width: object = 1000, align: object = "absolute", colour: object = "activity", messages: object = True,
     locks: object = False, barriers: object = True, most: object = 2000,
 ) -> Figure:  # fmt: skip
-    several = tuple(sorted((data, *data.others), key=_processors))  # those of few processors above
+    several = tuple(sorted((data, *data.others), key=trace_common.processors))  # those of few processors above
     if len(several) < 2:
         need = "One trace is open: open a second one, of other processors or another size, beside it."
         return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)
@@ -196,14 +196,10 @@ def _work(data: TraceData) -> float | None:
     return total or None
 
 
-def _processors(data: TraceData) -> int:
-    return int(data.facts.get("processors") or len(data.active))
-
-
 def _unit_speed(data: TraceData) -> float | None:
     """Return the average unit speed W/(N T) (isospeed.txt, section II), None where no work is known."""
     work = _work(data)
-    return None if work is None or not data.length else work / (_processors(data) * data.length)
+    return None if work is None or not data.length else work / (trace_common.processors(data) * data.length)
 
 
 def _speed(data: TraceData, speed: float) -> str:
@@ -218,7 +214,7 @@ def _sentence(several: Sequence[TraceData]) -> str:
 
 
 def _pair(first: TraceData, second: TraceData) -> str:
-    n, n2 = _processors(first), _processors(second)
+    n, n2 = trace_common.processors(first), trace_common.processors(second)
     one, two = (f"T({n})", f"T({n2})") if n != n2 else (f"T of {first.name}", f"T of {second.name}")
     ratio = first.length / second.length if second.length else float("nan")
     told = f"{one}/{two} = {si(first.length, 's')}/{si(second.length, 's')} = {significant(ratio, 3)}"

@@ -112,7 +112,7 @@ def _make(
     silent = next((one for one in (data, other) if not one.trace.count("calls") or not one.active), None)
     if silent is not None:
         return trace_common.empty(_NAME, _TITLE, silent, trace_sums.NO_CALLS)
-    first, second = sorted((data, other), key=_count)  # what grows with the processors is positive
+    first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
     rows = compared(first, second, str(by), str(time), region)
     names = _names(first, second)
     notes = [f"Times are {time}, summed over all locations of the whole runs.",
@@ -130,14 +130,10 @@ def _make(
 
 def _names(data: TraceData, other: TraceData) -> tuple[str, str]:
     """Return what both are called in the heads of columns: their processors where these differ."""
-    one, two = _count(data), _count(other)
+    one, two = trace_common.processors(data), trace_common.processors(other)
     if one != two:
         return f"N = {one}", f"N = {two}"
     return (data.name, other.name) if data.name != other.name else (f"{data.name} (A)", f"{other.name} (B)")
-
-
-def _count(data: TraceData) -> int:
-    return int(data.facts.get("processors") or len(data.active))
 
 
 def _table(rows: list[Compared], names: tuple[str, str], by: str, *, first: bool) -> Table:
@@ -190,7 +186,7 @@ def _plot(rows: list[Compared], names: tuple[str, str], most: int) -> Plot:
 
 
 def _sentence(data: TraceData, other: TraceData, rows: list[Compared]) -> str:
-    n, n2 = _count(data), _count(other)
+    n, n2 = trace_common.processors(data), trace_common.processors(other)
     one, two = (f"{n} locations", f"{n2} locations") if n != n2 else (data.name, other.name)
     a, b = n * data.length, n2 * other.length
     ratio = b / a if a else float("nan")

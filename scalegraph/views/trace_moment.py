@@ -88,11 +88,10 @@ def _states(data: TraceData) -> StateRows | None:
 
 def change(data: TraceData, at: float, locations: str = "", *, back: bool = False) -> float | None:
     """Return the next change of any of *locations* after the moment *at* (s), or the last before it; None: none."""
-    chosen = trace_common.chosen_locations(data, locations)
     tick = data.ticks(at)
     window = trace_common.window(data, None, None, locations)
     found = changes(dependencies.subject(dependencies.around(window, tick)))
-    there = found.before(tick, chosen) if back else found.after(tick, chosen)
+    there = found.before(tick, window.locations) if back else found.after(tick, window.locations)
     return None if there is None else float(data.seconds(there))
 
 

@@ -139,6 +139,17 @@ def test_lanes_of_a_process_stand_together_and_keep_their_own_names() -> None:
     assert [short_name(track, lane) for lane in range(3)] == ["main", "io", "b"]
 
 
+def test_two_traces_of_different_groups_stand_in_one_picture(qtbot: Any) -> None:
+    tracks = [lanes(count).tracks[0] for count in (3, 1)]
+    grouped = [replace(track, groups=groups) for track, groups in zip(tracks, (("a", "a", "b"), ("a",)), strict=True)
+               if isinstance(track, LaneTrack)]  # fmt: skip
+    panel = TimelinePanel(replace(lanes(), tracks=tuple(grouped)), window=TimeWindow(1.0))
+    qtbot.addWidget(panel)
+    panel.resize(900, 300)
+    panel.show()
+    assert [band.track.height for band in panel.canvas.places.bands if isinstance(band.track, LaneTrack)] == [3, 1]
+
+
 def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:
     times = np.array([0.1, 0.2])
     sizes = Arrows(

@@ -16,8 +16,8 @@ from scalegraph.traces.model import Trace
 class Matrix:
     """Sums by pair of ends, shape (from, to); *members* are the locations of each row and column.
 
-    *total* is what the count or time of a pair adds up to and *time* the ticks; *known* counts those whose time is
-    known, *size* is bytes (of waits 0).
+    *count* is how many there are, *size* their bytes (of waits 0), *time* their ticks; *known* counts those whose time
+    is known.
     """
 
     names: tuple[str, ...]

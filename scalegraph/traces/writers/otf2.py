@@ -30,8 +30,7 @@ class _Archive:
 
     def __init__(self, high: Any, low: Any, place: Path, trace: Trace) -> None:
         self.high, self.low, self.trace = high, low, trace
-        times = [part.first for parts in trace.parts.values() for part in parts if part.first <= part.last]
-        self.base = min([trace.meta.begin, *times])
+        self.base = trace.earliest
         self.writer: Any = high.writer.Writer(
             str(place.parent), archive_name=place.stem, timer_resolution=trace.meta.ticks_per_second
         )

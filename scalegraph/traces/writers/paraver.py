@@ -27,8 +27,7 @@ class _Lines:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        times = [part.first for parts in trace.parts.values() for part in parts if part.first <= part.last]
-        self.base = min([trace.meta.begin, *times])
+        self.base = trace.earliest
         self.threads = paraver_own.threads(trace.definitions)
         self._places = [f"{number + 1}:{a}:{t}:{h}" for number, (a, t, h) in enumerate(self.threads)]
 
