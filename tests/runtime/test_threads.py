@@ -1,12 +1,15 @@
 """Programs with threads of their own: pthreads, C11, C++; more threads than processors; waits that never end."""
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from scalegraph.runtime.format import LEAF_NAMES
+from tests.runtime.conftest import Simulator
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
@@ -28,6 +31,29 @@ def test_threads_work_with_every_kind_of_lock_and_barrier(run: Runner, simulator
     settings = {"machine.lock": lock, "machine.barrier": barrier, "machine.barrier_radix": "2"}
     outcome = run("threads", 3, settings=settings)
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("threads", 3))
+
+
+@pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
+@pytest.mark.parametrize("slice_cycles", [100, 700, 1500, 4000])
+def test_threads_lose_their_processor_on_the_way_to_a_wait(
+    run: Runner, simulator: Any, lock: str, slice_cycles: int
+) -> None:
+    settings = {"machine.lock": lock, "machine.slice_cycles": str(slice_cycles)}
+    for processors in (2, 3, 5):
+        outcome = run("standing", processors, settings=settings)
+        assert (outcome.status, outcome.stdout) == ("ok", simulator.native("standing", processors))
+
+
+def test_where_a_program_lies_moves_none_of_its_data(simulator: Simulator, tmp_path: Path) -> None:
+    program, places = simulator.build("cpp_threads"), [tmp_path / ("d" * length) for length in (1, 8, 24, 40, 72, 200)]
+    times = set()
+    for place in places:
+        place.mkdir()
+        shutil.copy(program, place)
+        there = Simulator(place, simulator.runtime)
+        shutil.copy(program.with_suffix(".blocks"), place)
+        times.add(there.run("cpp_threads", 3).time)
+    assert len(times) == 1
 
 
 @pytest.mark.parametrize("processors", [1, 2, 5, 8])

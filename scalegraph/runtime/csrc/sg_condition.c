@@ -36,7 +36,6 @@ int sg_condition_wait(pthread_cond_t *variable, pthread_mutex_t *mutex, uint64_t
     sg_thread *self = sg_self();
     sg_posix_test_cancel();
     sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
-    self->granted = false;
     sg_queue_add(&c->waiting, self);
     unsigned count = mutex->__data.__count;
     mutex->__data.__count = 0;

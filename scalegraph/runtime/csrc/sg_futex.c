@@ -70,9 +70,7 @@ bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
     sg_thread *self = sg_self();
     if (!self->granted)
         sg_posix_wait(leaf, object, -1, deadline);
-    bool granted = self->granted;
-    self->granted = false;
-    return granted;
+    return self->granted;
 }
 
 /* ---- the futex ---- */
@@ -85,7 +83,6 @@ static long futex_wait(const uint32_t *word, uint32_t value, uint64_t deadline)
     sg_touch(sg_now, at, SG_READ, SG_LEAF_PRIM_LOCK);
     if (__atomic_load_n(word, __ATOMIC_RELAXED) != value)
         return -EAGAIN;
-    sg_self()->granted = false;
     sg_queue_add(sg_futex_queue(word), sg_self());
     return sg_wait_granted(SG_LEAF_IDLE_WAIT, at, deadline) ? 0 : -ETIMEDOUT;
 }

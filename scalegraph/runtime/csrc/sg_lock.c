@@ -181,7 +181,6 @@ static void acquire_queue(sg_lock *lock)
     }
     uint32_t before = lock->last;
     lock->last = t->id;
-    t->granted = false;
     t->ticket = lock->next_ticket++;
     sg_queue_add(&lock->waiting, t);
     sg_touch(p, sg->thread[before]->variable, SG_WRITE, SG_LEAF_PRIM_LOCK);

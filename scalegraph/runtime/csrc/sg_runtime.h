@@ -155,12 +155,13 @@ struct sg_thread {
     int32_t wait_holder; /* number of a thread; -1: nobody in particular */
     uint64_t wait_object;
     sg_thread *next_waiting;
-    sg_queue *queue; /* in which it stands */
+    sg_queue *queue; /* in which it waits; it may run on until it suspends itself, and lose its processor */
+    bool granted;    /* taken from that queue: what it waits for is its own */
+    sg_thread *next_ready; /* behind it on its processor */
     uint64_t ready_at;
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
     bool timed, timed_out;
-    bool granted;
     uint32_t ticket;
     const uint64_t *places;  /* bit set of the processors it may run on; NULL: all */
     const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
@@ -423,16 +424,8 @@ static inline void sg_turn(sg_processor *p)
         sg_turn_slow(p);
 }
 
-static inline void sg_queue_add(sg_queue *queue, sg_thread *t)
-{
-    t->next_waiting = NULL;
-    t->queue = queue;
-    if (queue->tail != NULL)
-        queue->tail->next_waiting = t;
-    else
-        queue->head = t;
-    queue->tail = t;
-}
+/* `t` waits in `queue`: from now on, even if it has something to do yet before it suspends itself. */
+void sg_queue_add(sg_queue *queue, sg_thread *t);
 
 static inline sg_thread *sg_queue_take(sg_queue *queue)
 {

@@ -143,9 +143,32 @@ static void enqueue(sg_processor *p, sg_thread *t)
 {
     t->processor = p;
     t->state = SG_READY;
-    sg_queue_add(&p->ready, t);
+    t->next_ready = NULL;
+    if (p->ready.head == NULL)
+        p->ready.head = t;
+    else
+        p->ready.tail->next_ready = t;
+    p->ready.tail = t;
     p->waiting++;
     sg->waiting++;
+}
+
+/* `t` is no longer one of those that wait until its processor has time for them. */
+static void dequeue(sg_thread *t)
+{
+    sg_processor *p = t->processor;
+    sg_thread *before = NULL;
+    if (p->ready.head != t)
+        for (before = p->ready.head; before->next_ready != t;)
+            before = before->next_ready;
+    if (before == NULL)
+        p->ready.head = t->next_ready;
+    else
+        before->next_ready = t->next_ready;
+    if (p->ready.tail == t)
+        p->ready.tail = before;
+    p->waiting--;
+    sg->waiting--;
 }
 
 /* The thread that `p` shall run next: the first of its own queue, else the first that may leave the longest
@@ -160,17 +183,14 @@ static sg_thread *choose(sg_processor *p)
         const sg_processor *q = &sg->processor[i];
         sg_thread *t = q->waiting > longest ? q->ready.head : NULL;
         while (t != NULL && !sg_thread_fits(t, p->id))
-            t = t->next_waiting;
+            t = t->next_ready;
         if (t != NULL) {
             chosen = t;
             longest = q->waiting;
         }
     }
-    if (chosen != NULL) {
-        sg_queue_remove(chosen);
-        chosen->processor->waiting--;
-        sg->waiting--;
-    }
+    if (chosen != NULL)
+        dequeue(chosen);
     return chosen;
 }
 
@@ -425,6 +445,20 @@ void sg_wake_all(sg_queue *queue, uint64_t when)
 {
     for (sg_thread *t; (t = sg_queue_take(queue)) != NULL;)
         sg_wake(t, when);
+}
+
+void sg_queue_add(sg_queue *queue, sg_thread *t)
+{
+    if (SG_UNLIKELY(t->queue != NULL))
+        sg_stop(SG_STATUS_INTERNAL, "thread %u waits in two queues", t->id);
+    t->next_waiting = NULL;
+    t->granted = false;
+    t->queue = queue;
+    if (queue->tail != NULL)
+        queue->tail->next_waiting = t;
+    else
+        queue->head = t;
+    queue->tail = t;
 }
 
 void sg_queue_remove(sg_thread *t)

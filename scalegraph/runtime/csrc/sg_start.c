@@ -152,18 +152,33 @@ SG_API void exit(int status)
     __builtin_unreachable();
 }
 
+/* The host's stack lies where the length of the environment puts it, therefore a copy of the arguments: of
+ * whole pages, and with the program's own name last, so that where the program was built moves nothing of its
+ * data. */
+static char **copy_of(int argc, char **argv)
+{
+    size_t pointers = ((size_t)argc + 1) * sizeof(char *), size = pointers;
+    for (int i = 0; i < argc; i++)
+        size += strlen(argv[i]) + 1;
+    char **copy = malloc((size + 4095) & ~(size_t)4095);
+    if (copy == NULL)
+        return argv;
+    char *at = (char *)copy + pointers;
+    for (int i = 1; i <= argc; i++) {
+        const char *text = argv[i % argc];
+        copy[i % argc] = strcpy(at, text);
+        at += strlen(text) + 1;
+    }
+    copy[argc] = NULL;
+    return copy;
+}
+
 int __wrap_main(int argc, char **argv, char **envp);
 
 SG_API int __wrap_main(int argc, char **argv, char **envp)
 {
-    /* Copies, because the host's stack lies where the length of the environment puts it. */
-    char **copy = malloc(((size_t)argc + 1) * sizeof(char *));
-    for (int i = 0; i < argc && copy != NULL; i++)
-        copy[i] = sg_alloc_string(argv[i]);
-    if (copy != NULL)
-        copy[argc] = NULL;
     arguments.argc = argc;
-    arguments.argv = copy != NULL ? copy : argv;
+    arguments.argv = copy_of(argc, argv);
     arguments.envp = envp;
     sg_sched_enter(run_main);
 }
