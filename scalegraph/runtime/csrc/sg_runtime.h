@@ -398,8 +398,6 @@ static inline bool sg_thread_fits(const sg_thread *t, uint32_t id)
 {
     return t->places == NULL || (t->places[id / 64] >> id % 64 & 1) != 0;
 }
-/* A bit set with the one processor `id`. */
-const uint64_t *sg_thread_place(uint32_t id);
 
 static inline uint64_t sg_key(const sg_processor *p)
 {

@@ -234,10 +234,3 @@ void sg_thread_start(sg_thread *t, void (*entry)(void), uint64_t when)
     t->stack_pointer = sg_arch_new_stack(t->stack_pointer, entry);
     sg_wake(t, when);
 }
-
-const uint64_t *sg_thread_place(uint32_t id)
-{
-    uint64_t *set = sg_new(SG_MAX_PROCESSORS / 8);
-    set[id / 64] = 1ull << id % 64;
-    return set;
-}

@@ -576,11 +576,6 @@ void sg_trace_lock(uint64_t lock, uint64_t order, enum sg_lock_step step)
     drop_held(h);
 }
 
-void sg_trace_forget_lock(uint64_t lock)
-{
-    sg_trace_lock(lock, 0, SG_LOCK_STEP_RELEASED);
-}
-
 void sg_trace_task(uint64_t *number, uint32_t region, enum sg_task_step step)
 {
     struct sg_trace *trace = sg->trace;

@@ -45,8 +45,6 @@ void sg_trace_waits(void);
 /* It waited at the barrier `object` for processor `holder`, which came at `released`. */
 void sg_trace_waited(uint64_t object, uint32_t holder, uint64_t released);
 void sg_trace_lock(uint64_t lock, uint64_t order, enum sg_lock_step step);
-/* The variable at `lock` is no lock any more. */
-void sg_trace_forget_lock(uint64_t lock);
 /* `number` is 0 as long as the trace has not told the creation of the task. */
 void sg_trace_task(uint64_t *number, uint32_t region, enum sg_task_step step);
 void sg_trace_mark(enum sg_trace_mark mark, uint64_t value);
