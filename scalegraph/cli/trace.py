@@ -47,7 +47,7 @@ def info(file: Path, name: str, *, partial: bool, as_json: bool) -> None:
         if as_json:
             print_json(_summary(found))
             return
-        _tell(found)
+        _tell(file, found)
 
 
 @trace.command("check")
@@ -146,10 +146,10 @@ def _summary(found: Trace) -> dict[str, Any]:
     }
 
 
-def _tell(found: Trace) -> None:
+def _tell(file: Path, found: Trace) -> None:
     meta, definitions = found.meta, found.definitions
     _warn(found)
-    click.echo(f"{meta.source}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
+    click.echo(f"{file.name}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
     click.echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
     tables = [f"{len(rows):,} {table}" for table, rows in definitions.as_data().items() if rows]
     click.echo("with " + (", ".join(tables) or "no definitions"))

@@ -8,6 +8,12 @@ import pytest
 from scalegraph.cli.main import run
 
 
+def test_info_names_the_file_that_was_asked_for(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("billiard-4.sgtrace", "pipeline.prv"):
+        assert run(["trace", "info", str(root / "traces" / name)]) == 0
+        assert capsys.readouterr().out.startswith(f"{name}: ")
+
+
 def test_info_says_what_is_in_a_trace(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["trace", "info", str(root / "traces" / "pipeline.json")]) == 0
     said = capsys.readouterr().out

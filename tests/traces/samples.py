@@ -18,6 +18,7 @@ from tests.traces.made import build
 
 RANKS, STEPS, PERIOD = 4, 3, 1000
 FILES = ("pipeline.sgtrace", "pipeline.json", "pipeline.prv")
+OTF2 = "pipeline.otf2"  # an archive: with pipeline.def and the directory pipeline
 PICL = "ring.trf"
 CSV = "calls.csv"
 
@@ -93,11 +94,11 @@ def csv() -> str:
 def write(place: Path) -> None:
     """Write every sample and its manifest into *place*."""
     place.mkdir(exist_ok=True)
-    for name in FILES:
+    for name in (*FILES, OTF2):
         writer_for(place / name).write(Writing(pipeline(), place / name))
     (place / PICL).write_text(picl())
     (place / CSV).write_text(csv())
-    for name in (*FILES, PICL, CSV):
+    for name in (*FILES, OTF2, PICL, CSV):
         with read(place / name) as trace:
             manifest = {
                 "file": name,
