@@ -151,8 +151,11 @@ def _told(trace: Trace) -> Rows:
 def _ended(there: idle.Presence, end: int) -> Rows:
     """Return all idle times; those of locations with nothing left to do at the *end* wait for who is there last."""
     rows = there.idle
-    last = int(np.argmax(there.last)) if len(there.last) else -1
-    waits = (rows.cause == Cause.ENDED) & (rows.end == end) & (rows.location != last)
+    ended = (rows.cause == Cause.ENDED) & (rows.end == end)
+    until = there.last.copy()  # all may leave their outermost region when the run ends
+    until[rows.location[ended]] = rows.begin[ended]
+    last = int(np.argmax(until)) if len(until) else -1
+    waits = ended & (rows.location != last)
     return replace(
         rows, holder=np.where(waits, last, rows.holder).astype(np.int32), released=np.where(waits, end, rows.released)
     )

@@ -12,6 +12,7 @@ from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled
 from scalegraph.traces.kinds import NO_TIME, LockStep, Operation, TaskStep, Wait
+from scalegraph.traces.model import State
 from tests.analyze.trace.made import calls, path_of, ticks_at, told, trace
 
 NO = NO_TIME
@@ -229,6 +230,17 @@ def test_threads_are_taken_to_be_started_by_the_first_of_their_process() -> None
     waits = Waits.of(made)
     assert told(path_of(made)) == [(0, 30, 0, "compute"), (30, 100, 1, "compute")]
     assert waits.assumed == 1
+
+
+def test_who_has_nothing_left_to_do_waits_for_the_one_that_has() -> None:
+    """The first thread was begun on location 0 and ends on 2; all leave the outermost region when the run ends."""
+    rows = {"calls": [call for who in range(3) for call in calls(who, (0, 100, "main"))],
+            "states": [(0, 60, 0, 0), (60, 100, 0, 1), (0, 70, 1, 0), (70, 100, 1, 1), (0, 100, 2, 0)]}  # fmt: skip
+    made = trace(3, rows)
+    made.definitions.states[1] = State("finished", key="idle_finished")
+    waits = Waits.of(made).rows
+    assert list(zip(waits.location.tolist(), waits.holder.tolist(), strict=True)) == [(0, 2), (1, 2)]
+    assert told(path_of(made)) == [(0, 100, 2, "compute")]
 
 
 def test_a_wait_without_a_known_cause_is_named_and_not_part_of_the_length() -> None:
