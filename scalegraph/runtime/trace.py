@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +168,9 @@ class _Raw:
             yield begin / self.count, records
             begin += len(records)
 
+    @cached_property
     def bounds(self) -> tuple[int, int]:
-        """Return the first and last time that is told, in cycles."""
+        """The first and last time that is told, in cycles."""
         if self.whole:
             return int(self.header["begin"]), int(self.header["end"])
         times = [(int(part["time"].min()), int(part["time"].max())) for _, part in self.chunks()]
@@ -202,7 +204,7 @@ class _Converter:
     def meta(self, program: str, properties: Mapping[str, str]) -> Meta:
         """Return what is known of the whole trace."""
         source, result = self._source, self._result
-        begin, end = source.bounds()
+        begin, end = source.bounds
         known = {"machine": self._machine, "processors": str(self._processors), **properties}
         if source.complete and source.tells("shares") and result is not None:
             known["accounting"] = json.dumps(_accounting(result.costs, self._processors), separators=(",", ":"))
@@ -267,7 +269,7 @@ class _Converter:
             yield (
                 "calls",
                 {
-                    "time": np.full(count, self._source.bounds()[1], "<i8"),
+                    "time": np.full(count, self._source.bounds[1], "<i8"),
                     "location": open_calls["location"],
                     "what": np.full(count, What.LEAVE, "u1"),
                     "region": open_calls["region"],
@@ -372,7 +374,7 @@ def _accounting(costs: Records, processors: int) -> dict[str, Any]:
 
 def _cut(source: _Raw, result: Result | None) -> str:
     """Return why the trace ends before the run does, empty if it does not."""
-    header, end = source.header, source.bounds()[1]
+    header, end = source.header, source.bounds[1]
     rest = f" of {result.meta['time_cycles']}" if result is not None and "time_cycles" in result.meta else ""
     sentences = {
         "running": f"the run was killed; the trace ends at cycle {end}",

@@ -11,6 +11,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.traces import relations
 from scalegraph.traces.conservation import Conservation
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, Operation, TaskStep, Wait, What
+from scalegraph.traces.lod.streams import by_location
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
@@ -196,7 +197,7 @@ def _clock(found: Found, kind: str, columns: Columns, row: int, last: Array, loc
     if not len(rows):
         return
     owner, time = columns["location"][rows], columns[KINDS[kind].begin][rows]
-    order = np.argsort(owner, kind="stable")
+    order = by_location(owner)
     owner, time, rows = owner[order], time[order], rows[order]
     new = np.r_[True, owner[1:] != owner[:-1]]
     before = np.r_[np.int64(NO_TIME), time[:-1]]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scalegraph.traces.kinds import Array, Columns
+from scalegraph.traces.lod.streams import by_location
 from scalegraph.traces.model import Trace
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Conservation:
         named &= (region >= 0) & (region < regions)
         np.add.at(self._by_region, (region[named], state[named]), columns["ticks"][named])
         rows = np.flatnonzero(there)
-        rows = rows[np.argsort(location[rows], kind="stable")]
+        rows = rows[by_location(location[rows])]
         if len(rows):
             self._gaps(location[rows], columns["begin"][rows], columns["end"][rows], rows + row)
 

@@ -250,15 +250,12 @@ class Collector:
         self._packed.clear()
         first, second = table[:, 2], table[:, 3]
         which, here, rank, comm, tag, size = (table[:, n].astype(np.int64) for n in (0, 1, 4, 5, 6, 7))
-        there = np.full(len(which), NOBODY, np.int64)
-        for communicator, locations in members.items():
-            rows = (comm == communicator) & (rank < len(locations))
-            there[rows] = locations[rank[rows]]
+        there = _members(members, comm, rank)
         first, second = self.ticks(first), self.ticks(second)
         sender, receiver = np.where(which == _SEND, here, there), np.where(which == _SEND, there, here)
         # receives match in the order in which they were posted, whenever they are complete
         order = np.lexsort((first, here))
-        group = np.unique(np.stack([comm, sender, receiver, tag], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        group = _groups(comm, sender, receiver, tag)
         turn = np.empty(len(which), np.int64)
         for kind in (_SEND, _RECEIVE):
             rows = order[which[order] == kind]
@@ -282,6 +279,28 @@ class Collector:
             received=np.r_[np.where(matched, second[mate], NO_TIME), second[alone]],
             sender=sender[rows], receiver=receiver[rows], size=size[rows], tag=tag[rows], communicator=comm[rows],
         )  # fmt: skip
+
+
+def _members(members: dict[int, Array], comm: Array, rank: Array) -> Array:
+    """Return the location of each *rank* of a communicator (-1: unknown); *members* by communicator and rank."""
+    sizes = np.zeros(max(members, default=-1) + 2, np.int64)  # the last place stays empty: for those not known
+    for communicator, locations in members.items():
+        sizes[communicator] = len(locations)
+    known = np.concatenate([np.full(1, NOBODY), *(members[number] for number in sorted(members))])
+    comm = np.where((comm >= 0) & (comm < len(sizes)), comm, len(sizes) - 1)
+    place = 1 + (np.cumsum(sizes) - sizes)[comm] + rank
+    return np.asarray(known[np.where((rank >= 0) & (rank < sizes[comm]), place, 0)])
+
+
+def _groups(*keys: Array) -> Array:
+    """Return a number for each row, the same where all *keys* are the same."""
+    order = np.lexsort(keys)
+    new = np.zeros(len(order), bool)
+    for values in keys:
+        new[1:] |= values[order[1:]] != values[order[:-1]]
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(new)
+    return group
 
 
 def _counters(time: Array, bits: Array, members: list[tuple[int, str]]) -> tuple[Array, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep
+from scalegraph.traces.lod.streams import by_location
 
 if TYPE_CHECKING:
     from scalegraph.traces.checking import Found
@@ -46,9 +47,11 @@ class _Collectives(Relation):
         self._taken: Counter[tuple[int, int]] = Counter()
 
     def look(self, columns: Columns, row: int) -> None:  # noqa: ARG002
-        pairs = np.stack([columns["communicator"], columns["location"]], axis=1)
-        for (communicator, location), count in zip(*np.unique(pairs, axis=0, return_counts=True), strict=True):
-            self._taken[int(communicator), int(location)] += int(count)
+        # both have 32 bits
+        pairs = (columns["communicator"].astype(np.int64) << 32) | columns["location"].astype(np.uint32)
+        for pair, count in zip(*(found.tolist() for found in np.unique(pairs, return_counts=True)), strict=True):
+            location = pair & 0xFFFFFFFF
+            self._taken[pair >> 32, location - ((location >> 31) << 32)] += count
 
     def end(self) -> None:
         for number, communicator in enumerate(self.found.trace.definitions.communicators):
@@ -74,7 +77,7 @@ class _States(Relation):
     def _by_location(self, columns: Columns) -> Array:
         """Return the rows of known locations, location by location, each in its order."""
         rows = np.flatnonzero((columns["location"] >= 0) & (columns["location"] < len(self._until)))
-        ordered: Array = rows[np.argsort(columns["location"][rows], kind="stable")]
+        ordered: Array = rows[by_location(columns["location"][rows])]
         return ordered
 
     def apart(self, columns: Columns, rows: Array, row: int) -> None:

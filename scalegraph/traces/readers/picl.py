@@ -60,6 +60,7 @@ class _Records:
         self._sending: dict[int, tuple[array[int], int]] = {}  # what a location sends: where its other time stands
         self._begun: dict[tuple[int, int], Any] = {}  # by location and number: what does not block
         self._awaited: dict[int, Any] = {}  # by location
+        self._first: dict[int, int] = {}  # of each node its first location
 
     def add(self, words: list[str]) -> None:
         """Take a record. Raises `ValueError`, `IndexError` or `InvalidOperation` if it is none."""
@@ -75,6 +76,7 @@ class _Records:
         group = self._builder.group(node, lambda: Group(f"node {node}", "node"))
         title = f"{node}.{task}" if task > 0 and task != node else f"{node}"
         location = self._builder.location((node, task), lambda: Location(title, "process", group, title))
+        self._first.setdefault(node, location)
         name = _NAMES.get(event, f"event {event}")
         region = self._builder.region(event, lambda: Region(name, kind="function" if kind != _MARK else "mark"))
         self._moments.add(time, location, {_ENTRY: What.ENTER, _EXIT: What.LEAVE, _MARK: MARK}[kind], region)
@@ -121,7 +123,7 @@ class _Records:
         for key in {**self._sent, **self._received}:
             out, into = (_by_time(found.get(key)) for found in (self._sent, self._received))
             rows = max(len(out), len(into))
-            lone = [(NO_TIME, self._somebody(node), 0, NO_TIME) for node in key[:2]]
+            lone = [(NO_TIME, self._first.get(node, NOBODY), 0, NO_TIME) for node in key[:2]]
             out, into = (
                 np.concatenate([found, np.tile(np.array([one], np.int64), (rows - len(found), 1))])
                 for found, one in zip((out, into), lone, strict=True)
@@ -130,14 +132,6 @@ class _Records:
             builder.add("messages", sent=out[:, 0], left=out[:, 3], posted=into[:, 3], received=into[:, 0],
                         sender=out[:, 1], receiver=into[:, 1], size=size, tag=key[2], communicator=NOBODY)  # fmt: skip
         return builder.finish()
-
-    def _somebody(self, node: int) -> int:
-        """Return the first location of *node*, or -1 if it has none."""
-        known = self._builder.definitions.locations
-        groups = [
-            number for number, group in enumerate(self._builder.definitions.groups) if group.name == f"node {node}"
-        ]
-        return next((n for n, location in enumerate(known) if location.group in groups), NOBODY)
 
 
 def _by_time(found: array[int] | None) -> Array:

@@ -17,6 +17,8 @@ import numpy as np
 from scalegraph.base.errors import InputError
 from scalegraph.traces.formats import Writer, Writing
 from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, Operation, What
+from scalegraph.traces.lod.scratch import Scratch
+from scalegraph.traces.lod.streams import Gather, by_location
 from scalegraph.traces.model import Trace
 from scalegraph.traces.otf2_library import package, silence
 from scalegraph.traces.otf2_own import PREFIX, PROPERTY, pack
@@ -100,12 +102,13 @@ class _Archive:
         return tick, lambda out, time: out.metric(time, metric, values)
 
 
-def _events(archive: _Archive, trace: Trace, number: int) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
+def _events(
+    archive: _Archive, kept: dict[str, Gather], number: int
+) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
     """Yield every event of location *number*; those of one moment in the order in which they are to stand."""
     yield from archive.messages.of(archive, number)
-    for kind in KINDS:
-        spec = KINDS[kind]
-        columns = _own(trace, kind, number, archive.messages.native)
+    for kind, spec in KINDS.items():
+        columns = _whole(kept[kind], number)
         names = list(columns)
         rows = (dict(zip(names, row, strict=True)) for row in zip(*(v.tolist() for v in columns.values()), strict=True))
         apart = kind != "collectives" or not (columns["begin"][1:] < columns["end"][:-1]).any()
@@ -118,22 +121,24 @@ def _events(archive: _Archive, trace: Trace, number: int) -> Iterator[tuple[int,
                 yield from native
 
 
-def _own(trace: Trace, kind: str, number: int, native: Array) -> Columns:
-    """Return the rows that the archive keeps with location *number*: the first when they name none."""
-    chunks, row = [], 0
+def _by_location(trace: Trace, kind: str, native: Array, scratch: Scratch) -> Gather:
+    """Return the rows of *kind* by the location that keeps them: the first when they name none."""
+    spec, count, row = KINDS[kind], len(trace.definitions.locations), 0
+    kept = Gather(scratch, max(count, 1), dict(spec.columns))
     for columns in trace.chunks(kind):
-        who = columns[KINDS[kind].whose[0]]
-        inside = (who >= 0) & (who < len(trace.definitions.locations))
-        keep = (who == number) | (~inside if number == 0 else False)
+        who = columns[spec.whose[0]]
+        owner = np.where((who >= 0) & (who < count), who, 0)
+        order = by_location(owner)
         if kind == "messages":
-            keep &= ~native[row : row + len(keep)]
-        row += len(keep)
-        chunks.append({name: values[keep] for name, values in columns.items()})
-    return {n: np.concatenate([c[n] for c in chunks]) if chunks else _none() for n in KINDS[kind].columns}
+            order = order[~native[row : row + len(owner)][order]]
+            row += len(owner)
+        kept.add(owner[order], {name: values[order] for name, values in columns.items()})
+    return kept
 
 
-def _none() -> Array:
-    return np.empty(0, np.int64)
+def _whole(kept: Gather, number: int) -> Columns:
+    chunks = [{name: np.empty(0, dtype) for name, dtype in kept.fields.items()}, *kept.location(number)]
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in kept.fields}
 
 
 class _Messages:
@@ -170,12 +175,18 @@ class _Messages:
             together = np.stack(key, axis=1)
             bad = {tuple(row) for row in together[~self.native].tolist()}
             self.native &= np.array([tuple(row) not in bad for row in together.tolist()], bool)
+        rows = np.flatnonzero(self.native)
+        sender, receiver = columns["sender"][rows], columns["receiver"][rows]
+        other = sender != receiver
+        owner, rows = np.r_[sender, receiver[other]], np.r_[rows, rows[other]]
+        order = np.lexsort((rows, owner))
+        self._rows = rows[order]  # location by location, those of each from its place in *first* on
+        self._first = np.searchsorted(owner[order], np.arange(len(archive.locations) + 1))
 
     def of(self, archive: _Archive, number: int) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
         """Yield the events at location *number*."""
         columns = self.columns
-        mine = self.native & ((columns["sender"] == number) | (columns["receiver"] == number))
-        for row in np.flatnonzero(mine).tolist():
+        for row in self._rows[self._first[number] : self._first[number + 1]].tolist():
             one = {name: int(values[row]) for name, values in columns.items()}
             comm, what, (source, target) = (
                 archive.comms[one["communicator"]],
@@ -250,11 +261,12 @@ def _write(writing: Writing) -> None:
     if path.exists() or path.with_suffix("").exists():
         raise InputError(f"{path}: exists already, or the directory that belongs to it; choose another name")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with silence():
+    with silence(), contextlib.closing(Scratch()) as scratch:
         archive = _Archive(high, low, path, trace)
         with contextlib.closing(archive.writer):
+            kept = {kind: _by_location(trace, kind, archive.messages.native, scratch) for kind in KINDS}
             for number in range(len(archive.locations)):
-                archive.write(number, list(_events(archive, trace, number)))
+                archive.write(number, list(_events(archive, kept, number)))
                 writing.step((number + 1) / len(archive.locations))
 
 
