@@ -89,8 +89,9 @@ def wait_states(
     known = np.flatnonzero(mine.holder >= 0)
     known = known[np.argsort(numbers[known])]  # looked up in the order in which they lie in memory
     indirect = np.zeros(len(numbers), np.int64)
-    indirect[known] = _waited(waits, mine.holder[known], released[known]) - _waited(
-        waits, mine.holder[known], np.minimum(mine.begin[known], released[known])
+    let_go = np.minimum(released, stop)[known]
+    indirect[known] = _waited(waits, mine.holder[known], let_go) - _waited(
+        waits, mine.holder[known], np.minimum(start[known], let_go)
     )
     count = len(trace.definitions.locations) if locations is None else len(locations)
     return WaitStates(

@@ -86,6 +86,9 @@ def test_time_in_which_the_holder_waits_itself_is_indirect() -> None:
     )  # fmt: skip
     first = single(made).iloc[0]
     assert first["indirect_s"] == pytest.approx(0.04)
+    part = single(made, begin=40, end=55).iloc[0]
+    assert (part["lost_s"], part["indirect_s"]) == (pytest.approx(0.015), pytest.approx(0.01))
+    assert single(made, begin=52, end=60).iloc[0]["indirect_s"] == 0
     assert NAMES[int(first["holder_region"])] == "main"  # 20 ticks of its own, not the 40 in which it waited
 
 
