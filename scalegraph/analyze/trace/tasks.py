@@ -14,8 +14,9 @@ from scalegraph.traces.model import Trace
 def task_stretches(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> Columns:
     """Return the stretches in which tasks ran, clipped to the interval: ``begin end location task region`` in arrays.
 
-    A location runs a task from where it switches to it until it switches to another or the task ends. The region is
-    that of the switch, else that of the task's creation.
+    A location runs a task from where it switches to it until it switches to another or the task ends; task 0 is what it
+    does beside explicit tasks (OpenMP's implicit task). The region is that of the switch, else that of the task's
+    creation.
     """
     columns = trace.columns("tasks")
     order = np.argsort(columns["location"], kind="stable")
@@ -28,7 +29,7 @@ def task_stretches(trace: Trace, begin: int, end: int, locations: Sequence[int] 
     following = np.full(len(time), trace.meta.end, np.int64)
     same = who[1:] == who[:-1]
     following[:-1][same] = time[1:][same]
-    keep = (running["what"] == TaskStep.SWITCHED_TO) & (time < end) & (following > begin)
+    keep = (running["what"] == TaskStep.SWITCHED_TO) & (running["task"] > 0) & (time < end) & (following > begin)
     if locations is not None:
         keep &= np.isin(who, list(locations))
     region, task = running["region"][keep].astype(np.int64), running["task"][keep]

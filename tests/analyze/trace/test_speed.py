@@ -133,6 +133,13 @@ def test_tasks_run_from_where_they_are_switched_to() -> None:
     assert tasks.task_times(trace, 15, 55, range(2))["time_s"].tolist() == [0.4]
 
 
+def test_what_a_thread_does_beside_tasks_is_no_task() -> None:
+    rows = [(0, 0, 1, CREATED, 1), (10, 0, 1, SWITCHED, 1), (30, 0, 1, ENDED, 1), (30, 0, 0, SWITCHED, 0)]
+    trace = build({"tasks": rows}, definitions(), ticks_per_second=100, end=100)
+    (row,) = tasks.task_times(trace, 0, 100, range(1)).to_dict("records")
+    assert (row["region"], row["ran"], row["time_s"]) == (1, 1, 0.2)
+
+
 def test_states_and_shares_are_summed_over_any_interval() -> None:
     trace = build({"states": [(0, 10, 0, 0), (10, 90, 0, 1), (5, 80, 1, 0)]}, end=100)
     table = StateTable(trace, "states")
