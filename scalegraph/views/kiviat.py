@@ -40,15 +40,15 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         return trace_common.empty("kiviat", _TITLE, data, trace_sums.NO_ACTIVITY)
     if str(spokes) == "locations":
         return _by_location(chosen, sums)
-    traces = [(data.name or "this trace", sums)]
+    traces = [(data, data.name or "this trace", sums)]
     for other in data.others:
         window = trace_common.window(other)
         found = trace_sums.activity_sums(window)
         if found is not None and window.locations:
-            traces.append((other.name or "other trace", found))
-    made = [(f"{name}, {trace_sums.located(data.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
-            for name, some in traces]  # fmt: skip
-    told = [key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, some in traces)]
+            traces.append((other, other.name or "other trace", found))
+    made = [(f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
+            for one, name, some in traces]  # fmt: skip
+    told = [key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, _, some in traces)]
     polygons = tuple(
         Polygon(
             name,
@@ -75,7 +75,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             chosen,
             "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
             " load balance times no common waiting.",
-            "Other traces: the whole of each." if len(made) > 1 else "",
+            trace_common.of_others(chosen),
             f"Nothing is told of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
             if len(told) < len(_WORDS)
             else "",

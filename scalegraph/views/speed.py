@@ -78,6 +78,7 @@ def _make(
             chosen,
             f"Phases: {charts[0].phases.how}. Speed: {name} in a phase over the time in it; average unit speed: all"
             f" {name} over time and number of locations.",
+            trace_common.of_others(chosen),
             *trace_sums.call_notes(data),
         ),
     )
@@ -166,7 +167,7 @@ def _sentence(charts: list[_Chart], name: str) -> str:
         by_time = first.table.sort_values("time_s", ascending=False, kind="stable")
         told += f", in {by_time['name'].iloc[0]} {si(float(by_time['speed'].iloc[0]), unit)}"
     told += "."
-    for other in charts[1:]:
+    for other in charts[1:] if first.chosen.whole_run else ():
         small, large = sorted((first, other), key=lambda chart: chart.count)
         told += f" {_psi(small, large, unit)}"
     return told

@@ -42,7 +42,7 @@ def _make(
         table, told = _summary(window, what, phases, depth)
         how = how or told
         made.append((one.name or f"trace {number + 1}", window, table))
-    if not made or made[0][2][made[0][2]["region"] >= 0].empty:
+    if not made or _told(made[0][2]).empty:
         need = (
             f"No {'task ran' if what == 'tasks' else 'phase'} in {chosen.words}: choose a longer time, or other phases."
         )
@@ -52,7 +52,7 @@ def _make(
         trace_common.title(data, _TITLE),
         _sentence(*made[0]),
         (_plot(made), *(_table(name if len(made) > 1 else "", table, what) for name, _, table in made)),
-        notes=trace_sums.notes(chosen, f"{how[0].upper()}{how[1:]}." if how else ""),
+        notes=trace_sums.notes(chosen, f"{how[0].upper()}{how[1:]}." if how else "", trace_common.of_others(chosen)),
     )
 
 
@@ -66,6 +66,11 @@ def _summary(chosen: Window, what: str, by: object, depth: object) -> tuple[pd.D
         return table.rename(columns={"ran": "visits"}), "explicit tasks by the place where they are created"
     found = trace_phases.found(chosen, by, depth)
     return analysis.phase_times(found, trace, chosen.begin, chosen.end, len(chosen.locations)), f"phases: {found.how}"
+
+
+def _told(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of *table* without that of the rest."""
+    return table[table["phase"] >= 0] if "phase" in table.columns else table
 
 
 def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
@@ -133,7 +138,7 @@ def _row(row: dict[Any, Any]) -> Row:
 
 
 def _sentence(_name: str, chosen: Window, table: pd.DataFrame) -> str:
-    named = table[table["region"] >= 0].sort_values("share", ascending=False, kind="stable")
+    named = _told(table).sort_values("share", ascending=False, kind="stable")
     first = named.iloc[0]
     text = (
         f"Of {si(chosen.seconds, 's')} on {trace_sums.located(chosen.data.trace, len(chosen.locations))},"

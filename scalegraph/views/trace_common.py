@@ -83,9 +83,14 @@ class Window:
         return self.begin <= self.data.trace.meta.begin and self.end >= self.data.trace.meta.end
 
     @property
+    def whole_run(self) -> bool:
+        """Whether it is all of the time of all locations."""
+        return self.whole_time and self.all_locations
+
+    @property
     def whole(self) -> bool:
         """Whether nothing is left out."""
-        return self.whole_time and self.all_locations and self.regions is None
+        return self.whole_run and self.regions is None
 
     @property
     def lanes(self) -> dict[int, int]:
@@ -250,6 +255,11 @@ def unit_of(metric: Metric) -> str:
     """Return what one of *metric* is called: its unit, or its name."""
     known = {"flops": "flop", "ops": "op"}
     return metric.unit or known.get(metric.name, metric.name)
+
+
+def of_others(chosen: Window) -> str:
+    """Return what must be said where *chosen* is a part of a run and other traces stand beside it."""
+    return "Other traces: the whole of each." if chosen.data.others and not chosen.whole_run else ""
 
 
 def processors(data: TraceData) -> int:

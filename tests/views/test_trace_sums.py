@@ -228,6 +228,10 @@ def test_clocks_of_two_runs_at_the_same_speed_give_psi() -> None:
     assert "ψ(4, 16) = T(4)/T(16) = 1.00 s / 1.16 s = 0.862." in back.sentence
     slow = traces.counted(4e6, 2 * SECOND, 16)
     assert "that is no ψ, as the average unit speeds differ" in built("speed", replace(four, others=(slow,))).sentence
+    # a part of one run and the whole of another are no two clocks
+    part = built("speed", replace(four, others=(sixteen,)), end=0.5)
+    assert "T(16)" not in part.sentence
+    assert "Other traces: the whole of each." in part.notes
 
 
 def test_speed_of_phases_is_their_work_over_their_time() -> None:
@@ -274,6 +278,11 @@ def test_task_summary_has_phases_and_the_rest_of_several_traces() -> None:
     bars = only(both, Plot).bars
     assert [name for name, _, _ in bars.series] == ["solve", "io", "rest"]
     assert bars.series[0][2] == pytest.approx((50, 50))
+    assert "Other traces: the whole of each." not in both.notes
+    part = built(
+        "task-summary", replace(nested(), others=(replace(nested(), name="again"),)), locations="0", begin=0.00001
+    )
+    assert "Other traces: the whole of each." in part.notes
 
 
 def test_task_summary_of_explicit_tasks() -> None:
@@ -286,6 +295,8 @@ def test_task_summary_of_explicit_tasks() -> None:
         data.rows("tasks").add(time, where, task, what, 0)
     shown = traces.finish(data, 100)
     assert tables(built("task-summary", shown))[0][0][:4] == ("task a", 1, 50 / SECOND, 25.0)
+    shown.trace.parts["tasks"][0].column("region")[:] = -1  # where it was made is not told
+    assert tables(built("task-summary", shown))[0][0][:4] == ("tasks", 1, 50 / SECOND, 25.0)
     assert "--trace=tasks" in built("task-summary", nested(), of="tasks").empty
 
 
