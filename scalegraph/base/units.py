@@ -36,6 +36,17 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, places)}f}"
 
 
+def thousands(value: float, places: int = 0) -> str:
+    """Return a number with *places* decimals and thin spaces between thousands."""
+    text = f"{value:,}" if isinstance(value, int) and not places else f"{value:,.{places}f}"
+    return text.replace(",", "\u202f")
+
+
+def plural(word: str) -> str:
+    """Return the plural of a word for what is counted: processors, processes, memories."""
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("s") else f"{word}s"
+
+
 def seconds(value: float | None) -> str:
     """Return a duration for people: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
     if value is None or not math.isfinite(value):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si, significant, thousands
 
 if TYPE_CHECKING:
     from scalegraph.gui.selection_state import Selection
@@ -67,7 +67,7 @@ def _imported(data: StudyData) -> list[Part]:
     assert data.imported is not None
     measured, meaning = data.imported
     facts = [
-        Fact("values", f"{len(measured.values):,}".replace(",", "\u202f")),
+        Fact("values", thousands(len(measured.values))),
         Fact("points", str(len(measured.points)), ", ".join(measured.parameters)),
         Fact("call paths", str(len(measured.call_paths))),
         Fact("metrics", str(len(measured.metrics)), ", ".join(metric.name for metric in measured.metrics[:8])),

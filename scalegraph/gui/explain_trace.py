@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.gui.explain import Fact, Part
-from scalegraph.gui.trace_words import count, region_times, trace_facts
+from scalegraph.gui.trace_words import region_times, trace_facts
 from scalegraph.views.timelines import time_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _interval(data: TraceData, begin: int, end: int, unit: str) -> Part:
     facts = (
         Fact("from", time_text(data.seconds(begin), tick)),
         Fact("to", time_text(data.seconds(end), tick)),
-        Fact("length", si((end - begin) * tick, "s", 4), f"{count(end - begin)} {unit}"),
+        Fact("length", si((end - begin) * tick, "s", 4), f"{thousands(end - begin)} {unit}"),
     )
     return Part("Interval", facts, "From the start of the run. Z shows it, Escape lets it go.")
 
@@ -133,11 +133,11 @@ def _region(data: TraceData, number: int, begin: int, end: int, location: int | 
 def _trace(data: TraceData) -> list[Part]:
     facts = tuple(Fact(name, words) for name, words in trace_facts(data.trace))
     meta = data.trace.meta
-    clock = Fact("clock", f"{count(meta.ticks_per_second)} ticks/s")
+    clock = Fact("clock", f"{thousands(meta.ticks_per_second)} ticks/s")
     parts = [Part("Trace", (*facts, clock), "Select an interval (Shift+drag), a location or a region.")]
     if meta.damage:
         parts.append(Part("Damaged", (), "\n".join(meta.damage[:_MOST_NOTES])))
     if meta.notes:
-        told = tuple(Fact(note.what, count(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES])
+        told = tuple(Fact(note.what, thousands(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES])
         parts.append(Part("Held otherwise or not at all", told))
     return parts

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from scalegraph.base.errors import Fault
+from scalegraph.base.units import thousands
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -78,7 +79,7 @@ def skipped_words(measured: Any) -> tuple[str, str]:
         return "", ""
     total = sum(item.count for item in skipped)
     first = skipped[0]
-    sentence = f"{total:,} left out: ".replace(",", "\u202f")
+    sentence = f"{thousands(total)} left out: "
     more = f"; and {len(skipped) - 1} more kinds" if skipped[1:] else ""
     sentence += f"{first.count} {first.what}, {first.reason}{more}"
     lines = [
@@ -89,8 +90,7 @@ def skipped_words(measured: Any) -> tuple[str, str]:
 
 
 def _count(number: int, name: str) -> str:
-    shown = f"{number:,}".replace(",", "\u202f")
-    return f"{shown} {name}{'' if number == 1 else 's'}"
+    return f"{thousands(number)} {name}{'' if number == 1 else 's'}"
 
 
 def fault_places(faults: Iterable[Fault]) -> dict[str, str]:

@@ -300,10 +300,10 @@ class MainWindow(QMainWindow):
         from scalegraph import views
 
         self._views_offered = tuple(views.everything().values())
-        for name, view in views.everything().items():
-            action = self.actions_.add(Spec(f"view_{name}", f"Show {view.title}", "View"))
+        for view in self._views_offered:
+            action = self.actions_.add(Spec(f"view_{view.name}", f"Show {view.title}", "View"))
             action.setToolTip(view.description)
-            action.triggered.connect(lambda _checked=False, name=name: self._show_view(name))
+            action.triggered.connect(lambda _checked=False, name=view.name: self._show_view(name))
         self._update_actions()
 
     def _show_view(self, name: str) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import si, significant, thousands
 
 # units that take a prefix themselves (12 ms, 3 MB); others follow a scaled number (12 k cycles)
 _SI_UNITS = frozenset({"s", "B", "Hz", "op", "flop", "op/s", "flop/s", "B/s", "J", "W"})
@@ -35,7 +35,7 @@ class Measure:
         smallest = 10.0**-self.places
         if scaled != 0 and abs(scaled) < smallest / 2:
             return f"< {smallest:.{self.places}f}" if scaled > 0 else "≈ 0"
-        return f"{scaled:,.{self.places}f}".replace(",", "\u202f")
+        return thousands(scaled, self.places)
 
     def heading(self, name: str) -> str:
         """Return *name* with the unit behind it."""
@@ -80,7 +80,7 @@ def _power(largest: float) -> int:
 def exact(value: float | None, unit: str = "") -> str:
     """Return one number on its own with its unit, as a tooltip says it."""
     if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):
-        return f"{int(value):,} {unit}".replace(",", "\u202f").rstrip()
+        return f"{thousands(int(value))} {unit}".rstrip()
     if value is None or unit in _SI_UNITS:
         return si(value, unit, 4)
     if not math.isfinite(value):

@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
+from scalegraph.base.units import thousands
 from scalegraph.gui.opening import SOURCES
 from scalegraph.gui.request_form import Pairs, RequestForm, for_build, for_program, for_sources
 from scalegraph.gui.request_model import RequestModel
@@ -255,4 +256,4 @@ def _note(item: Parameter) -> str:
 
 
 def _grouped(value: float) -> str:
-    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else f"{value:g}"
+    return thousands(value) if value == int(value) else f"{value:g}"

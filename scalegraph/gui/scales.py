@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.views.figure import Axis
 
@@ -153,7 +153,7 @@ class Scale:
         places = max(0, min(9, -math.floor(math.log10(step) + 1e-9))) if step > 0 else 0
         if any(abs(round(v, places) - v) > 1e-6 * step for v in values):
             places += 1
-        return [Tick(v * divisor, f"{v:,.{places}f}".replace(",", "\u202f")) for v in values]
+        return [Tick(v * divisor, thousands(v, places)) for v in values]
 
     def _label(self, value: float) -> str:
         if self.axis.unit and self.axis.unit != "%" and self._measure.divisor != 1.0:

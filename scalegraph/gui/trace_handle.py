@@ -66,11 +66,6 @@ class TraceHandle(Handle):
         """Whether the file is being read."""
         return self._job is not None
 
-    @property
-    def stopped(self) -> bool:
-        """Whether the user stopped the reading; nothing is wrong with the file."""
-        return self.error == STOPPED
-
     def data(self) -> TraceData | None:
         """Return the trace, or ``None`` until it was read."""
         return self._data

@@ -20,6 +20,7 @@ from scalegraph.views.places import Place, place_of
 
 log: Final = logging.getLogger(__name__)
 _AROUND: Final = 1.5  # of its length that is shown on either side of a place that one jumps to
+_SEEN: Final = 1 / 40  # of the visible time: what is shorter is shown larger
 
 
 class TraceLink(QObject):
@@ -124,15 +125,21 @@ class TraceLink(QObject):
         self.show_place(place)
         return True
 
-    def show_place(self, place: Place) -> None:
-        """Select *place* and show its time with some on either side."""
-        changes: dict[str, object] = {"interval": (place.begin, place.end)}
+    def show_place(self, place: Place, *, keep_zoom: bool = False) -> None:
+        """Select *place* and show its time with more on either side; *keep_zoom*: only if it cannot be seen now."""
+        changes: dict[str, Any] = {"interval": (place.begin, place.end)} | self.region_changes(place.region)
         if place.location >= 0:
             changes["location"] = place.location
-        changes |= self.region_changes(place.region)
         self._selection.select(study=self._handle.key, **changes)
+        window = self.window
         begin, end = self._handle.seconds(place.begin), self._handle.seconds(place.end)
-        self.window.reach(begin, end, margin=_AROUND)
+        low, high = window.shown
+        seen = place.end == place.begin or _SEEN * window.width <= end - begin <= window.width
+        if not (keep_zoom and seen):
+            window.reach(begin, end, margin=_AROUND)
+        elif begin < low or end > high:
+            middle = (begin + end) / 2
+            window.show(middle - window.width / 2, middle + window.width / 2)
 
     # what is there
 

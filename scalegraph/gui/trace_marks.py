@@ -7,6 +7,8 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
+from scalegraph.base.units import thousands
+
 CURSORS: Final = ("A", "B")
 
 
@@ -78,6 +80,6 @@ class TraceMarks(QObject):
         if len(self._cursors) == len(CURSORS):
             first, second = (self._cursors[name] for name in CURSORS)
             between = abs(second - first)
-            ticks = f"{round(between * self.ticks_per_second):,}".replace(",", "\u202f")
+            ticks = thousands(round(between * self.ticks_per_second))
             parts.append(f"between them {time_text(between, tick)} = {ticks} {self.unit}")
         return "   ".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger(__name__)
 _MOST: Final = 30  # of the longest that are listed
-_SEEN: Final = 1 / 40  # of the visible time: what is shorter is shown larger
-_AROUND: Final = 1.5  # of its length that is then shown on either side
 _TIP: Final = (
     "A region, location, mark, wait, state, metric or tag (/). Return goes to the next occurrence, "
     "Shift+Return to the one before, Ctrl+Return lists the longest; F3 and Shift+F3 go on from anywhere."
@@ -238,31 +236,14 @@ class TraceSearch(QWidget):
             elif target.sort == "region":
                 self._selection.select(study=self._trace.key, **self._link.region_changes(target.number))
             return
-        self._to(Place(there.begin, there.end, there.location, there.region))
+        self._link.show_place(Place(there.begin, there.end, there.location, there.region), keep_zoom=True)
 
     def _to_place(self, key: str, said: str) -> None:
         place = place_of(key)
-        if place is not None and self._trace is not None and self._trace.data() is not None:
-            self._to(place)
+        if place is not None and self._link is not None and self._trace is not None and self._trace.data() is not None:
+            self._link.show_place(place, keep_zoom=True)
             self._say(said)
             self.hide_list()
-
-    def _to(self, place: Place) -> None:
-        """Select *place*, and show it: at the zoom there is if it can be seen at that."""
-        assert self._trace is not None
-        assert self._link is not None
-        changes: dict[str, Any] = {"interval": (place.begin, place.end)} | self._link.region_changes(place.region)
-        if place.location >= 0:
-            changes["location"] = place.location
-        self._selection.select(study=self._trace.key, **changes)
-        window = self._trace.window
-        begin, end = self._trace.seconds(place.begin), self._trace.seconds(place.end)
-        low, high = window.shown
-        if place.end > place.begin and not _SEEN * window.width <= end - begin <= window.width:
-            window.reach(begin, end, margin=_AROUND)
-        elif begin < low or end > high:
-            middle = (begin + end) / 2
-            window.show(middle - window.width / 2, middle + window.width / 2)
 
     # furniture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from scalegraph.base.units import si
+from scalegraph.base.units import si, thousands
 from scalegraph.gui.loss import RegionLoss
 
 if TYPE_CHECKING:
@@ -58,17 +58,14 @@ def simulated(trace: Trace) -> bool:
 
 def trace_sentence(data: TraceData) -> str:
     """Return what a trace is: the locations, the time, the events, and what was not understood."""
-    trace = data.trace
-    meta, locations = trace.meta, trace.definitions.locations
-    kinds = {location.kind for location in locations}
-    what = f"{kinds.pop()}s" if len(kinds) == 1 and len(locations) != 1 else "locations"
-    what = what.removesuffix("s") if len(locations) == 1 else what
-    what = what.replace("processs", "processes")
-    name = meta.program or data.name
-    events = sum(trace.counts().values())
-    sentence = f"{name}: {si(trace.seconds, 's', 4)} on {len(locations)} {what}, {count(events)} events"
     from scalegraph.traces.formats import readers
+    from scalegraph.views.trace_sums import located
 
+    trace = data.trace
+    meta = trace.meta
+    name = meta.program or data.name
+    where, events = located(trace, len(trace.definitions.locations)), sum(trace.counts().values())
+    sentence = f"{name}: {si(trace.seconds, 's', 4)} on {where}, {thousands(events)} events"
     reader = readers().get(meta.format)
     sentence += f", read as {reader.title}." if reader is not None and reader.name != "sgtrace" else "."
     if meta.damage:
@@ -84,9 +81,4 @@ def trace_facts(trace: Trace) -> list[tuple[str, str]]:
         facts.append(("machine", meta.properties["machine"]))
     facts += [("time", si(trace.seconds, "s", 4)), ("locations", str(len(definitions.locations)))]
     facts.append(("regions", str(len(definitions.regions))))
-    return facts + [(kind, count(rows)) for kind, rows in trace.counts().items()]
-
-
-def count(number: int) -> str:
-    """Return a whole number with thin spaces between thousands."""
-    return f"{number:,}".replace(",", "\u202f")
+    return facts + [(kind, thousands(rows)) for kind, rows in trace.counts().items()]

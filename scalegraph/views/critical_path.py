@@ -9,13 +9,13 @@ import numpy as np
 
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
 from scalegraph.analyze.trace.on_path import OnPath
-from scalegraph.base.units import si
+from scalegraph.base.units import plural, si
 from scalegraph.traces import activities
 from scalegraph.views import timelines, trace_common, trace_tracks
 from scalegraph.views import trace_dependencies as dependencies
 from scalegraph.views.figure import Column, Figure, PathLine, Row, Table, Timeline
 from scalegraph.views.places import Place
-from scalegraph.views.spacetime import percent, plural
+from scalegraph.views.spacetime import percent
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View

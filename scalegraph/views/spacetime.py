@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalegraph.base.units import si
+from scalegraph.base.units import plural, si
 from scalegraph.views import timelines, trace_common, trace_lasting, trace_sums, trace_tracks
 from scalegraph.views.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
 from scalegraph.views.trace_common import Window
@@ -164,11 +164,6 @@ def sentence(
     parts += [f"not known {percent(unknown)}"] if unknown > _LEAST_UNKNOWN else []
     told = f"{len(window.locations)} {kind}, {time}" + (f": {', '.join(parts)}" if parts else "")
     return f"{'; '.join([told, *counts])}."
-
-
-def plural(kind: str) -> str:
-    """Return the plural of a kind of location."""
-    return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
 
 
 def percent(share: float) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 
 from scalegraph.analyze.trace.candidates import WORDS, Cause
 from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
-from scalegraph.base.units import si
+from scalegraph.base.units import plural, si
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views import trace_dependencies as dependencies
 from scalegraph.views.figure import Column, Figure, Row, Table
-from scalegraph.views.spacetime import percent, plural
+from scalegraph.views.spacetime import percent
 from scalegraph.views.timelines import time_text
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData

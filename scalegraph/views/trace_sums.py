@@ -13,7 +13,7 @@ from scalegraph.analyze.trace.find import Finder
 from scalegraph.analyze.trace.occupation import StateTable
 from scalegraph.analyze.trace.work import Counted, countable, work_metric
 from scalegraph.base.cancel import checkpoint
-from scalegraph.base.units import si
+from scalegraph.base.units import plural, si
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 from scalegraph.views.trace_common import Window, usual_notes
@@ -155,8 +155,7 @@ def located(trace: Trace, count: int) -> str:
     """Return ``4 locations`` in the words of the trace: processors, threads, processes."""
     kinds = {location.kind for location in trace.definitions.locations}
     word = kinds.pop() if len(kinds) == 1 else "location"
-    plural = {"process": "processes"}.get(word, f"{word}s")
-    return f"{count} {word if count == 1 else plural}"
+    return f"{count} {word if count == 1 else plural(word)}"
 
 
 def prefix(largest: float, unit: str) -> tuple[float, str]:

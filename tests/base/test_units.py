@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalegraph.base.units import seconds, si, significant
+from scalegraph.base.units import plural, seconds, si, significant, thousands
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,16 @@ def test_rounding_keeps_three_digits(value: float) -> None:
 )
 def test_durations_read_as_people_say_them(value: float | None, text: str) -> None:
     assert seconds(value) == text
+
+
+def test_thousands_stand_apart() -> None:
+    assert thousands(1234567) == "1\u202f234\u202f567"
+    assert thousands(9_007_199_254_740_993) == "9\u202f007\u202f199\u202f254\u202f740\u202f993"
+    assert thousands(1234.5, 2) == "1\u202f234.50"
+
+
+@pytest.mark.parametrize(
+    ("word", "many"), [("processor", "processors"), ("process", "processes"), ("memory", "memories")]
+)
+def test_words_for_what_is_counted_have_a_plural(word: str, many: str) -> None:
+    assert plural(word) == many

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from scalegraph.base.units import significant
+from scalegraph.base.units import significant, thousands
 from scalegraph.views.figure import Column, Source, SourceLine, Table
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import fitted, measure
@@ -106,7 +106,7 @@ def _cell(value: float | str | None, factor: float) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int) and factor == 1.0:
-        return f"{value:,}".replace(",", "\u202f") if abs(value) >= 10000 else str(value)
+        return thousands(value) if abs(value) >= 10000 else str(value)
     number = float(value) * factor
     if 0 < abs(number) < 0.001:
         return "<0.001" if number > 0 else ">-0.001"
