@@ -270,7 +270,10 @@ class FigureWidget(QWidget):
             radar.location_chosen.connect(lambda location: self._choose(location=location))
             radar.escaped.connect(self._selection.clear)
             return radar
-        timeline = TimelinePanel(panel, theme, link.window if link else None, link.marks if link else None)
+        if link is None:
+            timeline = TimelinePanel(panel, theme)
+        else:
+            timeline = TimelinePanel(panel, theme, link.window, link.marks, apart=link.apart)
         timeline.escaped.connect(self._selection.clear)
         if link is not None:
             link.serve(timeline)

@@ -10,10 +10,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from scalegraph.gui.replay_state import ReplayState, scrolled, usual_speed
 from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.trace_marks import Moment, TraceMarks
+from scalegraph.gui.trace_marks import REPLAY, Moment, TraceMarks
 
 _TICK_MS: Final = 33
-_KIND: Final = "replay"
 
 
 class TraceReplay(QObject):
@@ -36,6 +35,7 @@ class TraceReplay(QObject):
         self._window, self._marks, self._clock = window, marks, clock
         self.state = ReplayState(end=window.length)
         self.shown = False  # whether there is a line: not before it is used
+        self._held = False  # by the pointer: it does not run away from it
         self._chosen: float | None = None  # speed; None: what is visible plays in the usual time
         self._interval: tuple[float, float] | None = None
         self._timer = QTimer(self, interval=_TICK_MS)
@@ -85,6 +85,7 @@ class TraceReplay(QObject):
         """Run on from where it is; the first time from the begin of what is visible."""
         if not self.shown and self._interval is None:
             self.state.seek(self._window.shown[0], self._clock())
+        self._held = False
         self.state.play(self._clock())
         if self.playing:
             self._timer.start()
@@ -103,13 +104,23 @@ class TraceReplay(QObject):
         self.state.seek(seconds, self._clock())
         self._tell(follow=True)
 
+    def drag(self, seconds: float) -> None:
+        """Go to a moment and stay there until `let_go`, even while it plays."""
+        self._held = True
+        self.seek(seconds)
+
+    def let_go(self) -> None:
+        """End a `drag`: what played plays on from there."""
+        self._held = False
+        self.state.seek(self.now, self._clock())
+
     def hide(self) -> None:
         """Stop, and take the line away."""
         if self.playing:
             self.pause()
         if self.shown:
             self.shown = False
-            self._marks.show(_KIND, ())
+            self._marks.show(REPLAY, ())
             self.changed.emit()
 
     def set_speed(self, speed: float | None) -> None:
@@ -139,6 +150,8 @@ class TraceReplay(QObject):
 
     def tick(self) -> None:
         """Show where it is now."""
+        if self._held:
+            return
         self.state.advance(self._clock())
         ended = not self.playing
         self._tell(follow=True)
@@ -149,7 +162,7 @@ class TraceReplay(QObject):
     def _tell(self, *, follow: bool) -> None:
         now = self.state.now
         began, self.shown = not self.shown, True
-        self._marks.show(_KIND, (Moment(now, "", _KIND),))
+        self._marks.show(REPLAY, (Moment(now, "", REPLAY),))
         page = scrolled(*self._window.shown, now) if follow else None
         if page is not None:
             self._window.show(*page, step=False)

@@ -45,6 +45,8 @@ class ReplayBar(QWidget):
         self.buttons["loop"].setCheckable(True)
         self.slider = _Slider()
         self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderPressed.connect(lambda: self._do("drag_replay"))
+        self.slider.sliderReleased.connect(lambda: self._do("drop_replay"))
         self.moment = QLabel()
         self.moment.setAccessibleName("Moment of the replay")
         self.moment.setToolTip("Where the replay is, from the start of the run")

@@ -26,12 +26,12 @@ from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_h
 from scalegraph.gui.timeline_paint import Painter, Picture
 from scalegraph.gui.timeline_targets import Hit, hit
 from scalegraph.gui.tints import ink, paper, tint
-from scalegraph.gui.trace_marks import Moment, TraceMarks
+from scalegraph.gui.trace_marks import REPLAY, Moment, TraceMarks
 from scalegraph.views.figure import AreaTrack, LaneTrack
 
 _ZOOM: Final = 0.8  # of a notch of the wheel
 _DRAG_FROM: Final = 4  # pixels that make a drag of a click
-_GRAB: Final = 5  # pixels beside a cursor within which it is grabbed
+_GRAB: Final = 5  # pixels beside a cursor or the line of the replay within which it is grabbed
 _DWELL_MS: Final = 140  # until exact times are asked for
 _LEAST_FLAG: Final = 16  # pixels of a name: a letter
 _GUTTER: Final = (44, 190)  # least and most pixels for names
@@ -45,13 +45,15 @@ class Drag(Enum):
     NOTHING = 0
     PAN = 1
     SELECT = 2
-    CURSOR = 3
+    LINE = 3  # a cursor, or the line of the replay
 
 
 class TimelineCanvas(QWidget):
     """Shows a `Picture` for the time of *window*; the pointer's wishes go out as signals, in seconds."""
 
     interval_dragged = Signal(float, float, bool)  # from, to, whether it was let go
+    replay_dragged = Signal(float)  # to where
+    replay_dropped = Signal()
     clicked = Signal(object)  # Hit or None
     dwelt = Signal(object)  # a Hit in a lane whose exact times are wanted
     scrolled = Signal()
@@ -72,7 +74,7 @@ class TimelineCanvas(QWidget):
         self._began = (0.0, 1.0)
         self._began_scroll = 0
         self._pressed = False
-        self._cursor = ""
+        self._line = ""  # that is dragged
         self._pointer: QPointF | None = None
         self._hit: Hit | None = None
         self._dwell = QTimer(self, singleShot=True, interval=_DWELL_MS)
@@ -238,7 +240,7 @@ class TimelineCanvas(QWidget):
                     painter.fillRect(QRectF(left, places.height - 3, right - left, 3), ink(theme))
             if not places.left <= x <= self.width():
                 continue
-            if moment.kind == "replay":
+            if moment.kind == REPLAY:
                 self._draw_replay(painter, theme, x)
                 continue
             style = Qt.PenStyle.DashLine if moment.kind == "bookmark" else Qt.PenStyle.SolidLine
@@ -299,14 +301,16 @@ class TimelineCanvas(QWidget):
         QToolTip.hideText()
         self._pressed, self._from = True, event.position()
         self._began, self._began_scroll = self.window_.shown, self.places.scroll
-        self._cursor = self._cursor_at(event.position())
+        self._line = self._line_at(event.position())
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self._drag = Drag.CURSOR if self._cursor else Drag.NOTHING
+        self._drag = Drag.LINE if self._line else Drag.NOTHING
         if shift and event.position().x() >= self.places.left:
             self._drag = Drag.SELECT
+        elif self._line == REPLAY:
+            self._drag_line(self.places.x(self._replay_at() or 0.0))  # it stays below the pointer while it plays
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: pan, select, move a cursor; without a button say what is there."""
+        """Qt: pan, select, move a cursor or the replay; without a button say what is there."""
         self._pointer = event.position()
         if not self._pressed:
             self._hover()
@@ -322,8 +326,8 @@ class TimelineCanvas(QWidget):
             self.window_.show(begin - shift, end - shift, step=False)
         elif self._drag is Drag.SELECT:
             self._select(event.position(), last=False)
-        elif self._drag is Drag.CURSOR:
-            self.marks.place(self._clipped(event.position().x()), self._cursor)
+        elif self._drag is Drag.LINE:
+            self._drag_line(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: end what was begun; without a drag it was a click."""
@@ -333,6 +337,8 @@ class TimelineCanvas(QWidget):
         self.unsetCursor()
         if drag is Drag.SELECT:
             self._select(event.position(), last=True)
+        elif drag is Drag.LINE and self._line == REPLAY:
+            self.replay_dropped.emit()
         elif drag is Drag.NOTHING and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(hit(self.places, event.position().x(), event.position().y()))
 
@@ -359,15 +365,34 @@ class TimelineCanvas(QWidget):
         inside = min(max(x, self.places.left), self.places.left + self.places.width)
         return min(max(self.places.seconds(inside), 0.0), self.window_.length)
 
-    def _cursor_at(self, at: QPointF) -> str:
-        near = [(abs(self.places.x(where) - at.x()), name) for name, where in self.marks.cursors.items()]
-        away, name = min(near, default=(_GRAB + 1.0, ""))
+    def _drag_line(self, x: float) -> None:
+        """Move what was grabbed to the pixel *x*."""
+        moment = self._clipped(x)
+        if self._line == REPLAY:
+            self.replay_dragged.emit(moment)
+        else:
+            self.marks.place(moment, self._line)
+
+    def _replay_at(self) -> float | None:
+        return next((moment.seconds for moment in self.marks.moments() if moment.kind == REPLAY), None)
+
+    def _line_at(self, at: QPointF) -> str:
+        """Return the name of the cursor that is in reach there, `REPLAY` for its line, or an empty string."""
+        lines = self.marks.cursors
+        replay = self._replay_at()
+        if replay is not None:
+            lines[REPLAY] = replay
+        begin, end = self.window_.shown
+        near = [
+            (abs(self.places.x(x) - at.x()), name != REPLAY, name) for name, x in lines.items() if begin <= x <= end
+        ]
+        away, _below, name = min(near, default=(_GRAB + 1.0, True, ""))  # the replay is drawn on top
         return name if away <= _GRAB else ""
 
     def _hover(self) -> None:
         assert self._pointer is not None
         at = self._pointer
-        if self._cursor_at(at):
+        if self._line_at(at):
             self.setCursor(Qt.CursorShape.SizeHorCursor)
         else:
             self.unsetCursor()
@@ -418,7 +443,7 @@ def flags(moments: Sequence[Moment], places: Layout, width: int) -> list[tuple[M
 
     The name of a bookmark ends where the next one begins; the replay is drawn last.
     """
-    order = sorted(moments, key=lambda moment: (moment.kind == "replay", moment.seconds))
+    order = sorted(moments, key=lambda moment: (moment.kind == REPLAY, moment.seconds))
     made: list[tuple[Moment, float]] = []
     end = float(width)
     for moment in reversed(order):

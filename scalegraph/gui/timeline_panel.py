@@ -31,6 +31,7 @@ _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMAN
     (Qt.Key.Key_B, True): "bookmarks",
     (Qt.Key.Key_Z, True): "between",
 }
+REPLAYED: Final = frozenset({"play", "step_on", "step_back", "loop"})  # of these, what several runs on one axis have
 _MOVE: Final = 0.25  # of what is shown, by a key
 _ZOOM: Final = 0.7
 HINT: Final = (
@@ -55,14 +56,18 @@ class TimelinePanel(QWidget):
         window: TimeWindow | None = None,
         marks: TraceMarks | None = None,
         parent: QWidget | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
+        """*apart*: the axis is that of the picture alone, on which several runs lie."""
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme
         begin, end = timeline.limits or (timeline.begin, timeline.end)
         self.window_ = window or TimeWindow(end - begin, parent=self)
         self.marks = marks or TraceMarks(parent=self)
-        self._alone = marks is None  # else the line above all views of the trace says what the cursors measure
+        self._apart = apart
+        self._alone = marks is None or apart  # else the line above all views of the trace says what the cursors measure
         if window is None:
             self.window_.show(timeline.begin, timeline.end)
         self._timeline = timeline
@@ -90,6 +95,8 @@ class TimelinePanel(QWidget):
         column.addLayout(row, 1)
         column.addWidget(self.measured)
         self.canvas.interval_dragged.connect(self._dragged)
+        self.canvas.replay_dragged.connect(lambda moment: self.commanded.emit("drag_replay", moment))
+        self.canvas.replay_dropped.connect(lambda: self.commanded.emit("drop_replay", None))
         self.canvas.clicked.connect(self._clicked)
         self.canvas.dwelt.connect(self.exact_wanted)
         self.canvas.scrolled.connect(self._show_bar)
@@ -123,7 +130,8 @@ class TimelinePanel(QWidget):
             self.set_timeline(self._timeline)
 
     def select(self, interval: tuple[float, float] | None, locations: frozenset[int] = frozenset()) -> None:
-        """Show the selected time (s) and locations."""
+        """Show the selected time (s) and locations; on an axis of its own the time that was selected on that stays."""
+        interval = self._interval if self._apart else interval
         came = locations - self.canvas.locations
         self._interval = self.canvas.interval = interval
         self.canvas.locations = locations
@@ -177,7 +185,9 @@ class TimelinePanel(QWidget):
         elif key == Qt.Key.Key_Z and not shift and self._interval is not None:
             window.show(*self._interval)
         elif key == Qt.Key.Key_Escape:
+            self._interval = None if self._apart else self._interval
             self.escaped.emit()
+            self.select(self._interval, self.canvas.locations)
         else:
             return self._command(key, at, shift=shift)
         return True
@@ -189,7 +199,7 @@ class TimelinePanel(QWidget):
             self.marks.remove_cursors()
         elif key == Qt.Key.Key_C:
             self.marks.place(sum(self.window_.shown) / 2 if at is None else at)
-        elif command is not None:
+        elif command is not None and not (self._apart and command not in REPLAYED):
             self.commanded.emit(command, at)
         else:
             return False
@@ -198,7 +208,9 @@ class TimelinePanel(QWidget):
     def _dragged(self, begin: float, end: float, last: bool) -> None:
         self.canvas.interval = (begin, end)
         self.canvas.update()
-        if last:
+        if last and self._apart:
+            self._interval = (begin, end)
+        elif last:
             self.interval_chosen.emit((begin, end))
 
     def _clicked(self, found: Hit | None) -> None:
@@ -235,10 +247,11 @@ class TimelinePanel(QWidget):
         add("Take the cursors away\tShift+C", self.marks.remove_cursors, bool(self.marks.cursors))
         between = sorted(self.marks.cursors.values())
         select = lambda: self.interval_chosen.emit(tuple(between))  # noqa: E731
-        add("Select the time between the cursors\tShift+Z", select, len(between) == 2)
+        add("Select the time between the cursors\tShift+Z", select, len(between) == 2 and not self._apart)
         menu.addSeparator()
         add("Play from here", lambda: self.commanded.emit("play_from", moment))
-        add("Set a bookmark\tB", lambda: self.commanded.emit("bookmark", moment))
+        if not self._apart:
+            add("Set a bookmark\tB", lambda: self.commanded.emit("bookmark", moment))
         menu.addSeparator()
         for action in self.actions():
             menu.addAction(action)

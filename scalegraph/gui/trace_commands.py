@@ -78,6 +78,10 @@ def _play_from(handle: TraceHandle, at: float | None) -> None:
     handle.replay.play()
 
 
+def _drag(handle: TraceHandle, at: float | None) -> None:
+    handle.replay.drag(handle.replay.now if at is None else at)
+
+
 def _loop(handle: TraceHandle) -> None:
     handle.replay.set_loop(not handle.replay.state.loop)
 
@@ -88,6 +92,8 @@ COMMANDS: Final[dict[str, Callable[[TraceHandle, SelectionModel, float | None], 
     "step_on": lambda handle, _selection, _at: handle.steps.step(False),
     "step_back": lambda handle, _selection, _at: handle.steps.step(True),
     "loop": lambda handle, _selection, _at: _loop(handle),
+    "drag_replay": lambda handle, _selection, at: _drag(handle, at),
+    "drop_replay": lambda handle, _selection, _at: handle.replay.let_go(),
     "end_replay": lambda handle, _selection, _at: handle.replay.hide(),
     "bookmark": _bookmark,
     "bookmarks": lambda handle, _selection, _at: handle.bookmarks.list_wanted.emit(),

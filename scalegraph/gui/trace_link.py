@@ -8,14 +8,16 @@ from typing import Any, Final
 from PySide6.QtCore import QObject
 
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.replay_state import scrolled
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.timeline_targets import Hit
 from scalegraph.gui.trace_commands import perform
 from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.trace_marks import REPLAY, Moment, TraceMarks
 from scalegraph.gui.trace_pointing import Pointed, point
+from scalegraph.views.figure import Timeline
 from scalegraph.views.places import Place, place_of
 
 log: Final = logging.getLogger(__name__)
@@ -33,6 +35,11 @@ class TraceLink(QObject):
         super().__init__(parent)
         self._apart = TimeWindow(parent=self) if apart else None
         self._handle, self._selection = handle, selection
+        self._marks = TraceMarks(unit="", parent=self) if apart else handle.marks
+        self._clock = (0.0, 1.0)  # second of the run at 0 of the axis, places for each
+        if apart:
+            handle.replay.moved.connect(self._follow_replay)
+            handle.replay.changed.connect(self._show_replay)
         self._clicks = Latest(jobs, "looking what was clicked", self, quick=True)
         self._tips = Latest(jobs, "looking what is there", self, quick=True)
 
@@ -46,15 +53,44 @@ class TraceLink(QObject):
         """Whether the view has an axis of its own: no moment of it is one of the trace alone."""
         return self._apart is not None
 
-    def set_axis(self, limits: tuple[float, float]) -> None:
+    def set_axis(self, timeline: Timeline) -> None:
         """Take what a view with an axis of its own has on it; all of it is shown if that is something else."""
-        if self._apart is not None and abs(limits[1] - self._apart.length) > 1e-9 * limits[1]:
-            self._apart.set_length(limits[1], limits[1] * 1e-9)
+        if self._apart is None:
+            return
+        _begin, length = timeline.limits or (timeline.begin, timeline.end)
+        if abs(length - self._apart.length) > 1e-9 * length:
+            self._apart.set_length(length, length * 1e-9)
+        if timeline.x.unit != self._marks.measure:
+            self._marks.measure = timeline.x.unit
+            self._marks.remove_cursors()  # they were moments of another axis
+        self._clock = timeline.clock
+        self._show_replay()
 
     @property
-    def marks(self) -> TraceMarks | None:
-        """Cursors, bookmarks and the replay of the trace; None on an axis of the view's own."""
-        return None if self.apart else self._handle.marks
+    def marks(self) -> TraceMarks:
+        """Cursors, bookmarks and the replay of the trace; on an axis of the view's own cursors and the replay."""
+        return self._marks
+
+    def _show_replay(self) -> None:
+        """Show the line of the replay on an axis of the view's own: at the same place of all runs that lie on it."""
+        there = Moment(self._place(self._handle.replay.now), "", REPLAY)
+        self._marks.show(REPLAY, (there,) if self._handle.replay.shown else ())
+
+    def _follow_replay(self, now: float) -> None:
+        self._show_replay()
+        page = scrolled(*self.window.shown, self._place(now))
+        if page is not None:
+            self.window.show(*page, step=False)
+
+    def _place(self, moment: float) -> float:
+        """Return where on the axis a *moment* of the run (s) stands."""
+        shift, factor = self._clock
+        return (moment - shift) * factor
+
+    def _moment(self, place: float) -> float:
+        """Return the moment of the run at a *place* of the axis, within the run."""
+        shift, factor = self._clock
+        return min(max(place / factor + shift, 0.0), self._handle.window.length)
 
     def interval(self, selection: Selection) -> tuple[float, float] | None:
         """Return the selected time in seconds, ``None`` if none of this trace is selected."""
@@ -66,12 +102,15 @@ class TraceLink(QObject):
 
     def serve(self, panel: TimelinePanel) -> None:
         """Answer what *panel* asks, and carry out what is done in it."""
+        panel.commanded.connect(self._perform)
         if self.apart:
             return
         panel.interval_chosen.connect(self.choose_interval)
         panel.lane_chosen.connect(self.choose)
         panel.exact_wanted.connect(lambda found: self._tell(panel, found))
-        panel.commanded.connect(lambda command, at: perform(self._handle, self._selection, command, at))
+
+    def _perform(self, command: str, at: float | None) -> None:
+        perform(self._handle, self._selection, command, None if at is None else self._moment(at))
 
     def stop(self) -> None:
         """Drop what is being looked up."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from scalegraph.base.units import thousands
 
 CURSORS: Final = ("A", "B")
+REPLAY: Final = "replay"  # the kind of its line
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Moment:
 
     seconds: float
     name: str
-    kind: str = "cursor"  # "cursor", "bookmark" or "replay"
+    kind: str = "cursor"  # "cursor", "bookmark" or `REPLAY`
     until: float | None = None
 
 
@@ -33,6 +34,7 @@ class TraceMarks(QObject):
     def __init__(self, ticks_per_second: float = 1e9, unit: str = "ticks", parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.ticks_per_second, self.unit = ticks_per_second, unit
+        self.measure = "s"  # of the axis, which may be one of shares
         self._cursors: dict[str, float] = {}
         self._others: dict[str, tuple[Moment, ...]] = {}
 
@@ -70,16 +72,23 @@ class TraceMarks(QObject):
         return [*(moment for group in self._others.values() for moment in group), *cursors]
 
     def said(self) -> str:
-        """Return where the cursors are, and what lies between them in seconds and ticks; empty without any."""
+        """Return where the cursors are, and what lies between them in seconds and ticks; empty without any.
+
+        Without a *unit* of the clock, ticks are not told; on an axis of shares they are what is told.
+        """
         from scalegraph.views.timelines import time_text
 
         if not self._cursors:
             return ""
         tick = 1 / self.ticks_per_second
-        parts = [f"{name} {time_text(seconds, tick)}" for name, seconds in sorted(self._cursors.items())]
+
+        def told(there: float) -> str:
+            return time_text(there, tick) if self.measure == "s" else f"{there:.4g} {self.measure}"
+
+        parts = [f"{name} {told(seconds)}" for name, seconds in sorted(self._cursors.items())]
         if len(self._cursors) == len(CURSORS):
             first, second = (self._cursors[name] for name in CURSORS)
             between = abs(second - first)
-            ticks = thousands(round(between * self.ticks_per_second))
-            parts.append(f"between them {time_text(between, tick)} = {ticks} {self.unit}")
+            ticks = f" = {thousands(round(between * self.ticks_per_second))} {self.unit}" if self.unit else ""
+            parts.append(f"between them {told(between)}{ticks}")
         return "   ".join(parts)

@@ -296,7 +296,7 @@ class ViewDock(QDockWidget):
         if self.link is not None and self.link.apart:
             for panel in figure.panels:
                 if isinstance(panel, Timeline):
-                    self.link.set_axis(panel.limits or (panel.begin, panel.end))
+                    self.link.set_axis(panel)
         self.picture.show_figure(*built)
         if self._trace is not None and self.view.window:
             self._trace.pictured = True

@@ -391,7 +391,9 @@ class Timeline:
     """Tracks one above the other that share the time axis *x* (seconds); visible is *begin* to *end*.
 
     *limits* are the first and last moment there is. *key* is the legend of all lane tracks, the largest first; a key
-    that no track has (a message without size, a barrier) may stand in it too.
+    that no track has (a message without size, a barrier) may stand in it too. *clock* says where on the axis a moment
+    of the subject's run stands: the second of the run at 0, and places for each second. Where several runs lie on one
+    axis, that may begin elsewhere or count in %.
     """
 
     x: Axis
@@ -401,6 +403,7 @@ class Timeline:
     key: tuple[Key, ...] = ()
     limits: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
+    clock: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,9 @@ def _make(
         notes.update(dict.fromkeys(f"{one.name}: {note}" for note in trace_common.usual_notes(one)))
     tracks = _one_scale(tracks)
     key = timelines.merged([timelines.totals(track)[0] for track in tracks if track.scale is None])
-    panel = Timeline(_axis(str(align), region), low, high, tuple(tracks), key, _limits(sides))
+    mine = next(side for side, one in zip(sides, several, strict=True) if one is data)
+    panel = Timeline(_axis(str(align), region), low, high, tuple(tracks), key, _limits(sides),
+                     clock=(mine.shift, mine.factor))  # fmt: skip
     return Figure(_NAME, " and ".join(one.name for one in several), _sentence(several), (panel,),
                   notes=tuple(notes))  # fmt: skip
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolTip
 from shiboken6 import isValid
 
@@ -132,6 +132,40 @@ def test_the_slider_goes_over_the_run_or_the_selected_interval(
     assert shown.replay.playing
     window.selection.clear()
     assert shown.replay.state.end == pytest.approx(0.003)
+
+
+def test_the_line_is_dragged_in_the_picture_and_does_not_run_away_meanwhile(
+    window: MainWindow, shown: TraceHandle, clock: list[float], qtbot: Any
+) -> None:
+    bar_of(window).slider.setValue(bar_of(window).slider.maximum() // 3)
+    panel, other = panel_of(window), panel_of(window, "utilisation")
+    canvas = panel.canvas
+
+    def pixel(seconds: float) -> QPoint:
+        return QPoint(round(canvas.places.x(seconds)), canvas.places.height // 2)
+
+    qtbot.mouseMove(canvas, pixel(0.0015))
+    assert canvas.cursor().shape() == Qt.CursorShape.ArrowCursor
+    qtbot.mouseMove(canvas, pixel(0.001))
+    assert canvas.cursor().shape() == Qt.CursorShape.SizeHorCursor
+    shown.replay.play()
+    qtbot.mousePress(canvas, LEFT, pos=pixel(0.001))
+    qtbot.mouseMove(canvas, pixel(0.002))
+    clock[0] += 5.0  # the button is held for so long
+    shown.replay.tick()
+    width = shown.window.width / canvas.places.width
+    there = pytest.approx(0.002, abs=2 * width)
+    assert line(panel) == line(other) == [there]
+    assert shown.window.whole  # it was not the picture that was dragged
+    assert bar_of(window).slider.value() / bar_of(window).slider.maximum() == pytest.approx(2 / 3, abs=0.01)
+    assert window.study.area is not None
+    assert window.study.area.undo_stack is not None
+    assert not window.study.area.undo_stack.canUndo()  # as with the slider
+    qtbot.mouseRelease(canvas, LEFT, pos=pixel(0.002))
+    assert line(panel) == [there]
+    clock[0] += 1.0
+    shown.replay.tick()
+    assert line(panel)[0] > 0.002  # it plays on
 
 
 def test_the_speed_is_chosen_as_time_of_the_run_in_a_second(

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -103,3 +103,52 @@ def test_another_trace_is_left_out_in_the_menu(window: MainWindow, compared: Vie
     menus[0].actions()[0].trigger()
     settled(window, qtbot)
     assert len(tracks_of(compared)) == 2
+
+
+def test_the_replay_goes_through_both_and_can_be_dragged_there(
+    window: MainWindow, compared: ViewDock, both: list[TraceHandle], qtbot: Any
+) -> None:
+    panel, handle = panel_of(compared), compared.handle
+    assert isinstance(handle, TraceHandle)
+
+    def line() -> list[float]:
+        return [moment.seconds for moment in panel.marks.moments() if moment.kind == "replay"]
+
+    assert line() == []
+    handle.replay.seek(handle.window.length / 4)
+    assert line() == [pytest.approx(handle.window.length / 4)]
+    compared.options.changed.emit("align", "relative")
+    settled(window, qtbot)
+    assert line() == [pytest.approx(25.0)]  # % of both
+    canvas = panel.canvas
+    at = [QPoint(round(canvas.places.x(share)), canvas.places.height // 2) for share in (25.0, 75.0)]
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=at[0])
+    qtbot.mouseMove(canvas, at[1])
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=at[1])
+    assert handle.replay.now == pytest.approx(0.75 * handle.window.length, rel=0.01)
+    assert line() == [pytest.approx(75.0, rel=0.01)]
+    panel.setFocus()
+    panel.window_.show(0.0, 10.0)
+    qtbot.keyClick(panel, Qt.Key.Key_Space)  # plays on, and the picture follows
+    assert panel.window_.shown[0] <= line()[0] <= panel.window_.shown[1]
+    qtbot.keyClick(panel, Qt.Key.Key_Space)
+    assert not handle.replay.playing
+    handle.replay.hide()
+    assert line() == []
+
+
+def test_cursors_on_an_axis_of_shares_measure_shares_and_no_ticks(
+    window: MainWindow, compared: ViewDock, qtbot: Any
+) -> None:
+    panel = panel_of(compared)
+    panel.marks.place(0.0001, "A")
+    panel.marks.place(0.0003, "B")
+    assert "200" in panel.measured.text()
+    assert "ticks" not in panel.measured.text()
+    compared.options.changed.emit("align", "relative")
+    settled(window, qtbot)
+    assert not panel.marks.cursors  # they were moments of another axis
+    panel.marks.place(25.0, "A")
+    panel.marks.place(40.0, "B")
+    assert panel.measured.text().endswith("between them 15 %")
+    assert panel.measured.isVisible()
