@@ -22,6 +22,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.rubbish import Collector
 from scalegraph.request import Session
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
 from scalegraph.store import Manifest, SourceText, Study
@@ -51,6 +52,19 @@ class PatientBot(QtBot):
 def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
     """Drive widgets, patiently."""
     return PatientBot(request)
+
+
+@pytest.fixture(autouse=True)
+def _garbage(qapp: QApplication) -> Iterator[None]:
+    """As in the application: no other thread collects garbage, which widgets of an earlier test may be.
+
+    Qt holds a lock while it destroys them and waits for Python's; the window's thread may have that and want Qt's.
+    """
+    assert qapp is not None
+    collector = Collector()
+    yield
+    collector.collect()
+    collector.end()
 
 
 def record(point: RunPoint, **changes: Any) -> RunRecord:
