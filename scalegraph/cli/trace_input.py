@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.progress import share_bar
@@ -28,6 +30,18 @@ def are_traces(paths: Sequence[Path]) -> bool:
     return any(found)
 
 
+class _Waiting:
+    """Says on standard error, once, that another process converts the trace at *path*."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._said = path, False
+
+    def __call__(self, _seconds: float) -> None:
+        if not self._said:
+            self._said = True
+            click.echo(f"waiting for another ScaleGraph that converts {self._path.name}", err=True)
+
+
 @contextlib.contextmanager
 def open_traces(session: Session, paths: Sequence[Path], *, partial: bool = False) -> Iterator[list[TraceData]]:
     """Give the traces at *paths*, with progress on a terminal; raises as `Session.open_trace`."""
@@ -35,7 +49,7 @@ def open_traces(session: Session, paths: Sequence[Path], *, partial: bool = Fals
         made = []
         for path in paths:
             with interruptible() as token, share_bar(f"reading {path.name}") as progress:
-                data = session.open_trace(path, token, progress, partial=partial)
+                data = session.open_trace(path, token, progress, partial=partial, waiting=_Waiting(path))
             stack.enter_context(data.trace)
             made.append(data)
         yield made

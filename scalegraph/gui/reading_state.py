@@ -37,11 +37,11 @@ class ReadingState(QWidget):
         """Return the sentence."""
         return self._said.text()
 
-    def say(self, text: str, share: float | None = None) -> None:
-        """Show *text*; with a *share* of 0 to 1 also how much was read."""
+    def say(self, text: str, share: float | None = None, *, stoppable: bool = False) -> None:
+        """Show *text*; with a *share* of 0 to 1 also how much was read, and what is *stoppable* can be stopped."""
         self._said.setText(text)
         self.bar.setVisible(share is not None)
-        self.stop.setVisible(share is not None)
+        self.stop.setVisible(stoppable or share is not None)
         if share is not None:
             self.show_share(share)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from scalegraph.base.units import seconds
 from scalegraph.gui.banner import Banner
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.header import Header
@@ -72,11 +73,13 @@ class StudyPage(QWidget):
             self._handle.failed.disconnect(self._failed)
             if isinstance(self._handle, TraceHandle):
                 self._handle.progressed.disconnect(self._progressed)
+                self._handle.waits.disconnect(self._waits)
         self._handle = handle
         handle.changed.connect(self._changed)
         handle.failed.connect(self._failed)
         if isinstance(handle, TraceHandle):
             handle.progressed.connect(self._progressed)
+            handle.waits.connect(self._waits)
         self.banner.clear()
         self._changed()
 
@@ -143,15 +146,25 @@ class StudyPage(QWidget):
         elif handle.error and handle.data() is None:
             self._say("Nothing was read." if handle.error == STOPPED else "This file cannot be shown.")
         elif isinstance(handle, TraceHandle) and handle.data() is None:
-            self._state.say(f"Reading {handle.title} …", handle.share)
+            self._say_reading(handle)
             self._stack.setCurrentWidget(self._state)
         elif handle.data() is None:
             self._say("Reading the study…")
         else:
             self._show_views(handle)
 
-    def _progressed(self, share: float) -> None:
-        self._state.show_share(share)
+    def _progressed(self, _share: float) -> None:
+        if isinstance(self._handle, TraceHandle):
+            self._say_reading(self._handle)
+
+    def _say_reading(self, handle: TraceHandle) -> None:
+        self._state.say(f"Reading {handle.title} …", handle.share)
+
+    def _waits(self, waited: float) -> None:
+        if isinstance(self._handle, TraceHandle):
+            name = self._handle.path.name
+            said = f"Waiting for another ScaleGraph that converts {name}, for {seconds(waited)} now"
+            self._state.say(said, None, stoppable=True)
 
     def _stop_reading(self) -> None:
         if isinstance(self._handle, TraceHandle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 STOPPED: Final = "Reading was stopped."
 
 
+@dataclass(frozen=True)
+class _Waited:
+    """What the thread that reads says while it waits for another that converts the same file."""
+
+    seconds: float
+
+
 class TraceHandle(Handle):
     """An open trace beside `StudyHandle`.
 
@@ -33,6 +41,7 @@ class TraceHandle(Handle):
 
     subject = "trace"
     progressed = Signal(float)  # share that was read, 0 to 1
+    waits = Signal(float)  # for another that converts the file: for so many seconds until now
 
     def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
         super().__init__(path, parent)
@@ -86,7 +95,8 @@ class TraceHandle(Handle):
         self.error, self.share = "", 0.0
 
         def read(reporter: Reporter) -> tuple[TraceData, str]:
-            data = session.open_trace(path, cancel=reporter.token, progress=reporter.send, partial=partial)
+            told, waits = reporter.send, lambda seconds: reporter.send(_Waited(seconds))
+            data = session.open_trace(path, cancel=reporter.token, progress=told, partial=partial, waiting=waits)
             region_times(data)
             return data, trace_sentence(data)
 
@@ -128,9 +138,11 @@ class TraceHandle(Handle):
         assert self._data is not None
         return self._data.trace.meta
 
-    def _told(self, share: object) -> None:
-        if isinstance(share, float | int):
-            self.share = float(share)
+    def _told(self, said: object) -> None:
+        if isinstance(said, _Waited):
+            self.waits.emit(said.seconds)
+        elif isinstance(said, float | int):
+            self.share = float(said)
             self.progressed.emit(self.share)
 
     def _loaded(self, job: Job, data: TraceData, verdict: str) -> None:

@@ -228,16 +228,18 @@ class Session:
         progress: Callable[[float], None] = lambda _share: None,
         *,
         partial: bool = False,
+        waiting: Callable[[float], None] = lambda _seconds: None,
     ) -> TraceData:
         """Open a trace of any format for viewing; close its `trace` when done.
 
         A foreign format is converted into a ``.sgtrace`` in the user's cache, the first time it is opened; *progress*
-        is told the share that is done. *partial* takes of a damaged file what can be read. Raises `InputError` with
+        is told the share that is done, *waiting* for how long (s) another process or thread that does it was waited
+        for. *partial* takes of a damaged file what can be read. Raises `InputError` with
         file, place and what was expected, `MissingTool`, `Cancelled`.
         """
         from scalegraph.request import traces
 
-        return traces.open_trace(Path(path), cancel, progress, partial=partial)
+        return traces.open_trace(Path(path), cancel, progress, partial=partial, waiting=waiting)
 
     def views(self, subject: Subject = "study") -> dict[str, View]:
         """Return the views of studies, or of traces, by name."""

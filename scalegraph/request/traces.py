@@ -15,7 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.request.imports import is_study
 from scalegraph.request.tracing import DIRECTORY
-from scalegraph.runtime.cache import cache_root, get_or_make, trim
+from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, trim
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX as SUFFIX_STUDY
 from scalegraph.traces import reading
@@ -71,6 +71,7 @@ def open_trace(
     progress: Progress = lambda _share: None,
     *,
     partial: bool = False,
+    waiting: Waiting = lambda _seconds: None,
 ) -> TraceData:
     """Return the trace at *path* with its level of detail; see `Session.open_trace`."""
     token = cancel or CancelToken()
@@ -82,10 +83,10 @@ def open_trace(
         steps = _span(progress, 0.0, 1.0)
         if lacks_pyramid(trace):  # of version 1, or of another writer: what is made of it is kept
             trace.close()
-            trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
+            trace = _converted(path, token, _span(progress, 0.0, 0.9), waiting, partial=partial)
             steps = _span(progress, 0.9, 1.0)
     else:
-        trace = _converted(path, token, _span(progress, 0.0, 0.9), partial=partial)
+        trace = _converted(path, token, _span(progress, 0.0, 0.9), waiting, partial=partial)
         steps = _span(progress, 0.9, 1.0)
     try:
         timeline = Timeline.open(trace, cancel=token, progress=steps)
@@ -133,7 +134,7 @@ def _of_study(path: Path) -> _Known:
         return _Known()
 
 
-def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: bool) -> Trace:
+def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Waiting, *, partial: bool) -> Trace:
     """Return a trace as its copy in the cache, with its pyramid, which is made when there is none."""
     home = cache_root() / "traces"
     directory = home / _digest(path, partial=partial)
@@ -148,7 +149,11 @@ def _converted(path: Path, cancel: CancelToken, progress: Progress, *, partial: 
 
             write_container(trace, temporary / f"trace{SUFFIX}", each)
 
-    get_or_make(directory, make)
+    def wait(seconds: float) -> None:
+        cancel.check()
+        waiting(seconds)
+
+    get_or_make(directory, make, wait)
     trim(home, LIMIT_BYTES, keep=directory)
     trace = reading.read(directory / f"trace{SUFFIX}", cancel=cancel)
     trace.meta.source = path.name

@@ -6,16 +6,20 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 
+Waiting = Callable[[float], None]  # is told for how many seconds one has waited; may raise to wait no longer
+
 _STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
+_PATIENCE_S = 0.2  # between two looks whether another is done
 
 
 def cache_root() -> Path:
@@ -24,20 +28,21 @@ def cache_root() -> Path:
     return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("scalegraph"))
 
 
-def get_or_make(directory: Path, make: Callable[[Path], None]) -> Path:
+def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting | None = None) -> Path:
     """Return *directory*, filled by *make* if it does not exist yet.
 
     *make* gets a temporary directory that takes its final name only when complete, so whoever sees *directory* sees
-    all of it. Two processes (or threads) that ask at once: one makes, the other waits and uses it.
+    all of it. Two processes (or threads) that ask at once: one makes, the other waits and uses it; *waiting* is told
+    for how long, again and again.
 
-    Raises `WorkError` when the cache cannot be written, and whatever *make* raises.
+    Raises `WorkError` when the cache cannot be written, and whatever *make* and *waiting* raise.
     """
     if directory.is_dir():
         touch(directory)
         return directory
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(directory.parent / f".{directory.name}.lock", is_singleton=False):
+        with _alone(directory.parent / f".{directory.name}.lock", waiting):
             if not directory.is_dir():
                 _make(directory, make)
     except OSError as error:
@@ -46,6 +51,23 @@ def get_or_make(directory: Path, make: Callable[[Path], None]) -> Path:
             "set SCALEGRAPH_CACHE to a directory that can"
         ) from error
     return directory
+
+
+@contextmanager
+def _alone(path: Path, waiting: Waiting | None) -> Iterator[None]:
+    """Hold the lock at *path*; one that is held by a process that ends is free again."""
+    lock, began = FileLock(path, is_singleton=False), time.monotonic()
+    while True:
+        try:
+            lock.acquire(timeout=-1 if waiting is None else _PATIENCE_S)
+            break
+        except Timeout:
+            if waiting is not None:
+                waiting(time.monotonic() - began)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _make(directory: Path, make: Callable[[Path], None]) -> None:

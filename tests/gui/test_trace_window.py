@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -19,6 +20,7 @@ from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.view_dock import ViewDock
+from scalegraph.request import traces as opening
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
 from scalegraph.views import trace_dependencies
@@ -292,7 +294,7 @@ def test_a_damaged_file_says_what_is_wrong_and_gives_what_can_be_read(
 
 
 def test_reading_is_stopped(window: MainWindow, qtbot: Any, sample: Path, monkeypatch: Any) -> None:
-    def slow(_path: Path, cancel: Any = None, progress: Any = None, *, partial: bool = False) -> Any:
+    def slow(_path: Path, cancel: Any = None, progress: Any = None, *, partial: bool = False, **_more: Any) -> Any:
         assert not partial
         progress(0.4)
         while True:
@@ -307,6 +309,26 @@ def test_reading_is_stopped(window: MainWindow, qtbot: Any, sample: Path, monkey
     qtbot.waitUntil(lambda: "stopped" in window.study.header.verdict.text())
     window.close_study(handle.key)
     assert window.page == "start"
+
+
+def test_waiting_for_another_window_that_converts_is_said_and_can_be_stopped(
+    window: MainWindow, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    path = SAMPLES / "ring.trf"
+    entry = tmp_path / "cache" / "traces" / opening._digest(path, partial=False)
+    entry.parent.mkdir(parents=True)
+    state = window.study._state
+    with FileLock(entry.parent / f".{entry.name}.lock", is_singleton=False):
+        handle = window.open_trace(path)
+        qtbot.waitUntil(lambda: "Waiting for another ScaleGraph that converts ring.trf, for" in state.text())
+        assert not state.bar.isVisible()
+        qtbot.mouseClick(state.stop, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: "stopped" in window.study.header.verdict.text())
+        handle.refresh()
+        qtbot.waitUntil(lambda: "Waiting" in state.text())
+    qtbot.waitUntil(lambda: handle.data() is not None)
+    settled(window, qtbot)
 
 
 def test_the_trace_of_a_run_shows_the_text_that_its_study_keeps(

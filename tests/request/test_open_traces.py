@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
@@ -52,6 +53,29 @@ def test_a_foreign_trace_is_converted_once_until_it_changes(session: Session, ro
         assert again.meta.format == "picl"
     assert len(copies(tmp_path)) == 2
     assert first in copies(tmp_path)
+
+
+def test_who_waits_for_another_that_converts_is_told_and_can_stop(session: Session, root: Path, tmp_path: Path) -> None:
+    path = root / "traces" / "ring.trf"
+    (entry := tmp_path / "cache" / "traces" / opening._digest(path, partial=False)).parent.mkdir(parents=True)
+    other = FileLock(entry.parent / f".{entry.name}.lock", is_singleton=False)
+    other.acquire()  # another process converts
+    token, told = CancelToken(), list[float]()
+
+    def stop(seconds: float) -> None:
+        told.append(seconds)
+        if len(told) == 2:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        session.open_trace(path, token, waiting=stop)
+    assert 0 < told[0] < told[1]
+
+    def end(_seconds: float) -> None:  # it was killed: nothing was made
+        other.release()
+
+    with session.open_trace(path, waiting=end).trace as trace:
+        assert trace.count("messages") == 2
 
 
 def test_files_that_are_read_with_a_trace_count_as_it(session: Session, root: Path, tmp_path: Path) -> None:
