@@ -159,6 +159,15 @@ def test_a_subpage_pushed_out_of_its_last_cache_stays_on_the_ring(memory) -> Non
     assert ring.check() == "ok"
 
 
+def test_a_subpage_that_nobody_holds_comes_from_its_home_on_another_ring(memory) -> None:
+    rings = memory("ksr1", 64, {"cache.local.size_kib": "64", "cache.subcache.size_kib": "8"})
+    for line in range(17):
+        rings.write(0, BASE + line * 64 * 1024 // 16, 1000 * line)
+    cost = rings.read(40, BASE, 100_000)
+    assert cost["stall_remote_read"] == OTHER_RING
+    assert rings.check() == "ok"
+
+
 def test_subpages_of_a_page_live_with_the_processor_that_touched_the_page(ksr1) -> None:
     ksr1.read(5, BASE)
     cost = ksr1.write(6, BASE + 1024, 1000)

@@ -257,12 +257,14 @@ static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t 
     return behind;
 }
 
-/* The cell `holder` (or NOBODY that we know) supplies the subpage to a packet that comes by at `time`;
- * returns how long the packet has to wait for it. */
-static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, uint64_t time)
+/* The cell `holder` (or NOBODY that we know) supplies the subpage to a packet that passes station `from` of
+ * its ring at `start`; returns how long the packet has to wait for it. */
+static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, const track *there, uint64_t from,
+                       uint64_t start)
 {
     if (holder == NOBODY || r->kind == SG_UPGRADE)
         return 0;
+    uint64_t time = start + distance(there, from, net->spot[holder].station);
     return sg_calendar_reserve(&net->cell[holder], time, net->holder) - time;
 }
 
@@ -276,7 +278,7 @@ static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_
     uint64_t in = net->cells + 1; /* station of the router that comes from the upper ring */
     uint64_t time = sent + distance(upper, own, ring) + net->router;
     time = load(there, in, time, net->revolution, wait);
-    uint64_t late = supply(net, r, holder, time + distance(there, in, net->spot[holder].station));
+    uint64_t late = supply(net, r, holder, there, in, time);
     *wait += late;
     time += net->revolution + late + net->router;
     time =
@@ -321,9 +323,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
     uint64_t start = load(here, station, time, net->revolution, &wait);
     uint32_t supplier = first_holder(net, r, own, station);
     int local = supplier != NOBODY || (r->copies == 0 && net->spot[r->home].ring == own);
-    uint64_t late = 0;
-    if (supplier != NOBODY)
-        late = supply(net, r, supplier, start + distance(here, station, net->spot[supplier].station));
+    uint64_t late = supply(net, r, supplier, here, station, start);
     uint64_t end = start + net->revolution + late, end_wait = wait + late;
 
     uint32_t count = other_rings(net, r, local, ring, holder);
