@@ -22,8 +22,8 @@
 #define SG_API         __attribute__((visibility("default"), used))
 #define SG_CALLER      __builtin_return_address(0)
 
-/* Where things lie, the same in every run: the program's heap, the stacks of the simulated
- * threads, and the addresses (never dereferenced) of the simulated runtime's own variables. */
+/* Where things lie, the same in every run: the program's heap, the stacks of the simulated threads, the
+ * addresses (never dereferenced) of the simulated runtime's own variables, and the arguments of main. */
 #ifndef SG_BASE
 #define SG_BASE 0ull /* else as a checker wants it that keeps low addresses for itself, see sg_fence.h */
 #endif
@@ -31,6 +31,7 @@
 #define SG_STACK_BASE     (SG_BASE + 0x8000000000ull)
 #define SG_OWN_HEAP_BASE  (SG_BASE + 0xa000000000ull)
 #define SG_VARIABLE_BASE  (SG_BASE + 0xc000000000ull)
+#define SG_ARGUMENT_BASE  (SG_BASE + 0xd000000000ull)
 #define SG_MAX_PROCESSORS 4096u
 #define SG_MAX_THREADS    4096u /* at a time */
 #define SG_REGION_DEPTH   256u

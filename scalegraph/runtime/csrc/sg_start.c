@@ -152,17 +152,18 @@ SG_API void exit(int status)
     __builtin_unreachable();
 }
 
-/* The host's stack lies where the length of the environment puts it, therefore a copy of the arguments: of
- * whole pages, and with the program's own name last, so that where the program was built moves nothing of its
- * data. */
+/* The host's stack lies where the length of the environment puts it, therefore a copy of the arguments:
+ * outside the heap, where the length of the program's own name would move its data, and with that name last.
+ */
 static char **copy_of(int argc, char **argv)
 {
     size_t pointers = ((size_t)argc + 1) * sizeof(char *), size = pointers;
     for (int i = 0; i < argc; i++)
         size += strlen(argv[i]) + 1;
-    char **copy = malloc((size + 4095) & ~(size_t)4095);
-    if (copy == NULL)
-        return argv;
+    char **copy = mmap((void *)SG_ARGUMENT_BASE, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (copy != (char **)SG_ARGUMENT_BASE)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of the program");
     char *at = (char *)copy + pointers;
     for (int i = 1; i <= argc; i++) {
         const char *text = argv[i % argc];
