@@ -71,7 +71,8 @@ class Compiler:
 
         Large frames are touched page by page, so that none jumps over the guard page of a simulated thread's stack.
         What is known of variables that never leave a file (ipa-reference) must not be used: gcc holds that the fence of
-        its instrumentation leaves them alone and takes the read out of a loop that waits for one to change.
+        its instrumentation leaves them alone and takes the read out of a loop that waits for one to change. A program
+        is not to see that a sanitizer's hooks are used: some do other things then.
         """
         inline = ("-mno-outline-atomics",) if self.architecture == "aarch64" else ()
         if self.clang:
@@ -86,7 +87,7 @@ class Compiler:
             "-fstack-clash-protection",
             *self.linking,
             *inline,
-            *(() if self.language == "fortran" else ("-Wno-tsan",)),
+            *(() if self.language == "fortran" else ("-Wno-tsan", "-U__SANITIZE_THREAD__")),
         )
 
     @property

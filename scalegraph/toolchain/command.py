@@ -53,8 +53,8 @@ class Command:
     options: tuple[str, ...] = field(default=())
 
 
-def read_command(words: Sequence[str]) -> Command:
-    """Return what *words* (without the compiler's name) ask for. Response files are put in place."""
+def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
+    """Return what *words* (without the name of the *compiler*) ask for. Response files are put in place."""
     expanded = list(_expanded(words, 0))
     mode: Mode = "link"
     output = ""
@@ -83,7 +83,7 @@ def read_command(words: Sequence[str]) -> Command:
             if not is_linking(word):
                 options.extend(option)
         else:
-            inputs.append(_input(len(rest), word, forced))
+            inputs.append(_input(len(rest), word, forced, compiler))
             rest.append(word)
     if not inputs or any(word.startswith(_ASK) for word in rest):
         mode = "ask"
@@ -97,11 +97,13 @@ def is_linking(word: str) -> bool:
     )
 
 
-def _input(index: int, word: str, forced: str | None) -> Input:
+def _input(index: int, word: str, forced: str | None, compiler: Language) -> Input:
     if forced is not None:
         return Input(index, word, _X.get(forced) if word != "-" else None, compiled=True)
     suffix = Path(word).suffix
     language = language_of(word)
+    if language == "c" and compiler == "c++":
+        language = "c++"  # as g++ takes it
     return Input(index, word, language, compiled=language is not None or suffix in PLAIN)
 
 

@@ -60,7 +60,7 @@ def _run(language: Language, words: Sequence[str]) -> int:
 def main(language: Language, words: Sequence[str]) -> int:
     """Do what the compiler of *language* would do with *words*; return the exit code."""
     try:
-        command = read_command(words)
+        command = read_command(words, language)
         if command.mode in ("ask", "preprocess") or "-r" in command.rest:
             return _pass_on(language, words)
         return _Work(language, command).run()

@@ -46,6 +46,25 @@ def test_make_builds_a_project_of_several_directories_that_runs_alone_and_simula
         assert {"src/main.c", "lib/lib.c", "lib/part.cpp"} <= {line.file for line in record.lines}
 
 
+def test_the_compiler_of_cxx_takes_c_sources_for_cxx_as_its_own_does(run: Run, project: Path) -> None:
+    need("g++")
+    (project / "half.c").write_text("int half(int n) { return n / 2; }\n")
+    (project / "whole.cpp").write_text("int half(int n);\nint main() { return half(14); }\n")
+    for compiler in ("g++", "scalegraph-c++"):
+        run(compiler, "-c", "half.c")
+        run(compiler, "whole.cpp", "half.o", "-o", "whole")
+    assert simulated(adopt("whole"), 1).exit_code == 7
+
+
+def test_a_program_does_not_see_that_a_sanitizers_hooks_are_used(run: Run, project: Path) -> None:
+    need("g++")
+    text = "#ifdef __SANITIZE_THREAD__\n#error seen\n#endif\nint main(void) { return 7; }\n"
+    for name, compiler in (("seen.c", "scalegraph-cc"), ("seen.cpp", "scalegraph-c++")):
+        (project / name).write_text(text)
+        run(compiler, name, "-o", "seen")
+        assert simulated(adopt("seen"), 1).exit_code == 7
+
+
 def test_cmake_knows_the_wrappers_as_gcc(run: Run, project: Path) -> None:
     need("cmake", "make", "g++")
     said = run(
