@@ -44,6 +44,42 @@ def test_threads_lose_their_processor_on_the_way_to_a_wait(
         assert (outcome.status, outcome.stdout) == ("ok", simulator.native("standing", processors))
 
 
+WAKES = {
+    "condition": "200 cancelled",
+    "semaphore": "200 cancelled",
+    "posted": "all",  # the C library itself may forget the second thread
+    "joined": "100 joined",
+    "futex": "cancelled 1, faults 0",
+    "writer": "both read, faults 0",
+    "renewed": "20 serial",
+    "kept": "told, faults 0, spin lock kept",
+    "past": "timed out, time goes on",
+}
+
+
+@pytest.mark.parametrize("processors", [1, 2, 3])
+@pytest.mark.parametrize("what", WAKES)
+def test_threads_are_woken_once_and_not_forgotten(run: Runner, what: str, processors: int) -> None:
+    outcome = run("wakes", processors, args=[what])
+    assert (outcome.status, outcome.stdout) == ("ok", WAKES[what] + "\n")
+
+
+@pytest.mark.parametrize("steps", [0, 40, 80, 120, 160, 200])
+def test_the_last_two_threads_may_end_at_once(run: Runner, steps: int) -> None:
+    outcome = run("wakes", 2, args=["last", str(steps)])
+    assert (outcome.status, outcome.stdout, outcome.returncode) == ("ok", "main ends\n", 0)
+
+
+@pytest.mark.parametrize("barrier", ["central", "tree", "hardware", "simple"])
+@pytest.mark.parametrize("members", [2, 4, 6])
+def test_more_threads_than_members_come_to_a_barrier(run: Runner, barrier: str, members: int) -> None:
+    kind = {"machine.barrier": barrier, "machine.barrier_radix": "2"}
+    for processors, quantum in ((3, "1000"), (3, "20000"), (12, "20000")):
+        settings = {**kind, "run.quantum_cycles": quantum}
+        outcome = run("wakes", processors, settings=settings, args=["crowd", str(members)])
+        assert (outcome.status, outcome.stdout) == ("ok", f"{720 // members} of 720 serial, 0 too early\n")
+
+
 def test_where_a_program_lies_moves_none_of_its_data(simulator: Simulator, tmp_path: Path) -> None:
     program, places = simulator.build("cpp_threads"), [tmp_path / ("d" * length) for length in (1, 8, 24, 40, 72, 200)]
     times = set()

@@ -49,7 +49,8 @@ SG_API void thrd_exit(int result)
 
 SG_API void thrd_yield(void)
 {
-    sg_pass(SG_CALLER);
+    if (sg_enter(SG_CALLER))
+        sg_pass(SG_CALLER);
 }
 
 SG_API int thrd_sleep(const struct timespec *time, struct timespec *left)

@@ -45,7 +45,9 @@ int sg_condition_wait(pthread_cond_t *variable, pthread_mutex_t *mutex, uint64_t
         mutex->__data.__count = count;
         return error;
     }
-    bool woken = sg_wait_granted(SG_LEAF_IDLE_WAIT, at, deadline);
+    if (!self->granted)
+        sg_posix_wait(SG_LEAF_IDLE_WAIT, at, -1, deadline);
+    bool woken = self->granted;
     error = sg_mutex_lock(mutex, SG_NEVER, site);
     mutex->__data.__count = count;
     if (!woken)
@@ -156,8 +158,11 @@ static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
             return EBUSY;
         if (lock->writer == sg_self_id() + 1)
             return EDEADLK;
-        if (sg_now->clock >= deadline)
+        if (sg_now->clock >= deadline) {
+            if (write && lock->writer == 0 && lock->writers_waiting.head == NULL) /* it kept readers out */
+                sg_wake_all(&lock->readers_waiting, sg_now->clock);
             return ETIMEDOUT;
+        }
         sg_queue_add(write ? &lock->writers_waiting : &lock->readers_waiting, sg_self());
         sg_suspend_until(SG_LEAF_IDLE_LOCK, at, lock->writer - 1, deadline);
         sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
@@ -287,6 +292,6 @@ SG_API int pthread_barrier_wait(pthread_barrier_t *variable)
         b->machine = sg_barrier_new(b->members);
         sg_barrier_name(b->machine, (uint64_t)(uintptr_t)variable);
     }
-    return sg_barrier_come(b->machine, SG_LEAF_PRIM_BARRIER) == b->members - 1 ? PTHREAD_BARRIER_SERIAL_THREAD
-                                                                               : 0;
+    uint32_t last = b->members - 1; /* afterwards, the variable may be another barrier already */
+    return sg_barrier_come(b->machine, SG_LEAF_PRIM_BARRIER) == last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }

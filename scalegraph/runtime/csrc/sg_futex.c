@@ -69,7 +69,7 @@ bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline)
 {
     sg_thread *self = sg_self();
     if (!self->granted)
-        sg_posix_wait(leaf, object, -1, deadline);
+        sg_suspend_until(leaf, object, -1, deadline);
     return self->granted;
 }
 
@@ -121,6 +121,7 @@ static long futex(const uint32_t *word, int operation, long value, long more, co
     case WAKE_BITSET:
         return futex_wake(word, value);
     case CMP_REQUEUE:
+        sg_turn(sg_now); /* so that nobody changes the word before others are woken */
         if (__atomic_load_n(word, __ATOMIC_RELAXED) != third)
             return -EAGAIN;
         return futex_requeue(word, value, more, other);

@@ -13,6 +13,7 @@ struct sg_lock {
     uint32_t since;   /* ticket of that one */
     uint32_t next_ticket, now_serving;
     uint32_t last;   /* queue lock: thread at the end of the queue */
+    bool robust;     /* of a mutex that tells the next one that its holder has ended */
     uint64_t traced; /* times that a trace has told that somebody got it */
     sg_queue waiting;
     sg_queue timed; /* those that will not wait for ever; they try again after every release */
@@ -90,16 +91,26 @@ void sg_lock_forget(const void *object)
             trace_step(lock, SG_LOCK_STEP_RELEASED);
         lock->holder = -1;
         lock->promised = -1;
+        lock->robust = false;
         lock->now_serving = lock->next_ticket;
     }
 }
 
-void sg_lock_each_held(int32_t id, void (*use)(uint64_t object, sg_lock *lock, void *data), void *data)
+void sg_lock_make_robust(sg_lock *lock)
+{
+    lock->robust = true;
+}
+
+sg_lock *sg_lock_bequeathed(int32_t id, uint64_t *object)
 {
     sg_locks *locks = sg->locks;
     for (uint32_t i = 0; locks != NULL && i < locks->size; i++)
-        if (locks->key[i] != 0 && locks->lock[i]->holder == id)
-            use(locks->key[i], locks->lock[i], data);
+        if (locks->key[i] != 0 && locks->lock[i]->robust && locks->lock[i]->holder == id) {
+            locks->lock[i]->robust = false;
+            *object = locks->key[i];
+            return locks->lock[i];
+        }
+    return NULL;
 }
 
 int32_t sg_lock_holder(const sg_lock *lock)

@@ -25,6 +25,7 @@ static int taken(pthread_mutex_t *mutex, sg_lock *lock)
     if (!(mutex->__data.__kind & ROBUST))
         return 0;
     sg->robust = true;
+    sg_lock_make_robust(lock);
     if (mutex->__data.__owner == LOST) {
         sg_lock_release(lock);
         return ENOTRECOVERABLE;
@@ -149,21 +150,18 @@ SG_API int pthread_mutex_consistent(pthread_mutex_t *mutex)
     return 0;
 }
 
-static void abandon(uint64_t object, sg_lock *lock, void *thread)
+/* `t`, the running thread, ends: whoever waits for a robust mutex that it has is told. Others run between two
+ * of them and may use mutexes for the first time, so the search begins anew. */
+void sg_mutex_abandon_all(const sg_thread *t)
 {
-    pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)object;
-    if (sg_lock_holder(lock) == *(const int32_t *)thread && (mutex->__data.__kind & ROBUST)) {
+    uint64_t object;
+    for (sg_lock *lock; sg->robust && (lock = sg_lock_bequeathed((int32_t)t->id, &object)) != NULL;) {
+        pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)object;
+        if (!(mutex->__data.__kind & ROBUST))
+            continue;
         mutex->__data.__owner = OWNER_DIED;
         sg_lock_release(lock);
     }
-}
-
-/* `t`, the running thread, ends: whoever waits for a robust mutex that it has is told. */
-void sg_mutex_abandon_all(const sg_thread *t)
-{
-    int32_t id = (int32_t)t->id;
-    if (sg->robust)
-        sg_lock_each_held(id, abandon, &id);
 }
 
 /* ---- spin locks ---- */

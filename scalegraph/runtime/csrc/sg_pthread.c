@@ -66,7 +66,7 @@ static bool is_last(const sg_thread *t)
         return false;
     for (uint32_t i = 0; i < sg->threads; i++) {
         const sg_thread *other = sg->thread[i];
-        bool docked = other->state == SG_BLOCKED && other->wait_leaf == SG_LEAF_IDLE_SERIAL;
+        bool docked = other->state == SG_BLOCKED && other->wait_leaf == SG_LEAF_IDLE_SERIAL && !other->timed;
         if (other != t && other->state != SG_UNUSED && other->state != SG_ENDED && !docked)
             return false;
     }
@@ -82,12 +82,12 @@ static void finish(void)
     sg_posix_destroy_data();
     sg_keys_destroy(posix);
     sg_mutex_abandon_all(t);
-    if (is_last(t))
-        exit(0);
     sg_charge_site(sg_now, SG_LEAF_PRIM_THREAD, sg->config.thread_cycles);
     sg_touch(sg_now, t->variable, SG_WRITE, SG_LEAF_PRIM_THREAD);
+    if (is_last(t)) /* from here on nobody else ends first */
+        exit(0);
     posix->ended = true;
-    if (posix->joiner != NULL)
+    if (posix->joiner != NULL && posix->joiner->state == SG_BLOCKED) /* else it is on its way already */
         sg_wake(posix->joiner, sg_now->clock);
     sg_thread_end();
 }
@@ -364,6 +364,10 @@ void sg_posix_test_cancel(void)
 bool sg_posix_wait(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64_t deadline)
 {
     sg_posix *posix = sg_posix_of(sg_self());
+    if (posix->cancelled && !posix->cancel_disabled) { /* since it looked last; nobody would wake it */
+        sg_queue_remove(sg_self());
+        return false;
+    }
     posix->waits = true;
     bool woken = sg_suspend_until(leaf, object, holder, deadline);
     posix->waits = false;

@@ -512,8 +512,10 @@ void sg_lock_acquire(sg_lock *lock);
 bool sg_lock_acquire_until(sg_lock *lock, uint64_t deadline);
 bool sg_lock_try(sg_lock *lock);
 void sg_lock_release(sg_lock *lock);
-/* Calls `use` for every lock of the program's variables that thread `id` has. */
-void sg_lock_each_held(int32_t id, void (*use)(uint64_t object, sg_lock *lock, void *data), void *data);
+/* Who comes after a holder that ends shall know. */
+void sg_lock_make_robust(sg_lock *lock);
+/* A robust lock that thread `id`, which ends, has still; not told twice. NULL: there is none (any more). */
+sg_lock *sg_lock_bequeathed(int32_t id, uint64_t *object);
 /* Number of the thread that has it, or -1. */
 int32_t sg_lock_holder(const sg_lock *lock);
 

@@ -402,6 +402,8 @@ bool sg_suspend_until(enum sg_leaf leaf, uint64_t object, int32_t holder, uint64
 {
     sg_thread *t = sg_self(), **at = &sg->timed;
     t->timed_out = false;
+    if (deadline < sg_now->clock)
+        deadline = sg_now->clock; /* long past; it must not wake on another processor before that */
     if (deadline < NEVER) {
         while (*at != NULL && (*at)->deadline <= deadline)
             at = &(*at)->next_timed;
@@ -428,6 +430,9 @@ void sg_thread_end(void)
 
 void sg_wake(sg_thread *t, uint64_t when)
 {
+    if (SG_UNLIKELY(t->state != SG_BLOCKED || t->queue != NULL))
+        sg_stop(SG_STATUS_INTERNAL, "thread %u is woken, but it %s", t->id,
+                t->queue != NULL ? "stands in a queue" : "does not sleep");
     if (SG_UNLIKELY(sg->trace != NULL))
         sg_trace_wake(t, when);
     sg_processor *p = place_for(t);

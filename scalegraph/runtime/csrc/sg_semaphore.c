@@ -55,7 +55,8 @@ static int take(sem_t *variable, uint64_t deadline, const void *site)
             return fail(ETIMEDOUT);
         sg_queue_add(&s->waiting, sg_self());
         sg_posix_wait(SG_LEAF_IDLE_WAIT, at, -1, deadline);
-        sg_posix_test_cancel();
+        if (!sg_self()->granted) /* else what was posted would be lost to the others */
+            sg_posix_test_cancel();
         sg_touch(sg_now, at, SG_RMW, SG_LEAF_PRIM_LOCK);
     }
     s->value--;
@@ -99,9 +100,7 @@ SG_API int sem_post(sem_t *variable)
     if (s->value == SEM_VALUE_MAX)
         return fail(EOVERFLOW);
     s->value++;
-    sg_thread *t = sg_queue_take(&s->waiting);
-    if (t != NULL)
-        sg_wake(t, sg_now->clock);
+    sg_grant(&s->waiting);
     return 0;
 }
 

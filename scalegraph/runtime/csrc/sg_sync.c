@@ -26,7 +26,8 @@ uint64_t sg_line_bytes(void)
 
 typedef struct node {
     uint32_t expected, arrived;
-    uint64_t generation;
+    uint64_t generation;    /* rounds that it has released */
+    uint64_t complete;      /* rounds to which all have come */
     uint64_t counter, flag; /* addresses of two lines */
     uint64_t object;        /* what waiting threads say that they wait for */
     sg_queue waiting;
@@ -166,14 +167,17 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf lea
     if (SG_UNLIKELY(barrier->broken))
         return;
     if (++n->arrived == n->expected) {
+        uint64_t complete = n->complete++;
         n->arrived = 0;
         if (n->parent != NULL)
-            climb(barrier, n->parent, round, leaf);
+            climb(barrier, n->parent, round == NEXT ? NEXT : complete, leaf);
         else if (barrier->duty != NULL)
             barrier->duty->drain();
         sg_touch(sg_now, n->flag, SG_WRITE, leaf);
         n->generation++;
         release(barrier, n);
+        if (round != NEXT) /* it may have completed a round before its own */
+            wait_at(barrier, n, round);
         return;
     }
     sg_touch(sg_now, n->flag, SG_READ, leaf); /* spins on its own copy from here on */
@@ -183,14 +187,14 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf lea
 
 /* A counter under a lock, and all who wait watch the counter: every arrival takes their copies away and they
  * fetch it again, so one barrier invalidates about half as many copies as there are pairs of processors. */
-static void watch_counter(sg_barrier *barrier, enum sg_leaf leaf)
+static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_leaf leaf)
 {
     node *n = barrier->nodes;
     const sg_barrier_duty *duty = barrier->duty;
-    uint64_t generation = n->generation;
     sg_lock_spin(n->lock, leaf, SG_LEAF_IDLE_BARRIER);
     sg_touch(sg_now, n->counter, SG_READ, leaf);
     sg_touch(sg_now, n->counter, SG_WRITE, leaf);
+    uint64_t generation = round == NEXT ? n->generation : round;
     bool last = !barrier->broken && ++n->arrived == n->expected, tasks = duty != NULL && duty->tasks();
     if (last) {
         n->arrived = 0;
@@ -200,14 +204,14 @@ static void watch_counter(sg_barrier *barrier, enum sg_leaf leaf)
     }
     release(barrier, n);
     sg_lock_unspin(n->lock, leaf);
-    while (!last) {
+    while (!last || (round != NEXT && n->generation <= round)) {
         sg_touch(sg_now, n->counter, SG_READ, leaf);
-        if (n->generation != generation || barrier->broken)
+        if (n->generation > generation || barrier->broken)
             return;
         sg_queue_add(&n->waiting, sg_self());
         barrier->waiting++;
         sg_suspend(tasks ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
-        if (duty != NULL && n->generation == generation && !barrier->broken)
+        if (duty != NULL && n->generation <= generation && !barrier->broken)
             duty->help();
         tasks = duty != NULL && duty->tasks();
     }
@@ -246,6 +250,8 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
     n->generation++;
     release(barrier, n);
+    if (round != NEXT)
+        wait_at(barrier, n, round);
 }
 
 /* Members that meet at different barriers of the program, one at an explicit one and another at the end of
@@ -274,7 +280,7 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
     else if (sg->config.barrier == SG_BARRIER_SIMPLE)
-        watch_counter(barrier, leaf);
+        watch_counter(barrier, round, leaf);
     else
         climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
 }
