@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scalegraph.analyze.fits.noise import Flags, Floats
+from scalegraph.analyze.fits.noise import Flags, Floats, sizes
 
 # A design whose columns depend on one another up to this is not solved.
 _DEPENDENT = 1e-7
@@ -68,11 +68,13 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
 def left_out_error(solution: Solution, y: Floats, weight: Floats) -> Floats:
     """Return the mean relative error of every point as predicted by the others (..), from residuals and leverages.
 
-    Points without which the law cannot be determined (leverage 1) count with an error of 100 %.
+    Points without which the law cannot be determined (leverage 1) count with an error of 100 %, points that are nothing
+    beside the largest with none.
     """
     rest = 1.0 - solution.leverage
     alone = rest < 1e-9
     error = np.abs(solution.residual) / np.where(alone, 1.0, rest)
-    relative = np.where(alone, 1.0, error / np.where(y != 0, np.abs(y), np.inf))
+    size, known = sizes(y)
+    relative = np.where(alone, 1.0, np.where(known, error, 0.0) / size)
     counted = weight > 0
     return np.asarray((relative * counted).sum(axis=-1) / np.maximum(counted.sum(axis=-1), 1))

@@ -56,6 +56,16 @@ class Sample:
         return Sample(*(part[series] for part in parts))
 
 
+def sizes(values: Floats) -> tuple[Floats, Flags]:
+    """Return what errors of *values* (.., points) are relative to, and where there is such a size.
+
+    A value that is nothing beside the largest of its series has none; 1 stands there.
+    """
+    size = np.abs(values)
+    known = size > RESOLUTION * size.max(axis=-1, keepdims=True, initial=0.0)
+    return np.where(known, size, 1.0), known
+
+
 def condense(values: Floats) -> Sample:
     """Return means, counts and weights of *values*, shape (series, points, repetitions), NaN for missing ones."""
     known = np.isfinite(values)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from scalegraph.analyze.fits.linear import Solution
-from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
+from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample, sizes
 
 REPLICATES = 400
 # With fewer residual degrees of freedom there is too little to draw from: Student's t takes the bootstrap's place.
@@ -53,11 +53,13 @@ def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) ->
 
 
 def noise(sample: Sample, found: Scale) -> Floats:
-    """Return the relative standard deviation of one repetition, (series,): of the typical point."""
-    relative = np.where(sample.count > 0, 1.0 / np.sqrt(np.where(sample.weight > 0, sample.weight, 1.0)), 0.0)
-    share = relative / np.where(sample.mean != 0, np.abs(sample.mean), np.inf)
-    known = np.maximum((sample.count > 0).sum(axis=1), 1)
-    return np.asarray(found.sigma * share.sum(axis=1) / known)
+    """Return the relative standard deviation of one repetition, (series,): of the typical point.
+
+    Points that are nothing beside the largest have no relative deviation.
+    """
+    size, known = sizes(np.where(sample.count > 0, sample.mean, 0.0))
+    share = np.where(known, 1.0 / np.sqrt(np.where(sample.weight > 0, sample.weight, 1.0)), 0.0) / size
+    return np.asarray(found.sigma * share.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def pivots(
