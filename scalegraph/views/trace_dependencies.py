@@ -7,7 +7,7 @@ from typing import Final
 
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
 from scalegraph.analyze.trace.on_path import Contents, OnPath, on_path
-from scalegraph.analyze.trace.part import LARGE, part_of, rows_in
+from scalegraph.analyze.trace.part import LARGE, LATER, part_of, reach, rows_in
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import stage
@@ -18,12 +18,13 @@ from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import calls, remembered
 
 _NEAR: Final = 256  # parts of a very large trace, of which three are looked at for one moment
+_BEYOND: Final = "beyond"  # kept with a part of a trace
 OUTSIDE: Final = "outside of all regions"
 
 
 def waits(data: TraceData) -> Waits:
     """Return all waits of the trace."""
-    return remembered(data, "waits", lambda: Waits.of(data.trace))
+    return remembered(data, "waits", lambda: Waits.of(data.trace, data.memo.get(_BEYOND)))
 
 
 def contents(data: TraceData) -> Contents:
@@ -41,13 +42,15 @@ def too_many(window: Window) -> str:
     trace = window.data.trace
     if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
         return ""
-    rows = rows_in(trace, window.begin, window.end)
+    since, until = reach(trace, window.begin, window.end)
+    rows = remembered(window.data, f"interval rows {since} {until}", lambda: rows_in(trace, since, until))
     if rows <= LARGE:
         return ""
-    length = si(window.seconds * LARGE / rows, "s", 2)
+    ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
     return (
-        f"There are {rows:,} events in {window.words}: more than the {LARGE:,} that are looked at together here."
-        f" Choose a time of about {length} or less: From and To, or select it in the timeline."
+        f"For {window.words} {rows:,} events have to be looked at together, and no more than {LARGE:,} are. Choose a"
+        f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less: From and To, or select it in the"
+        " timeline."
     )
 
 
@@ -75,7 +78,10 @@ def subject(window: Window) -> TraceData:
         table = calls(data)
 
     def made() -> TraceData:
-        return replace(data, trace=part_of(data.trace, table, window.begin, window.end))
+        part, beyond = part_of(data.trace, table, window.begin, window.end)
+        found = replace(data, trace=part)
+        found.memo[_BEYOND] = beyond
+        return found
 
     with stage(0.3, 1.0):
         return remembered(data, f"interval part {window.begin} {window.end}", made)
@@ -135,7 +141,7 @@ def at(data: TraceData, region: int) -> str:
 def notes(window: Window) -> tuple[str, ...]:
     """Return what must be said of what the trace does not tell itself, and of what was not looked at."""
     data = subject(window)
-    found = waits(data)
+    found = waits(data).between(window.begin, window.end)
     said = [*found.doubts]
     if data is not window.data:
         said.append(

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.cancel import checkpoint
-from scalegraph.traces.kinds import NOBODY, Array, Columns, What
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
 _KEPT: Final = 1 << 29  # bytes of matched calls that stay in memory; what is more is matched again when asked for
 _ROW: Final = 24  # bytes of a call
+NEVER: Final = 2**63 - 1  # a tick after all others
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,14 @@ class CallTable:
 
     So an interval needs only the parts that touch it. *lone* counts leaves whose enter the trace lacks; they are in no
     call. *endless* counts calls that are never left; they end with the run. *located* says which locations have calls.
+    *first* and *last* are the ticks of the first and last event of each location in each part, shape (parts,
+    locations); a location without events in a part has a first after its last.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-    ) -> None:
+    def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        shape = (len(trace.parts["calls"]), len(trace.definitions.locations))
+        self.first, self.last = np.full(shape, NEVER), np.full(shape, NO_TIME)
         self._book = _Book()
         self._open: list[_Open] = [{name: np.empty(0, np.int64) for name in ("time", "location", "path")}]
         self._kept: dict[int, Calls] = {}
@@ -133,10 +135,6 @@ class CallTable:
         still = self._open[last + 1]
         yield Calls(still["time"], np.full(len(still["time"]), self._trace.meta.end), still["location"], still["path"])
 
-    def open_before(self, index: int) -> Columns:
-        """Return ``time location path`` of the calls that are open where part *index* begins; outer ones first."""
-        return self._open[index]
-
     def _columns(self, index: int) -> Columns:
         """Return the events of a part that name a location; regions that are not defined are none."""
         part, definitions = self._trace.parts["calls"][index], self._trace.definitions
@@ -153,6 +151,8 @@ class CallTable:
     def _match(self, index: int) -> tuple[Calls, _Open, int]:
         """Return the calls that are left in a part, those that are open at its end, and how many leaves are lone."""
         columns, before = self._columns(index), self._open[index]
+        np.minimum.at(self.first[index], columns["location"], columns["time"])
+        np.maximum.at(self.last[index], columns["location"], columns["time"])
         carried = len(before["time"])
         time = np.concatenate([before["time"], columns["time"]])
         location = np.concatenate([before["location"].astype(np.int32), columns["location"]])

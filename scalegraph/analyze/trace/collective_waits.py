@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows
+from scalegraph.analyze.trace.part import Beyond
 from scalegraph.analyze.trace.stacks import Stacks, ordered
-from scalegraph.traces.kinds import NOBODY, Array, Operation
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Operation
 from scalegraph.traces.model import Trace
 
 # operations in which all that is sent comes from the root, or goes to it
@@ -153,10 +154,10 @@ def _ranked(visits: Visits, chosen: Array) -> Rows:
                      holder=visits.location[holder], released=visits.begin[holder], cause=Cause.SCAN)  # fmt: skip
 
 
-def call_waits(trace: Trace, stacks: Stacks, operations: Array) -> tuple[Rows, int]:
+def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond | None = None) -> tuple[Rows, int]:
     """Return the waits at calls of regions in which all wait for all, and at how many regions they do not fit.
 
-    *operations* is the `Operation` of each region, -1 of others.
+    *operations* is the `Operation` of each region, -1 of others. Calls *beyond* a part of a trace count too.
 
     One barrier is the n-th call of each location of a group (of all, for MPI's) that calls the region at all.
     """
@@ -164,41 +165,60 @@ def call_waits(trace: Trace, stacks: Stacks, operations: Array) -> tuple[Rows, i
     rows = rows[operations[stacks.region[rows]] >= 0] if len(operations) else rows[:0]
     if not len(rows):
         return Rows.none(), 0
-    location = np.searchsorted(stacks.first, rows, side="right") - 1
-    region = stacks.region[rows].astype(np.int64)
-    leave = stacks.leave(rows)
-    definitions = trace.definitions
-    group = np.array([place.group for place in definitions.locations], np.int64)[location]
-    wide = np.array([region.name.lower().startswith(("mpi_", "shmem")) for region in definitions.regions])
-    group[wide[region]] = -1
-    groups = int(group.max()) + 2
-    team = region * groups + group + 1
-    order = np.lexsort((rows, location, team))
-    team, location, begin, end = team[order], location[order], stacks.time[rows[order]], leave[order]
-    caller = np.cumsum(np.r_[True, (team[1:] != team[:-1]) | (location[1:] != location[:-1])]) - 1
-    turn = turns(caller)
-    visits = np.bincount(caller)
-    first = np.flatnonzero(np.r_[True, caller[1:] != caller[:-1]])
-    teams, where = np.unique(team[first], return_inverse=True)
+    count = len(trace.definitions.locations)
+    pair = stacks.region[rows] * np.int64(count) + np.searchsorted(stacks.first, rows, side="right") - 1
+    if beyond is None:
+        pairs, total = np.unique(pair, return_counts=True)
+        before = np.zeros_like(total)
+    else:
+        pairs, before, total = beyond.callers, beyond.before, beyond.total
+    team_of_pair, groups = _teams(trace, pairs)
+    order = np.lexsort((rows, pair))
+    caller = np.searchsorted(pairs, pair[order])
+    team, turn = team_of_pair[caller], turns(caller) + before[caller]
+    teams, where = np.unique(team_of_pair, return_inverse=True)
     most, least = np.zeros(len(teams), np.int64), np.full(len(teams), _LAST)
-    np.maximum.at(most, where, visits)
-    np.minimum.at(least, where, visits)
-    fits = most == least
-    # and nobody may leave before all have come
-    keep = np.isin(team, teams[fits])
-    if not keep.any():
-        return Rows.none(), int(np.count_nonzero(~fits))
-    team, turn, begin, end, location = (values[keep] for values in (team, turn, begin, end, location))
+    np.maximum.at(most, where, total)
+    np.minimum.at(least, where, total)
+    odd = teams[(most != least) & np.isin(teams, team)]
+    leave = stacks.leave(rows[order])
+    end = np.where(leave == NO_TIME, trace.meta.end, leave)  # it is not left, or only beyond
+    nothing = np.zeros(len(rows), np.int64)
     key = team * (int(turn.max()) + 1) + turn
-    by_key = ordered(key)
-    starts = np.flatnonzero(np.r_[True, key[by_key][1:] != key[by_key][:-1]])
-    late = np.maximum.reduceat(begin[by_key], starts) > np.minimum.reduceat(end[by_key], starts)
+    visits = Visits(stacks.time[rows[order]], end, pair[order] % count, operations[team // groups], nothing, key)
+    fit = ~np.isin(team, odd)
+    if not fit.any():
+        return Rows.none(), len(odd)
+    waits, wrong = _of_teams(visits.take(fit), team[fit], teams, np.bincount(where))
+    return waits, len(odd) + wrong
+
+
+def _teams(trace: Trace, pairs: Array) -> tuple[Array, int]:
+    """Return which team calls together for each pair of region and location, and how many teams a region can have."""
+    definitions = trace.definitions
+    groups = np.array([place.group for place in definitions.locations], np.int64)
+    wide = np.array([region.name.lower().startswith(("mpi_", "shmem")) for region in definitions.regions])
+    region, location = np.divmod(pairs, len(groups))
+    many = int(groups.max()) + 2
+    return region * many + np.where(wide[region], -1, groups[location]) + 1, many
+
+
+def _of_teams(visits: Visits, team: Array, teams: Array, members: Array) -> tuple[Rows, int]:
+    """Return who waited in *visits* by *team*, and how many teams are left out: nobody may leave before all have come.
+
+    *members* are how many each of *teams* has. Who waits where somebody comes beyond waits for whom is not known.
+    """
+    by_key = ordered(visits.instance)
+    starts = np.flatnonzero(np.r_[True, visits.instance[by_key][1:] != visits.instance[by_key][:-1]])
+    late = np.maximum.reduceat(visits.begin[by_key], starts) > np.minimum.reduceat(visits.end[by_key], starts)
     wrong = np.unique(team[by_key][starts[late]])
-    keep = ~np.isin(team, wrong)
-    if not keep.any():
-        return Rows.none(), int(np.count_nonzero(~fits)) + len(wrong)
-    nothing = np.zeros(int(np.count_nonzero(keep)), np.int64)
-    operation = operations[team[keep] // groups]
-    made = _grouped(Visits(begin[keep], end[keep], location[keep], operation, nothing, key[keep]))
-    waits, _ = _waits(made, _cause)
-    return waits, int(np.count_nonzero(~fits)) + len(wrong)
+    sizes = np.diff(np.r_[starts, len(by_key)])
+    whole = np.zeros(len(by_key), bool)
+    whole[by_key] = np.repeat(sizes == members[np.searchsorted(teams, team[by_key][starts])], sizes)
+    good = ~np.isin(team, wrong)
+    rest = visits.take(good & ~whole)
+    found = [Rows.make(begin=rest.begin, end=rest.end, location=rest.location, holder=NOBODY, released=NO_TIME,
+                       cause=_cause(rest.operation), jump=False)]  # fmt: skip
+    if (good & whole).any():
+        found.append(_waits(_grouped(visits.take(good & whole)), _cause)[0])
+    return Rows.joined(found), len(wrong)

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from scalegraph.analyze.trace.calls import NEVER
 from scalegraph.analyze.trace.candidates import Cause, Rows, in_order
 from scalegraph.analyze.trace.stacks import Stacks
 from scalegraph.base.cancel import checkpoint
@@ -32,7 +33,6 @@ _LEAF_CAUSES: Final = {
     "idle_message": Cause.LATE_SENDER,
     "idle_wait": Cause.CONDITION,
 }
-_NEVER: Final = 2**63 - 1
 
 
 def idle_states(trace: Trace) -> Array:
@@ -104,7 +104,7 @@ def presence(trace: Trace, stacks: Stacks) -> Presence:
     States and shares tell it if there are any; else a location is idle where it is outside of every region.
     """
     count = len(trace.definitions.locations)
-    first, last = np.full(count, _NEVER), np.full(count, NO_TIME)
+    first, last = np.full(count, NEVER), np.full(count, NO_TIME)
     for kind in ("messages", "collectives", "tasks", "locks", "waits"):
         _bounds(trace, kind, first, last)
     some = np.flatnonzero(stacks.first[1:] > stacks.first[:-1])

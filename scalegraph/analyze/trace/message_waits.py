@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows
+from scalegraph.analyze.trace.part import Beyond
 from scalegraph.analyze.trace.stacks import Stacks
 from scalegraph.traces.kinds import NO_TIME, Array, Columns
 from scalegraph.traces.model import Trace
 
 
-def message_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
+def message_waits(trace: Trace, stacks: Stacks, calls: Array, beyond: Beyond | None = None) -> Rows:
     """Return late senders, messages in transit and late receivers.
 
-    *calls* says of each region whether it communicates: a wait begins when such a call was entered, or later.
+    *calls* says of each region whether it communicates: a wait begins when such a call was entered, or later. How fast
+    messages can be, those *beyond* a part of a trace tell too.
     """
     locations = len(trace.definitions.locations)
     found = trace.columns("messages")
@@ -26,7 +28,7 @@ def message_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
     asked, waits = _asked(found, stacks, calls)
     held, sends = _sends(found, asked, waits, stacks, calls)
     # a message whose sender waits for the receiver is on its way only from then on
-    return Rows.joined((_receives(found, asked, waits, held), sends))
+    return Rows.joined((_receives(found, asked, waits, held, beyond), sends))
 
 
 def _entered(stacks: Stacks, calls: Array, location: Array, time: Array, *, before: bool) -> Array:
@@ -50,14 +52,17 @@ def _elsewhere(stacks: Stacks, call: Array, location: Array, time: Array) -> Arr
     return (call < 0) & (stacks.at(location, time, before=True) >= 0)
 
 
-def _receives(found: Columns, asked: Array, waits: Array, held: Array) -> Rows:
+def _receives(found: Columns, asked: Array, waits: Array, held: Array, beyond: Beyond | None) -> Rows:
     sent, received, size = found["sent"], found["received"], found["size"]
     waits = waits & (received > asked)
     late = sent > asked
     # what cannot have been there: a bound from below on the time of transfer is that of the fastest of its size
-    _, kind = np.unique(size, return_inverse=True)
-    fastest = np.full(int(kind.max()) + 1, 2**62)
-    np.minimum.at(fastest, kind, received - sent)
+    sizes, kind = np.unique(size, return_inverse=True)
+    if beyond is None:
+        fastest = np.full(len(sizes), 2**62)
+        np.minimum.at(fastest, kind, received - sent)
+    else:
+        fastest = beyond.fastest[np.searchsorted(beyond.sizes, sizes)]
     transit = ~late & ~held & (sent + fastest[kind] > asked)
     rows = np.flatnonzero(waits & (late | transit))
     return Rows.make(
@@ -74,7 +79,7 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
     if len(stacks.time):
         # a source that tells no end of the send: it lasts as long as its call
         short = (left <= sent) & (call >= 0)
-        left = np.where(short, stacks.leave(call), left)
+        left = np.where(short, np.maximum(left, stacks.leave(np.where(short, call, -1))), left)
         # one that ends later, in another call, made the location wait in that call only
         there = _entered(stacks, calls, who, left, before=True)
         sent = np.where(there >= 0, np.maximum(sent, stacks.time[there]), sent)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalegraph.base.cancel import checkpoint
-from scalegraph.traces.kinds import NOBODY, Array, Columns, What
+from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
+from scalegraph.traces.nesting import match
 
 _SMALL = 1 << 16
 _BLOCK = 1 << 18  # rows that are looked at together: what is made of them stays near the processor
@@ -91,10 +92,18 @@ class Stacks:
         return row
 
     def leave(self, row: Array) -> Array:
-        """Return when the region of each enter in *row* was left; that calls something or is not left: the enter's."""
+        """Return when the region of each enter in *row* was left; `NO_TIME` if it is not, and for -1."""
         after = np.minimum(row + 1, len(self.time) - 1)
         plain = (row >= 0) & ~self.enters[after] & ~self._begins(after)
-        return np.where(plain, self.time[after], self.time[row])
+        found: Array = np.where(plain, self.time[after], NO_TIME)
+        rest = np.flatnonzero((row >= 0) & ~plain)  # they call something: that has to be matched
+        for who, mine in by_location(np.searchsorted(self.first, row[rest], side="right") - 1, len(self.first) - 1):
+            checkpoint()
+            low, high = int(self.first[who]), int(self.first[who + 1])
+            partner, _ = match(np.zeros(high - low, np.int8), self.enters[low:high])
+            left = partner[row[rest[mine]] - low]
+            found[rest[mine]] = np.where(left >= 0, self.time[low + left], NO_TIME)
+        return found
 
     def until(self, end: int) -> Array:
         """Return when each row is over: at the next of its location, the last one at *end*, that of the run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scalegraph.analyze.trace.calls import NEVER
 from scalegraph.analyze.trace.candidates import Cause, Rows
 from scalegraph.analyze.trace.idle import Presence
 from scalegraph.analyze.trace.stacks import Stacks, place
@@ -59,14 +60,18 @@ def task_waits(trace: Trace, there: Presence) -> Rows:
     )  # fmt: skip
 
 
-def start_waits(trace: Trace, stacks: Stacks, there: Presence) -> Rows:
-    """Return the waits of locations until the first of their group started them: an assumption, see `waiting`."""
+def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER) -> Rows:
+    """Return the waits of locations until the first of their group started them: an assumption, see `waiting`.
+
+    It is made up to the tick *last*, until which it is known what that one did.
+    """
     group = np.array([one.group for one in trace.definitions.locations], np.int64)
     if not len(group) or not len(stacks.time):
         return Rows.none()
     _, leader, where = np.unique(group, return_index=True, return_inverse=True)
     leader = leader[where]
-    members = np.flatnonzero((leader != np.arange(len(group))) & (group >= 0) & (there.first < there.last))
+    there_at_all = (there.first < there.last) | (stacks.at(np.arange(len(group)), there.first) >= 0)
+    members = np.flatnonzero((leader != np.arange(len(group))) & (group >= 0) & there_at_all)
     began = members[there.first[members] > trace.meta.begin]
     idle = np.flatnonzero(np.isin(there.idle.location, members) & (there.idle.cause == Cause.UNKNOWN))
     if trace.meta.format == "chrome":  # threads of events and requests: whoever may set them going
@@ -74,7 +79,7 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence) -> Rows:
     location = np.r_[began, there.idle.location[idle]].astype(np.int64)
     begin = np.r_[np.full(len(began), trace.meta.begin), there.idle.begin[idle]]
     end = np.r_[there.first[began], there.idle.end[idle]]
-    active = stacks.at(leader[location], end, before=True) >= 0
+    active = (stacks.at(leader[location], end, before=True) >= 0) & (end <= last)
     return Rows.make(begin=begin[active], end=end[active], location=location[active],
                      holder=leader[location[active]], released=end[active], cause=Cause.START,
                      region=NOBODY)  # fmt: skip

@@ -29,9 +29,11 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze.trace import idle
+from scalegraph.analyze.trace.calls import NEVER
 from scalegraph.analyze.trace.candidates import Cause, Rows, beside, common, in_order, remainder
 from scalegraph.analyze.trace.collective_waits import call_waits, collective_waits
 from scalegraph.analyze.trace.message_waits import message_waits
+from scalegraph.analyze.trace.part import Beyond
 from scalegraph.analyze.trace.stacks import Stacks, place
 from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
 from scalegraph.base.cancel import checkpoint, stage
@@ -68,8 +70,8 @@ class Waits:
     doubts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, trace: Trace) -> Waits:
-        """Find all waits of *trace*."""
+    def of(cls, trace: Trace, beyond: Beyond | None = None) -> Waits:
+        """Find all waits of *trace*; of one that is a part of another with what lies *beyond* it (`part_of`)."""
         count = len(trace.definitions.locations)
         regions = trace.definitions.regions
         with stage(0.0, 0.4):
@@ -82,13 +84,15 @@ class Waits:
         doubts: list[str] = []
         if odd:
             doubts.append(f"{odd:,} collective operations contradict themselves and are left out.")
-        layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls)]
+        layers: list[Callable[[], Rows]] = [lambda: collective, lambda: message_waits(trace, stacks, calls, beyond)]
         if not trace.count("waits"):
             layers += [
-                lambda: _at_calls(trace, stacks, doubts),
+                lambda: _at_calls(trace, stacks, doubts, beyond),
                 lambda: lock_waits(trace, stacks, idle.locking(regions)),
             ]
-        layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there)]
+        # a part that ends before the run does not tell what comes after it
+        known_until = NEVER if beyond is None or beyond.end >= trace.meta.end else beyond.end
+        layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there, known_until)]
         known = told.holder >= 0
         completions: list[Rows] = []
         accepted = in_order(_with_release(told.take(known), collective, count))
@@ -100,12 +104,18 @@ class Waits:
             accepted = _merged(accepted, more)
         # what is left of idle times: of operations that all have come to, else of no known cause
         done = in_order(Rows.joined(completions))
-        for rest in (in_order(told.take(~known)), common(done, there.idle, count), _ended(there, trace.meta.end)):
+        over = _ended(there, trace.meta.end if known_until == NEVER else NEVER)
+        for rest in (in_order(told.take(~known)), common(done, there.idle, count), over):
             accepted = _merged(accepted, remainder(accepted, rest, count))
         if len(accepted) and (accepted.region < 0).any():
             accepted = _placed(accepted, stacks)
         checkpoint(1.0)
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
+
+    def between(self, begin: int, end: int) -> Waits:
+        """Return those that lie in the time from *begin* to *end* (ticks), or in part."""
+        rows = self.rows.take((self.rows.end > begin) & (self.rows.begin < end))
+        return replace(self, rows=rows, first=rows.starts(len(self.since)))
 
     @property
     def present(self) -> Array:
@@ -190,8 +200,8 @@ def _with_release(told: Rows, derived: Rows, count: int) -> Rows:
     return replace(told, released=released)
 
 
-def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str]) -> Rows:
-    found, odd = call_waits(trace, stacks, idle.operations(trace))
+def _at_calls(trace: Trace, stacks: Stacks, doubts: list[str], beyond: Beyond | None) -> Rows:
+    found, odd = call_waits(trace, stacks, idle.operations(trace), beyond)
     if odd:
         doubts.append(
             f"In {odd:,} regions all wait for all by their names, but their calls do not fit together: who waited there"

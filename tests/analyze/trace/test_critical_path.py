@@ -12,7 +12,7 @@ from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled
 from scalegraph.traces.kinds import NO_TIME, LockStep, Operation, TaskStep, Wait
-from scalegraph.traces.model import State
+from scalegraph.traces.model import MemoryPart, State, Trace
 from tests.analyze.trace.made import calls, path_of, ticks_at, told, trace
 
 NO = NO_TIME
@@ -173,6 +173,23 @@ def test_a_message_that_comes_while_the_receiver_computes_holds_up_nobody() -> N
         },
     )
     assert told(path_of(made)) == [(0, 100, 1, "compute")]
+
+
+def test_a_barrier_may_call_something_and_one_that_is_not_left_holds_up_no_other() -> None:
+    made = trace(
+        2,
+        {"calls": [*calls(0, (0, 100, "main"), (10, 42, "omp barrier"), (12, 30, "load"), (60, 100, "omp barrier")),
+                   *calls(1, (0, 100, "main"), (40, 42, "omp barrier"), (41, 42, "load"), (90, 100, "omp barrier"))]},
+        groups=True,
+    )  # fmt: skip
+    columns = {name: values[:-2] for name, values in made.columns("calls").items()}  # the last two are not left
+    made = Trace(made.definitions, made.meta, {"calls": [MemoryPart("calls", columns)]})
+    waits = Waits.of(made)
+    assert not waits.doubts
+    rows = waits.rows
+    assert np.column_stack((rows.begin, rows.end, rows.location, rows.holder, rows.released)).tolist() == [
+        [10, 42, 0, 1, 40], [60, 100, 0, 1, 90],
+    ]  # fmt: skip
 
 
 def test_barriers_whose_calls_do_not_match_are_not_guessed() -> None:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.calls import CallTable
-from scalegraph.analyze.trace.part import part_of, rows_in
+from scalegraph.analyze.trace.candidates import Cause
+from scalegraph.analyze.trace.part import part_of, reach, rows_in
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.errors import InputError
+from scalegraph.traces.kinds import KINDS, LockStep, TaskStep
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import MemoryPart, Trace
 from scalegraph.traces.reading import read
 from scalegraph.views import get, trace_dependencies
 from scalegraph.views.trace_common import window
 from scalegraph.views.trace_data import TraceData
+from tests.analyze.trace.made import calls
+from tests.analyze.trace.made import trace as hand_made
+from tests.analyze.trace.test_critical_path_models import Model, programs
 
 SAMPLE = Path(__file__).parents[3] / "traces" / "billiard-4.sgtrace"
 
@@ -42,11 +50,11 @@ def middle(trace: Trace) -> tuple[int, int]:
 
 def test_the_waits_of_a_part_are_those_of_the_whole(trace: Trace) -> None:
     begin, end = middle(trace)
-    part = part_of(trace, CallTable(trace), begin, end)
+    part, beyond = part_of(trace, CallTable(trace), begin, end)
     assert part.count("calls") < trace.count("calls") / 2
     told = []
-    for one in (trace, part):
-        waits = Waits.of(one)
+    for one, more in ((trace, None), (part, beyond)):
+        waits = Waits.of(one, more)
         rows = waits.rows.take((waits.rows.begin >= begin) & (waits.rows.end <= end))
         path = [waits.stacks.region_of(waits.stacks.at(rows.location, rows.end, before=True)).tolist()]
         columns = (rows.begin, rows.end, rows.location, rows.holder, rows.released, rows.cause, rows.region)
@@ -57,11 +65,22 @@ def test_the_waits_of_a_part_are_those_of_the_whole(trace: Trace) -> None:
 
 def test_views_of_a_very_large_trace_ask_for_a_time_and_show_it(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     begin, end = middle(trace)
-    monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, begin, end))
+    monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, *reach(trace, begin, end)))
     data = TraceData(trace, Timeline.open(trace), "large")
     for name in ("waits", "critical-path", "durations"):
         figure = get(name).build(data)
         assert "Choose a time of about" in figure.empty
+        length = re.search(r"about ([\d.]+) µs or less", figure.empty)
+        assert length is not None
+        # what it says is not too much, as far as events are even in time
+        assert (
+            float(length[1]) * 1e-6
+            <= data.length
+            * rows_in(trace, *reach(trace, begin, end))
+            / 1.25
+            / rows_in(trace, trace.meta.begin, trace.meta.end)
+            * 1.01
+        )
         shown = get(name).build(data, begin=data.seconds(begin), end=data.seconds(end))
         assert shown.panels or "No call begins and ends" in shown.empty
     with pytest.raises(InputError, match="Choose a time"):
@@ -74,8 +93,83 @@ def test_the_path_of_a_part_is_that_of_the_whole_run(trace: Trace, monkeypatch: 
     whole = TraceData(trace, Timeline.open(trace), "large")
     times = (whole.seconds(begin), whole.seconds(end))
     all_of_it = trace_dependencies.path_in(window(whole, *times))
-    monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, begin, end))
+    monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, *reach(trace, begin, end)))
     part = trace_dependencies.path_in(window(TraceData(trace, whole.timeline, "large"), *times))
     last = int(part.end[-1])
     assert abs(part.length - all_of_it.length) <= (end - begin) // 100
     assert last <= end
+
+
+def in_parts(trace: Trace, pieces: int, *, by_location: bool) -> Trace:
+    """Return *trace* in parts: as they follow in time, or one location after the other, as readers of archives do."""
+    parts: dict[str, list[MemoryPart]] = {}
+    for kind, spec in KINDS.items():
+        columns = trace.columns(kind)
+        keys = (columns[spec.begin], columns[spec.whose[0]])
+        order = np.lexsort(keys if by_location else keys[::-1]) if kind != "calls" else np.arange(len(keys[0]))
+        if kind == "calls" and not by_location:
+            order = np.argsort(keys[0], kind="stable")
+        parts[kind] = [
+            MemoryPart(kind, {name: values[some] for name, values in columns.items()})
+            for some in np.array_split(order, pieces)
+            if len(some)
+        ]
+    return Trace(trace.definitions, trace.meta, parts)
+
+
+def seen(trace: Trace, waits: Waits, begin: int, end: int) -> dict[tuple[int, int, int], tuple[int, int, int, int]]:
+    """Return cause, holder, release and end of what of each wait lies in the time, by location, begin and end in it."""
+    rows = waits.rows
+    found = {}
+    for row in np.flatnonzero((rows.end > begin) & (rows.begin < end)).tolist():
+        place = int(rows.location[row]), max(int(rows.begin[row]), begin), min(int(rows.end[row]), end)
+        found[place] = int(rows.cause[row]), int(rows.holder[row]), int(rows.released[row]), int(rows.end[row])
+    return found
+
+
+def idlers() -> Trace:
+    """Return threads that are outside of every region at times, hand over a lock, and run a task made by another."""
+    lock, acquired, released = 3, LockStep.ACQUIRED, LockStep.RELEASED
+    created, runs, ended = TaskStep.CREATED, TaskStep.SWITCHED_TO, TaskStep.ENDED
+    return hand_made(
+        3,
+        {
+            "calls": [*calls(0, (0, 100, "main"), (5, 12, "omp critical"), (30, 62, "omp critical")),
+                      *calls(1, (4, 20, "solve"), (40, 44, "solve"), (70, 99, "solve")),
+                      *calls(2, (2, 28, "main"), (10, 25, "omp critical"), (60, 100, "main"), (80, 85, "omp barrier"))],
+            "locks": [(6, 0, lock, 1, acquired), (11, 0, lock, 1, released), (13, 2, lock, 2, acquired),
+                      (24, 2, lock, 2, released), (33, 0, lock, 3, acquired), (60, 0, lock, 3, released)],
+            "tasks": [(3, 0, 1, created, 1), (40, 1, 1, runs, 1), (44, 1, 1, ended, 1), (50, 0, 2, created, 1),
+                      (70, 1, 2, runs, 1), (99, 1, 2, ended, 1)],
+        },
+        groups=True,
+    )  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(programs().map(Model.made), st.just(idlers())), st.booleans(), st.integers(1, 6), st.data())
+def test_an_interval_of_any_run_has_the_waits_of_the_whole(
+    made: Trace, by_location: bool, pieces: int, data: st.DataObject
+) -> None:
+    trace = in_parts(made, pieces, by_location=by_location)
+    begin = data.draw(st.integers(0, trace.meta.end - 1))
+    end = data.draw(st.integers(begin + 1, trace.meta.end))
+    whole = Waits.of(trace)
+    part, beyond = part_of(trace, CallTable(trace), begin, end)
+    one, other = seen(trace, whole, begin, end), seen(part, Waits.of(part, beyond), begin, end)
+    for place, (cause, holder, released, last) in one.items():
+        if last <= beyond.end:
+            assert other.pop(place)[:3] == (cause, holder, released)
+        elif cause not in (Cause.START, Cause.LOCK) or place in other:  # what is decided later is not known
+            said = other.pop(place)
+            assert said[0] in (cause, Cause.UNKNOWN)
+            assert said[1] in (holder, -1)
+    assert not other
+
+
+@pytest.mark.parametrize("by_location", [False, True])
+def test_what_is_looked_at_is_counted_by_time_whatever_part_it_lies_in(*, by_location: bool) -> None:
+    trace = in_parts(idlers(), 2, by_location=by_location)
+    assert rows_in(trace, 0, 100) == sum(trace.counts().values())
+    # of calls 0 to 13: six enters and leaves; of locks three, of tasks one
+    assert rows_in(trace, 0, 13) == 6 + 3 + 1
