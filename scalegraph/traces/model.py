@@ -219,6 +219,23 @@ class MemoryPart:
         return self._columns[name]
 
 
+class SomeRows:
+    """Those rows of another part for which *kept* (bool) holds; a column is put together when it is asked for."""
+
+    def __init__(self, part: Part, kept: Array) -> None:
+        self._part, self._kept = part, kept
+        self.rows = int(np.count_nonzero(kept))
+        self.first, self.last = part.first, part.last
+
+    def forget(self) -> None:
+        """Let go of memory that can be had again."""
+        self._part.forget()
+
+    def column(self, name: str) -> Array:
+        """Return a column; not to be written to."""
+        return np.asarray(self._part.column(name)[self._kept])
+
+
 class Trace:
     """A whole trace. Rows of one location stand in the order of its events; columns are read when asked for."""
 

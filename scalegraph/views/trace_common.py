@@ -7,7 +7,7 @@ import glob
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -219,18 +219,21 @@ def _works(code: Any) -> bool:
     return bool(code.role.partition(":")[0] in ("series", "busy"))
 
 
+WORKING: Final = "work of regions"  # in the memo of a trace: names of regions of work with their shares
+
+
 def working(several: Iterable[TraceData]) -> tuple[str, ...]:
     """Return the names of the regions of work of traces, those with the most time of their runs first."""
     share: dict[str, float] = {}
     for data in several:
-        if "work of regions" not in data.memo:
+        if WORKING not in data.memo:
             meta = data.trace.meta
             totals = data.timeline.totals("region", meta.begin, meta.end, 64).values.sum(axis=1, dtype=np.float64)
             codes = data.timeline.layers["region"].codes
             names = [(code.name, float(value)) for code, value in zip(codes, totals, strict=True) if _works(code)]
             whole = sum(value for _, value in names) or 1.0
-            data.memo["work of regions"] = [(name, value / whole) for name, value in names]
-        for name, value in data.memo["work of regions"]:
+            data.memo[WORKING] = [(name, value / whole) for name, value in names]
+        for name, value in data.memo[WORKING]:
             share[name] = share.get(name, 0.0) + value
     return tuple(sorted(share, key=lambda name: (-share[name], name)))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from scalegraph.analyze.trace import lasting as analysis
 from scalegraph.base.cancel import checkpoint, stage
 from scalegraph.base.units import si
-from scalegraph.traces.lod import Timeline
+from scalegraph.views.trace_common import WORKING, working
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import remembered
 from scalegraph.views.view import Option
@@ -31,8 +31,10 @@ def lasting(data: TraceData, duration: object) -> TraceData:
         with stage(0.0, 0.2):
             trace = analysis.lasting(data.trace, ticks)
         with stage(0.2, 0.95):
-            made = replace(data, trace=trace, timeline=Timeline.open(trace, progress=checkpoint))
+            made = replace(data, trace=trace, timeline=data.timeline.lasting(trace, ticks, progress=checkpoint))
         vars(made)["active"] = data.active  # a location whose visits are all shorter stays
+        working((data,))
+        made.memo[WORKING] = data.memo[WORKING]  # regions keep their colours
         return made
 
     return remembered(data, f"interval of {ticks} ticks or more", make)

@@ -26,7 +26,14 @@ def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ..
     codes = window.data.timeline.layers[layer].codes
     if layer != "region":
         return trace_common.code_keys(codes)
-    return trace_common.region_keys(codes, names or trace_common.working([window.data]))
+    if names:
+        return trace_common.region_keys(codes, names)
+    kept: tuple[Key, ...] | None = window.data.memo.get("keys of regions")
+    if kept is None:
+        kept = window.data.memo["keys of regions"] = trace_common.region_keys(
+            codes, trace_common.working([window.data])
+        )
+    return kept
 
 
 def bars(window: Window, layer: str = "activity", *, title: str = "", names: Iterable[str] = ()) -> LaneTrack:

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, What
-from scalegraph.traces.model import MemoryPart, Part, Trace
+from scalegraph.traces.model import Part, SomeRows, Trace
 from scalegraph.traces.nesting import match
 
 _ENDS: Final = {"waits": ("begin", "end"), "states": ("begin", "end"), "messages": ("sent", "received")}
@@ -32,7 +32,7 @@ def _taken(trace: Trace, kind: str, masks: list[Array]) -> list[Part]:
     made: list[Part] = []
     for part, mask in zip(trace.parts[kind], masks, strict=True):
         if mask.any():
-            made.append(MemoryPart(kind, {name: part.column(name)[mask] for name in KINDS[kind].columns}))
+            made.append(part if mask.all() else SomeRows(part, mask))
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Window:
     def scales(self, bins: Array) -> Array | float:
         """Return what turns ticks in *bins* into a share: one over the length of the bin."""
         return scales(bins, self.origin, self.end, self.level)
+
+    def between(self, first: int, last: int) -> Window:
+        """Return the bins *first* to *last* (not included) of the same width."""
+        return replace(self, first=first, last=last)
 
     @classmethod
     def over(cls, run: tuple[int, int], begin: int, end: int, width: int) -> Window:

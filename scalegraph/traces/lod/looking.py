@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod.bins import Window, dense, ranked, raw, rows_of, stretches
+from scalegraph.traces.lod.bins import Window, rows_of, stretches
+from scalegraph.traces.lod.looked import covered_by, seen
 from scalegraph.traces.lod.pyramid import Pyramid
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.tiles import Tiles
@@ -26,6 +27,8 @@ def shares_of(
     stream = pyramid.streams.get(layer.source)
     if stream is None or not len(locations):
         return window, *_nothing(layer, len(locations), window.count)
+    if layer.source not in pyramid.tiles:
+        return window, *pyramid.looked.seen(stream, layer, window, locations)
     tiles = pyramid.tiles[layer.source]
     while True:
         numbers = np.arange(window.first >> 8, ((window.last - 1) >> 8) + 1)
@@ -37,19 +40,11 @@ def shares_of(
         # above the top there are no tiles; below it more are found with wider bins
         low, high = window.edges()[[0, -1]].tolist()
         window = Window.at((window.origin, window.end), low, high, min(window.level + 1, top))
-    grid = (len(locations), window.count)
-    places = grid[0] * grid[1]
-    parts = []
+    parts: list[tuple[Array, Array, Array]] = []
     if (found >= 0).any():
         parts.append(_tiled(tiles, layer, window, found))
     if some.count or not parts:
-        pieces = raw(stream, layer, window, some)
-        if layer.whole:
-            shares = dense(pieces, places, layer.kept).astype(np.float32).reshape(*grid, -1)
-            parts.append((_order(layer, shares), shares, _covered(shares)))
-        else:
-            codes, shares, covered = ranked(pieces, places, len(layer.codes), layer.kept)
-            parts.append((codes.reshape(*grid, -1), shares.reshape(*grid, -1), covered.reshape(grid)))
+        parts.append(seen(stream, layer, window, some, len(locations)))
     if len(parts) == 1:
         return window, *parts[0]
     (codes, shares, covered), (more, further, beyond) = parts
@@ -60,11 +55,6 @@ def shares_of(
 
 def _order(layer: Layer, shares: Array) -> Array:
     return np.broadcast_to(layer.present, shares.shape)
-
-
-def _covered(shares: Array) -> Array:
-    """Return the sum over the last axis; much faster than `sum` where this axis is short."""
-    return np.asarray(shares @ np.ones(shares.shape[-1], np.float32))
 
 
 def _nothing(layer: Layer, lanes: int, bins: int) -> tuple[Array, Array, Array]:
@@ -89,7 +79,7 @@ def _tiled(tiles: Tiles, layer: Layer, window: Window, found: Array) -> tuple[Ar
 
     shares = gathered(tiles.shares[layer.name]) * _SHARE
     if layer.whole:
-        return _order(layer, shares), shares, _covered(shares)
+        return _order(layer, shares), shares, covered_by(shares)
     codes = gathered(tiles.codes[layer.name]).astype(np.int32) - 1
     return codes, shares, gathered(tiles.covered[layer.name]) * _SHARE
 

@@ -13,6 +13,7 @@ from scalegraph.traces.lod import counters, rows, streams
 from scalegraph.traces.lod.bins import Rows, Window, raw
 from scalegraph.traces.lod.counters import Series
 from scalegraph.traces.lod.layers import layers_of, sources
+from scalegraph.traces.lod.looked import Looked
 from scalegraph.traces.lod.rows import SAMPLED, Sorted
 from scalegraph.traces.lod.scratch import Scratch, forget
 from scalegraph.traces.lod.shapes import Layer
@@ -37,6 +38,7 @@ class Pyramid:
     rows: dict[str, Sorted] = field(default_factory=dict)
     counters: Series | None = None
     notes: list[Note] = field(default_factory=list)
+    looked: Looked = field(default_factory=Looked)  # of streams that have no tiles
 
 
 def shape_of(trace: Trace) -> Shape:
@@ -81,8 +83,37 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
     run = (made.shape.begin, made.shape.end)
     made.counters = counters.gather(trace, scratch, run, notes, lambda _share: told(done / total))
     step(1.0)
-    made.notes = [Note(what, count) for what, count in sorted(notes.items()) if count]
+    made.notes = _notes(notes)
     return made
+
+
+def lasting(base: Pyramid, trace: Trace, least: int, scratch: Scratch, step: Step) -> Pyramid:
+    """Return the pyramid of *trace*: what of the trace of *base* lasts *least* ticks or more, everything else as it is.
+
+    It is looked at for a while and not kept, so it is made quickly: what cannot differ is that of *base*, and the
+    bins of what can (calls, states) are made when they are looked at.
+    """
+    made = Pyramid(shape_of(trace), counters=base.counters)
+    notes = Counter({note.what: note.count for note in base.notes if note.what.startswith(("shares", "counters"))})
+    found = sources(trace)
+    again = [source for source in found if source != "shares"]
+    for number, source in enumerate(again):
+
+        def told(now: float, number: int = number) -> None:
+            step((number + min(now, 1.0)) / len(again))
+
+        made.streams[source] = _MAKERS[source](trace, scratch, notes, told)
+    if "shares" in found:
+        made.streams["shares"], made.tiles["shares"] = base.streams["shares"], base.tiles["shares"]
+        made.totals = {name: base.totals[name] for name in ("activity", "state") if name in base.totals}
+    made.rows = {kind: one.lasting(kind, least) for kind, one in base.rows.items()}
+    step(1.0)
+    made.notes = _notes(notes)
+    return made
+
+
+def _notes(notes: Counter[str]) -> list[Note]:
+    return [Note(what, count) for what, count in sorted(notes.items()) if count]
 
 
 def _totals(stream: Stream, layer: Layer, shape: Shape, step: Step) -> tuple[int, Array]:

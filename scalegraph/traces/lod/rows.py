@@ -91,10 +91,16 @@ class Sorted:
             inside = np.zeros(size, bool)
             inside[locations] = True  # the last place stays empty: it is what -1 finds
             keep = np.logical_and.reduce([inside[self.columns[name]] for name in _whose(kind)])
-            rows = np.flatnonzero(keep)
-            columns = {name: np.asarray(values[rows]) for name, values in self.columns.items()}
-            self._chosen[key] = made(columns, np.asarray(self.start[rows]), np.asarray(self.stop[rows]), kind)
+            self._chosen[key] = self._some(kind, np.flatnonzero(keep))
         return self._chosen[key]
+
+    def lasting(self, kind: str, least: int) -> Sorted:
+        """Return the rows that last *least* ticks (1 or more); of the others an end is not known, or too near."""
+        return self._some(kind, np.flatnonzero(self.stop - self.start >= least))
+
+    def _some(self, kind: str, rows: Array) -> Sorted:
+        columns = {name: np.asarray(values[rows]) for name, values in self.columns.items()}
+        return made(columns, np.asarray(self.start[rows]), np.asarray(self.stop[rows]), kind)
 
 
 def _whose(kind: str) -> tuple[str, ...]:

@@ -13,13 +13,14 @@ from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
 from scalegraph.traces.lod.looking import shares_of, summed
 from scalegraph.traces.lod.merging import merged
-from scalegraph.traces.lod.pyramid import Pyramid, build
+from scalegraph.traces.lod.pyramid import Pyramid, build, lasting
 from scalegraph.traces.lod.scratch import Scratch
 from scalegraph.traces.lod.shapes import Bins, Lanes, Layer, Sample, Totals
 from scalegraph.traces.lod.stored import load
 from scalegraph.traces.model import Note, Trace
 
 Progress = Callable[[float], None]
+_HELD = 128 << 20  # bytes of an array of what lasts that are in memory; more go to a file
 _PLACES = 300_000  # bins of all lanes together
 
 
@@ -56,6 +57,17 @@ class Timeline:
             if unusable:
                 made.notes.append(Note("pyramid in the file that is damaged or of another version: made again", 1))
             return cls(trace, made)
+        finally:
+            scratch.close()
+
+    def lasting(self, trace: Trace, least: int, *, progress: Progress = lambda _share: None) -> Timeline:
+        """Return the timeline of *trace*, which is what of this one's lasts *least* ticks (1 or more) or longer.
+
+        *progress* may raise to stop it.
+        """
+        scratch = Scratch(_HELD)
+        try:
+            return Timeline(trace, lasting(self._pyramid, trace, least, scratch, progress))
         finally:
             scratch.close()
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.lasting import lasting
 from scalegraph.traces.kinds import NO_TIME, What
+from scalegraph.traces.lod import Timeline, looked
 from scalegraph.traces.model import Trace
 from tests.analyze.trace.test_find import in_parts
+from tests.traces.lod_reference import bursty
 from tests.traces.made import build, traces
+from tests.traces.test_timeline import compare
 
 Call = tuple[int, int, int, int]  # begin, end (-1: never), location, region
 
@@ -67,3 +71,44 @@ def test_calls_that_are_open_at_the_end_and_messages_without_an_end() -> None:
     left = lasting(trace, 10)
     assert left.columns("calls")["time"].tolist() == [0]
     assert left.columns("messages")["tag"].tolist() == [0]
+
+
+def same(one: Timeline, other: Timeline, begin: int, end: int, width: int) -> None:
+    assert list(one.layers) == list(other.layers)
+    for name in one.layers:
+        for here, there in zip(vars(one.lanes(name, begin, end, width)).values(),
+                               vars(other.lanes(name, begin, end, width)).values(), strict=True):  # fmt: skip
+            assert np.array_equal(here, there)
+        assert np.array_equal(one.totals(name, begin, end, width).values, other.totals(name, begin, end, width).values)
+    for kind in (Timeline.messages, Timeline.waits):
+        found, wanted = kind(one, begin, end), kind(other, begin, end)
+        assert found.total == wanted.total
+        assert all(np.array_equal(found.columns[name], values) for name, values in wanted.columns.items())
+    assert one.notes == other.notes
+
+
+@given(traces(), st.sampled_from([1, 3, 1000, 2**40]), st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_timeline_of_what_lasts_is_that_of_a_trace_without_the_rest(
+    trace: Trace, least: int, data: st.DataObject
+) -> None:
+    left = lasting(trace, least)
+    line = Timeline.open(trace).lasting(left, least)
+    begin = data.draw(st.integers(line.begin, line.end - 1))
+    same(line, Timeline.open(left), begin, data.draw(st.integers(begin + 1, line.end)), 40)
+
+
+@pytest.mark.parametrize("kept", [1 << 27, 4000])
+def test_bins_of_what_lasts_are_exact_wherever_and_in_whatever_order_they_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(looked, "FEW", 20)
+    monkeypatch.setattr(looked, "_TOGETHER", 50)
+    monkeypatch.setattr(looked, "_BYTES", kept)
+    trace = bursty(600, 3, 5, 1 << 16)
+    left = lasting(trace, 90)
+    assert 0 < left.count("calls") < trace.count("calls")
+    line = Timeline.open(trace).lasting(left, 90)
+    span = line.end - line.begin
+    for part in (1, 2, 5, 2, 30, 1):
+        compare(line, line.begin + span // 3 // part, line.begin + span // 3 // part + span // part, 300)

@@ -1,0 +1,106 @@
+"""Bins of what is looked at for a while, as with a filter: made of the segments where somebody looks, and kept.
+
+Tiles (`traces.lod.tiles`) have to be made of the whole trace before anything can be seen; these have not, and the
+first picture costs what one level of tiles does. They are kept in blocks of 256, where many segments lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scalegraph.base.cancel import checkpoint
+from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.bins import Rows, Window, dense, ranked, raw, rows_of
+from scalegraph.traces.lod.shapes import Layer
+from scalegraph.traces.lod.streams import Stream
+
+BLOCK = 256  # bins
+FEW = 1 << 17  # segments of a look that are looked at every time
+_TOGETHER = 1 << 18  # segments that are looked at together
+_BYTES = 128 << 20  # of blocks that are kept
+
+
+class Seen(NamedTuple):
+    """Codes (-1: none) and shares [locations, bins, kept] and what is covered [locations, bins]."""
+
+    codes: Array
+    shares: Array
+    covered: Array
+
+
+def seen(stream: Stream, layer: Layer, window: Window, some: Rows, lanes: int) -> Seen:
+    """Return what is in the bins of *window*: of *some* segments of *lanes* locations, nothing where they are not."""
+    grid = (lanes, window.count)
+    places = lanes * window.count
+    pieces = raw(stream, layer, window, some)
+    if layer.whole:
+        shares = dense(pieces, places, layer.kept).astype(np.float32).reshape(*grid, -1)
+        return Seen(np.broadcast_to(layer.present, shares.shape), shares, covered_by(shares))
+    codes, shares, covered = ranked(pieces, places, len(layer.codes), layer.kept)
+    return Seen(codes.reshape(*grid, -1), shares.reshape(*grid, -1), covered.reshape(grid))
+
+
+def covered_by(shares: Array) -> Array:
+    """Return the sum over the last axis; much faster than `sum` where this axis is short."""
+    return np.asarray(shares @ np.ones(shares.shape[-1], np.float32))
+
+
+class Looked:
+    """Blocks of bins that were looked at."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int, int, bytes], Seen] = {}
+
+    def seen(self, stream: Stream, layer: Layer, window: Window, locations: Sequence[int]) -> Seen:
+        """Return what is in the bins of *window*, of however many segments. Raises `Cancelled`."""
+        where = np.array(locations, np.int64)
+        if _rows(stream, window, where).count <= FEW:
+            return _made(stream, layer, window, where)
+        blocks = range(window.first // BLOCK, (window.last - 1) // BLOCK + 1)
+        last = (window.end - 1 - window.origin >> window.level) + 1  # of the run
+        who = where.tobytes()
+        found = []
+        for block in blocks:
+            key = (layer.name, window.level, block, who)
+            one = self._kept.pop(key, None)
+            if one is None:
+                first = block * BLOCK
+                one = _made(stream, layer, window.between(first, min(first + BLOCK, last)), where)
+            self._kept[key] = one  # the last to go
+            found.append(one)
+        self._forget()
+        skip = slice(window.first % BLOCK, window.first % BLOCK + window.count)
+        return Seen(*(np.concatenate(parts, axis=1)[:, skip] for parts in zip(*found, strict=True)))
+
+    def _forget(self) -> None:
+        held = sum(array.nbytes for one in self._kept.values() for array in one)
+        for key in list(self._kept):
+            if held <= _BYTES:
+                break
+            held -= sum(array.nbytes for array in self._kept.pop(key))
+
+
+def _rows(stream: Stream, window: Window, locations: Array) -> Rows:
+    lanes = np.arange(len(locations))
+    whole = np.stack([lanes, np.full(len(lanes), window.first), np.full(len(lanes), window.last)], axis=1)
+    return rows_of(stream, window, locations.tolist(), whole)
+
+
+def _made(stream: Stream, layer: Layer, window: Window, locations: Array) -> Seen:
+    """Return what is in *window*, by halves where there are many segments, as memory holds what is made of them."""
+    checkpoint()
+    some = _rows(stream, window, locations)
+    count = len(locations)
+    if some.count <= _TOGETHER or (count == 1 and window.count == 1):
+        return seen(stream, layer, window, some, count)
+    if count > 1:
+        axis = 0
+        halves = [_made(stream, layer, window, half) for half in (locations[: count // 2], locations[count // 2 :])]
+    else:
+        axis, middle = 1, (window.first + window.last) // 2
+        spans = ((window.first, middle), (middle, window.last))
+        halves = [_made(stream, layer, window.between(*span), locations) for span in spans]
+    return Seen(*(np.concatenate(parts, axis=axis) for parts in zip(*halves, strict=True)))
