@@ -25,6 +25,7 @@ OPTIONS = {
     "end": "--trace-to",
     "region": "--trace-region",
     "interval": "--trace-interval",
+    "runs": "--trace-runs",
     "limit": "--trace-limit",
     "directory": "--trace-output",
 }
@@ -43,7 +44,8 @@ def trace_options(command: _Command) -> _Command:
     """Add the options about traces to a command; `trace_given` returns what they say."""
     helps = {
         "directory": ("DIR", "Where traces go; STUDY-NAME.traces beside the study if not given."),
-        "limit": ("SIZE", "Bytes of one trace, as in 512M; it ends there (default 1G)."),
+        "limit": ("SIZE", "Bytes of events in one trace, as in 512M; it ends there (default 1G)."),
+        "runs": ("WHICH", "Which runs are traced: actual, or all: what-if runs and repetitions too (default: actual)."),
         "interval": ("T", f"Length over which shares and counters are added up, {_TIME}."),
         "region": ("NAME", "Trace only what happens inside the region: its name, FILE:LINE or #ID."),
         "end": ("T", f"Trace up to here, {_TIME}."),

@@ -80,6 +80,7 @@ class RequestForm:
     trace_what: tuple[str, ...] = USUAL_TRACE
     trace_processors: str = ""
     trace_sizes: str = "all"
+    trace_runs: str = "actual"
     trace_begin: str = ""
     trace_end: str = ""
     trace_region: str = ""
@@ -176,6 +177,7 @@ def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
         "what": form.trace_what,
         "processors": reader.take("trace.processors", text.processors, counts) if counts else (),
         "sizes": form.trace_sizes,
+        "runs": form.trace_runs,
         "begin": form.trace_begin,
         "end": form.trace_end,
         "region": form.trace_region.strip(),
@@ -302,6 +304,7 @@ def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
         "trace_what": trace.what,
         "trace_processors": text.processors_text(trace.processors),
         "trace_sizes": trace.sizes,
+        "trace_runs": trace.runs,
         "trace_begin": trace.begin,
         "trace_end": trace.end,
         "trace_region": trace.region,

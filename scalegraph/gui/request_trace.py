@@ -39,6 +39,11 @@ class TraceSection(Section):
         self.sizes.offer([("all", "all that are run"), ("base", "that of the parameters")])
         self.sizes.chosen.connect(lambda value: self.model.edit("choice of the traced sizes", trace_sizes=value))
         self.add("Sizes", self.sizes, ("trace.sizes",), "Which problem sizes are traced, where several are run")
+        self.runs = Choice()
+        self.runs.setAccessibleName("Traced runs")
+        self.runs.offer([("actual", "actual ones"), ("all", "what-if runs and repetitions too")])
+        self.runs.chosen.connect(lambda value: self.model.edit("choice of the traced runs", trace_runs=value))
+        self.add("Runs", self.runs, ("trace.runs",), "Whether runs that something is ideal in are traced as well")
         self.begin = self.entry("trace_begin", "beginning")
         self.end = self.entry("trace_end", "end of the run")
         self.begin.setAccessibleName("Trace from")
@@ -55,7 +60,7 @@ class TraceSection(Section):
         self.interval = self.entry("trace_interval", "chosen")
         self.add("Sampling", self.interval, ("trace.interval",), f"Shares and counters are added up over it, {_TIME}")
         self.limit = self.entry("trace_limit", "1 GiB")
-        self.add("Size limit", self.limit, ("trace.limit",), "Bytes of one trace; it ends there")
+        self.add("Size limit", self.limit, ("trace.limit",), "Bytes of events in one trace; it ends there")
 
     def _check(self, kind: str, text: str) -> QCheckBox:
         made = QCheckBox(kind)
@@ -77,6 +82,7 @@ class TraceSection(Section):
             check.setChecked(kind in form.trace_what)
         self.processors.show_text(form.trace_processors)
         self.sizes.show_value(form.trace_sizes)
+        self.runs.show_value(form.trace_runs)
         self.begin.show_text(form.trace_begin)
         self.end.show_text(form.trace_end)
         self.region.show_text(form.trace_region)

@@ -325,6 +325,9 @@ class TraceChoice(Strict):
     sizes: Literal["all", "base"] = Field(
         default="all", description="all: every size that is run; base: that of the parameters only"
     )
+    runs: Literal["actual", "all"] = Field(
+        default="actual", description="actual ones, once; all: what-if runs and repetitions too"
+    )
     begin: Annotated[str, Field(max_length=40)] = Field(
         default="", description="simulated time at which it begins, as in 20 ms or 2e6 cycles"
     )
@@ -333,7 +336,7 @@ class TraceChoice(Strict):
     interval: Annotated[str, Field(max_length=40)] = Field(
         default="", description="length over which shares and counters are added up; chosen if empty"
     )
-    limit: int = Field(default=2**30, ge=_TRACE_LEAST, le=2**44, description="bytes of one trace at most")
+    limit: int = Field(default=2**30, ge=_TRACE_LEAST, le=2**44, description="bytes of events in one trace at most")
 
     @field_validator("what")
     @classmethod

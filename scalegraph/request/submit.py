@@ -203,7 +203,7 @@ class Submission:
         there = [point for point in sizes if point.key in self._records]
         self._trace(study, build, there, searches)
         if not self._cancel.cancelled and (more := variants.asked(request, there)):
-            self._round(study, build, more, searches)
+            self._round(study, build, more, searches, traced=True)
         if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
             self._round(study, build, more, searches)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -97,9 +98,14 @@ def _cycles(text: str, machine: Machine) -> int | None:
 
 
 def wanted(found: Resolved, point: RunPoint) -> bool:
-    """Whether the request asks for a trace of *point*: an actual run, once, of a size and on a count asked for."""
+    """Whether the request asks for a trace of *point*: of a run, a size and a count asked for.
+
+    Perfect balance is computed from a run, so there is nothing to be traced.
+    """
     choice = found.request.trace
-    if choice is None or point.variant or point.repetition:
+    if choice is None or "balance" in point.variant.ideal:
+        return False
+    if choice.runs == "actual" and (point.variant or point.repetition):
         return False
     if choice.sizes == "base" and point.parameters not in found.sweep:
         return False
@@ -138,7 +144,7 @@ class Tracing:
             return None
         return TraceOrder(
             directory=self.directory,
-            name=f"{point.processors}-{point.key}",
+            name="-".join([str(point.processors), *_told(point), point.key]),
             what=choice.what,
             begin=_cycles(choice.begin, self._machine) or 0,
             end=_cycles(choice.end, self._machine),
@@ -163,6 +169,12 @@ class Tracing:
         if self._place is not None and path.is_relative_to(self._place.absolute().parent):
             path = path.relative_to(self._place.absolute().parent)
         return record.model_copy(update={"trace": record.trace.model_copy(update={"path": str(path)})})
+
+
+def _told(point: RunPoint) -> list[str]:
+    """Return words for the name of a trace that tell its run from the actual one, and from its repetitions."""
+    label = point.variant.label() if point.variant else f"repetition {point.repetition}" if point.repetition else ""
+    return re.findall(r"[a-z0-9.]+", label.lower())[:6]
 
 
 def _interval(found: Resolved, point: RunPoint, known: Iterable[RunRecord]) -> int:

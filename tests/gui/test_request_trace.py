@@ -78,7 +78,7 @@ def test_the_form_of_a_request_reads_back_as_it() -> None:
     for trace in (
         None,
         {},
-        {"begin": 0.5, "limit": "100 MB", "processors": [2, 4], "interval": "10 us", "sizes": "base"},
+        {"begin": 0.5, "limit": "100 MB", "processors": [2, 4], "interval": "10 us", "sizes": "base", "runs": "all"},
     ):
         request = Request.model_validate({"program": {"name": "billiard"}, "trace": trace})
         form = of_request(request)
