@@ -166,4 +166,4 @@ def call_durations(chosen: Window) -> Table:
     found = durations.whole_calls(
         trace_sums.calls(chosen.data), trace, chosen.begin, chosen.end, chosen.regions, chosen.locations
     )
-    return durations.histogram((found["end"] - found["begin"]) / trace.meta.ticks_per_second)
+    return durations.histogram(found.ticks / trace.meta.ticks_per_second)

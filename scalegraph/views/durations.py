@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_dependencies, trace_lasting, trace_sums
+from scalegraph.views import trace_common, trace_lasting, trace_sums
 from scalegraph.views.common import exact
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.places import Place
@@ -28,24 +28,24 @@ def _make(
     chosen = trace_common.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
-    if said := trace_dependencies.too_many(chosen):
-        return trace_common.empty("durations", _TITLE, data, said)
     table = trace_sums.calls(data)
-    found = durations.whole_calls(table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations)
-    length = (found["end"] - found["begin"]) / data.trace.meta.ticks_per_second
+    calls = durations.whole_calls(
+        table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations, longest
+    )
+    length = calls.ticks / data.trace.meta.ticks_per_second
     if not len(length):
         need = f"No call begins and ends in {chosen.words}. Choose a longer time, or another region."
         return trace_common.empty("durations", _TITLE, data, need)
     made = durations.histogram(length, bins or min(40, max(6, math.ceil(2 * len(length) ** (1 / 3)))))
     rows = made.to_dict("records")
     names = tuple(f"{si(row['low_s'], 's')} to {si(row['high_s'], 's')}" for row in rows)
-    order = np.argsort(-length, kind="stable")[:longest]
     median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
     sentence = (
         f"{len(length):,} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or less, the longest"
         f" {si(most, 's')}"
     )
-    tail = float(np.sort(length)[-max(1, len(length) // 100) :].sum())
+    few = max(1, len(length) // 100)
+    tail = float(np.partition(length, len(length) - few)[-few:].sum())
     if len(length) >= 100 and total:
         sentence += f"; the longest hundredth takes {verdict.percent(tail / total)} of their time"
     return Figure(
@@ -68,12 +68,13 @@ def _make(
                  Column("ends", "s")),
                 tuple(
                     Row(
-                        (data.region_name(int(found["region"][n])), float(length[n]),
-                         data.location_name(int(found["location"][n])), float(data.seconds(int(found["begin"][n]))),
-                         float(data.seconds(int(found["end"][n])))),
-                        key=Place(*(int(found[name][n]) for name in ("begin", "end", "location", "region"))).key,
+                        (data.region_name(region), (end - begin) / data.trace.meta.ticks_per_second,
+                         data.location_name(location), float(data.seconds(begin)), float(data.seconds(end))),
+                        key=Place(begin, end, location, region).key,
                     )
-                    for n in order.tolist()
+                    for begin, end, location, region in zip(
+                        *(calls.longest[name].tolist() for name in ("begin", "end", "location", "region")), strict=True
+                    )
                 ),
             ),
         ),

@@ -15,7 +15,7 @@ from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
 LONGEST: Final = ("sort", "number", "name", "begin", "end", "location", "region")
-_Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region, number
+Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region, number
 
 
 def counted(
@@ -62,10 +62,10 @@ def longest(
             pieces = _of_calls(calls, begin, end) if calls is not None else iter(())
         else:
             pieces = _of_rows(trace, sort, begin, end)
-        best: list[_Rows] = []
+        best: list[Rows] = []
         for piece in pieces:
             rows = _kept(piece, list(names), locations, begin, end)
-            best = [_top([*best, rows], most)]
+            best = [top([*best, rows], most)]
         for one in best:
             table = pd.DataFrame(dict(zip(("begin", "end", "location", "region", "number"), one, strict=True)))
             table["sort"], table["name"] = name, [names[number] for number in one[4].tolist()]
@@ -77,17 +77,19 @@ def longest(
     return made.iloc[order[:most]].reset_index(drop=True)
 
 
-def _kept(rows: _Rows, wanted: list[int], locations: Sequence[int], begin: int, end: int) -> _Rows:
+def _kept(rows: Rows, wanted: list[int], locations: Sequence[int], begin: int, end: int) -> Rows:
     keep = np.isin(rows[4], wanted) & np.isin(rows[2], locations)
     keep &= (rows[0] >= begin) & (rows[1] <= end) & (rows[0] != NO_TIME) & (rows[1] != NO_TIME)
     one, two, three, four, five = (values[keep] for values in rows)
     return one, two, three, four, five
 
 
-def _top(pieces: Sequence[_Rows], most: int) -> _Rows:
-    """Return the *most* longest rows, those that begin earlier before others of their length."""
+def top(pieces: Sequence[Rows], most: int) -> Rows:
+    """Return the *most* longest of *pieces* in no order; of those of one length the ones that begin earlier."""
     one, two, three, four, five = (np.concatenate(some).astype(np.int64) for some in zip(*pieces, strict=True))
     if len(one) > most:
+        if not most:
+            return one[:0], two[:0], three[:0], four[:0], five[:0]
         least = np.partition(two - one, len(one) - most)[len(one) - most]
         near = np.flatnonzero(two - one >= least)
         keep = near[np.lexsort((three[near], one[near], one[near] - two[near]))[:most]]
@@ -95,13 +97,13 @@ def _top(pieces: Sequence[_Rows], most: int) -> _Rows:
     return one, two, three, four, five
 
 
-def _of_calls(calls: CallTable, begin: int, end: int) -> Iterable[_Rows]:
+def _of_calls(calls: CallTable, begin: int, end: int) -> Iterable[Rows]:
     for some in calls.calls(begin, end):
         region = calls.paths.region[some.path] if len(calls.paths) else np.empty(0, np.int64)
         yield some.begin, some.end, some.location, region, region
 
 
-def _of_rows(trace: Trace, sort: Sort, begin: int, end: int) -> Iterable[_Rows]:
+def _of_rows(trace: Trace, sort: Sort, begin: int, end: int) -> Iterable[Rows]:
     for part in parts_with(trace, sort, begin, end):
         checkpoint()
         number = part.column(sort.column)

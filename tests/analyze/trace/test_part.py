@@ -67,7 +67,8 @@ def test_views_of_a_very_large_trace_ask_for_a_time_and_show_it(trace: Trace, mo
     begin, end = middle(trace)
     monkeypatch.setattr(trace_dependencies, "LARGE", rows_in(trace, *reach(trace, begin, end)))
     data = TraceData(trace, Timeline.open(trace), "large")
-    for name in ("waits", "critical-path", "durations"):
+    assert get("durations").build(data).panels  # goes through the events part by part
+    for name in ("waits", "critical-path"):
         figure = get(name).build(data)
         assert "Choose a time of about" in figure.empty
         length = re.search(r"about ([\d.]+) µs or less", figure.empty)
@@ -82,7 +83,7 @@ def test_views_of_a_very_large_trace_ask_for_a_time_and_show_it(trace: Trace, mo
             * 1.01
         )
         shown = get(name).build(data, begin=data.seconds(begin), end=data.seconds(end))
-        assert shown.panels or "No call begins and ends" in shown.empty
+        assert shown.panels
     with pytest.raises(InputError, match="Choose a time"):
         trace_dependencies.wait_states_in(window(data))
     assert get("moment").build(data, at=data.seconds(begin)).panels

@@ -170,8 +170,10 @@ def test_sums_that_are_kept_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatc
 
 def test_durations_are_of_whole_calls_and_the_histogram_holds_each_once() -> None:
     trace = two_phases()
-    found = durations.whole_calls(CallTable(trace), trace, 0, 75)
-    assert sorted((found["end"] - found["begin"]).tolist()) == [10, 10, 10, 20]
+    found = durations.whole_calls(CallTable(trace), trace, 0, 75, most=2)
+    assert sorted(found.ticks.tolist()) == [10, 10, 10, 20]
+    assert (found.longest["end"] - found.longest["begin"]).tolist() == [20, 10]
+    assert not len(durations.whole_calls(CallTable(trace), trace, 0, 75).longest["begin"])
     table = durations.histogram(np.array([0.0, 1.0, 2.0, 1000.0]), 3)
     assert table["calls"].tolist() == [1, 2, 0, 1]
     assert table["time_s"].sum() == 1003
