@@ -83,6 +83,8 @@ def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
 
     view = views.get(name)
     if view.subject != subject:
+        if lacking := [Fault("no such file", file=str(source)) for source in sources if not source.exists()]:
+            raise InputError(lacking)
         many = {"study": "studies", "trace": "traces"}
         there = ", ".join(views.registry(subject))
         raise InputError(

@@ -49,15 +49,18 @@ def _make(
     sums = by_place(data.trace, states)
     many = int(str(most))
     left = len(states.numbers) - many
+    tables = (_sums(window, sums), _single(window, states, many))
+    handed = any(_HANDED in table.columns for table in tables)
     return Figure(
         _NAME,
         trace_common.title(data, _TITLE),
         _sentence(window, states, sums),
-        (_sums(window, sums), _single(window, states, many)),
+        tables,
         notes=(
             *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
             *((f"Only waits of {si(float(str(duration)), 's')} or longer.",) if duration else ()),
-            "Lost: from begin to end of a wait; hand-over: the part after the other had let go.",
+            "Lost: from begin to end of a wait"
+            + ("; hand-over: the part after the other had let go." if handed else "."),
             "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
             *dependencies.notes(window),
             *trace_common.usual_notes(data),

@@ -58,6 +58,7 @@ def test_views_are_listed_by_what_they_show(call: Any) -> None:
         (["traces/ring.trf", "missing.trf", "--view", "trace-compare"], "missing.trf: no such file"),
         (["traces/ring.trf", "--view", "spacetime", "--set", "begin=1"], "begin: expected a time between begin"),
         (["traces/ring.trf", "--view", "spacetime", "--set", "colour=red"], "expected one of activity"),
+        (["missing.trf", "--view", "utilisation"], "missing.trf: no such file"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told_in_a_sentence(

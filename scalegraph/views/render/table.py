@@ -110,6 +110,8 @@ def _cell(value: float | str | None, factor: float) -> str:
     number = float(value) * factor
     if 0 < abs(number) < 0.001:
         return "<0.001" if number > 0 else ">-0.001"
+    if abs(number) >= 10_000:
+        return thousands(int(float(f"{number:.3g}")))
     return significant(number, 3) if abs(number) >= 0.1 else f"{number:.3f}" if number else "0"
 
 
