@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,7 +159,10 @@ class Simulator:
     def run(self, name: str, processors: int, **options: Any) -> Outcome:
         """Run NAME.c or NAME.cpp to its end; *options* as of `start`."""
         process, target = self.start(name, processors, **options)
-        stdout, stderr = process.communicate(timeout=60)
+        try:
+            stdout, stderr = process.communicate(timeout=60)
+        finally:
+            process.kill()
         if not target.exists():
             pytest.fail(f"{name} left no result; exit code {process.returncode}\n{stdout}\n{stderr}", pytrace=False)
         return Outcome(read_result(target), stdout, stderr, process.returncode, processors)
@@ -182,6 +186,16 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
         else:
             os.environ["SCALEGRAPH_CACHE"] = before
     return Simulator(tmp_path_factory.mktemp("simulated"), built)
+
+
+def random_programs(simulator: Simulator, *options: str) -> str:
+    """Return what the script says that runs random programs; it is made to run thousands of them."""
+    script = Path(__file__).with_name("run_random_programs.py")
+    env = {**os.environ, "SCALEGRAPH_CACHE": str(simulator.runtime.archive.parents[2])}
+    env["PYTHONPATH"] = os.pathsep.join(sys.path)
+    command = [sys.executable, str(script), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return done.stdout + done.stderr
 
 
 Runner = Callable[..., Outcome]

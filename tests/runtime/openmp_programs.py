@@ -7,9 +7,10 @@ for each of its variables. The same seed gives the same program, whatever the ve
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+
+from random_parts import WORK, Parts, joined
 
 PRELUDE = """\
 #include <omp.h>
@@ -26,22 +27,9 @@ typedef int omp_event_handle_t;
 #define omp_fulfill_event(event) (void)event
 #endif
 
-typedef unsigned long word;
+"""
 
-static word mix(word x)
-{
-    x ^= x >> 31;
-    x *= 0x9e3779b97f4a7c15ul;
-    return x ^ x >> 29;
-}
-
-static word work(word x, int steps)
-{
-    for (int i = 0; i < steps; i++)
-        x = mix(x + (word)i);
-    return x;
-}
-
+ADD = """\
 static void add(word *sum, word x)
 {
 #pragma omp atomic
@@ -69,11 +57,11 @@ class Where:
     repeats: int = 1  # estimate of how often it is executed, to bound the program's length
 
 
-class Generator:
+class Generator(Parts):
     """Writes one program; `variables` counts its results."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+        super().__init__(seed)
         self.variables = 0
         self.names = 0
 
@@ -90,12 +78,6 @@ class Generator:
         return "\n".join(lines) + "\n"
 
     # ---- small parts ----
-
-    def number(self, least: int, most: int) -> int:
-        return self.random.randint(least, most)
-
-    def chance(self, percent: int) -> bool:
-        return self.random.randrange(100) < percent
 
     def variable(self) -> str:
         self.variables += 1
@@ -500,7 +482,4 @@ class Generator:
 
 def source(seeds: range) -> str:
     """Return a C program that runs the programs whose seeds are its arguments."""
-    parts = [PRELUDE, *(Generator(seed).program(seed) for seed in seeds)]
-    cases = "".join(f"        case {seed}:\n            program_{seed}();\n            break;\n" for seed in seeds)
-    main = "int main(int argc, char **argv)\n{\n    for (int i = 1; i < argc; i++)\n        switch (atoi(argv[i])) {\n"
-    return "\n".join(parts) + main.replace("int main", "\nint main") + cases + "        }\n    return 0;\n}\n"
+    return joined([PRELUDE + WORK + ADD, *(Generator(seed).program(seed) for seed in seeds)], seeds)

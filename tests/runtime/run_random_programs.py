@@ -1,21 +1,25 @@
-"""Run random OpenMP programs natively and simulated; the results must be the same and the identity must hold.
+"""Run random programs natively and simulated; the results must be the same and the identity must hold.
 
-python tests/runtime/run_random_programs.py --count 1000
+python tests/runtime/run_random_programs.py --count 1000              with OpenMP
+python tests/runtime/run_random_programs.py --count 1000 --threads    with threads of their own
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import openmp_programs
+import thread_programs
 from conftest import Outcome, Simulator
-from openmp_programs import source
 from sanitizing import ENVIRONMENT, complaints, sanitized
 
 from scalegraph.runtime.compiler import find_compiler
@@ -34,6 +38,7 @@ THREADS = (1, 2, 3, 4, 5, 8, 13, 24)
 class Case:
     """One program and the machine it runs on."""
 
+    source: Callable[[range], str]
     seed: int
     processors: int
     threads: int
@@ -42,10 +47,16 @@ class Case:
     settings: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"seed {self.seed}: {self.threads} threads on {self.processors} of {self.machine} {self.env}"
+        where = f"{self.threads} threads on {self.processors} of {self.machine}"
+        return f"seed {self.seed}: {where} {self.env} {self.settings}"
+
+    @property
+    def limited(self) -> dict[str, str]:
+        """The settings with room enough on the stacks for the sanitizers."""
+        return {**self.settings, "run.stack_bytes": str(2**20)}
 
 
-def case(seed: int) -> Case:
+def case_with_openmp(seed: int) -> Case:
     """Return the run of the program with this seed."""
     draw = random.Random(seed * 7919 + 1)
     env = {"OMP_MAX_ACTIVE_LEVELS": str(draw.choice((1, 2, 3, 3))), "OMP_SCHEDULE": draw.choice(("static", "guided,2"))}
@@ -64,16 +75,54 @@ def case(seed: int) -> Case:
         "machine.slice_cycles": draw.choice(("2000", "100000")),
         "run.schedule": env["OMP_SCHEDULE"],
     }
-    return Case(seed, draw.choice(PROCESSORS), draw.choice(THREADS), draw.choice(MACHINES), env, settings)
+    processors, threads = draw.choice(PROCESSORS), draw.choice(THREADS)
+    return Case(openmp_programs.source, seed, processors, threads, draw.choice(MACHINES), env, settings)
 
 
-def unit_of(simulator: Simulator, seed: int) -> str:
-    """Return the name of the source that holds the program with this seed, writing it on first use."""
-    first = seed - seed % UNIT
+def case_with_threads(seed: int) -> Case:
+    """Return the run of the program with this seed: mostly more threads than processors, and short time slices."""
+    draw = random.Random(seed * 7919 + 2)
+    settings = {
+        "machine.lock": draw.choice(("test_and_set", "ticket", "queue")),
+        "machine.barrier": draw.choice(("central", "tree", "hardware", "simple")),
+        "machine.barrier_radix": draw.choice(("2", "4")),
+        "machine.slice_cycles": str(draw.choice((100, 300, 700, 1500, 4000, 20000)) + draw.randrange(100)),
+        "run.quantum_cycles": draw.choice(("10", "100", "1000", "10000")),
+    }
+    return Case(thread_programs.source, seed, draw.randint(1, 8), 0, draw.choice(MACHINES), {}, settings)
+
+
+def unit_of(simulator: Simulator, this: Case) -> str:
+    """Return the name of the source that holds the program of this case, writing it on first use."""
+    first = this.seed - this.seed % UNIT
     path = simulator.directory / f"random{first}.c"
     if not path.exists():
-        path.write_text(source(range(first, first + UNIT)), encoding="utf-8")
+        path.write_text(this.source(range(first, first + UNIT)), encoding="utf-8")
     return path.stem
+
+
+def elsewhere(simulator: Simulator, name: str, letters: int) -> Simulator:
+    """Return a simulator with a copy of the program in a directory whose name is so long."""
+    place = simulator.directory / ("d" * letters)
+    place.mkdir(exist_ok=True)
+    program = simulator.build(name)
+    for path in (program, program.with_suffix(".blocks")):
+        if not (place / path.name).exists():
+            shutil.copy(path, place)
+    return Simulator(place, simulator.runtime)
+
+
+def other_fault(simulator: Simulator, this: Case, before: Outcome) -> str:
+    """Return how a run with another environment from another directory differs from the one before, or nothing."""
+    name, letters = unit_of(simulator, this), 1 + this.seed % 50
+    env = {**this.env, **ENVIRONMENT, "MORE": "x" * (this.seed * 37 % 999)}
+    outcome = elsewhere(simulator, name, letters).run(
+        name, this.processors, on=this.machine, settings=this.limited, args=[str(this.seed)], env=env
+    )
+    same = all(
+        np.array_equal(getattr(before.result, part), getattr(outcome.result, part)) for part in ("costs", "sites")
+    )
+    return "" if same and before.time == outcome.time else f"{before.time} cycles here, {outcome.time} elsewhere"
 
 
 def trace_fault(plain: Outcome, traced: Outcome, raw: Path) -> str:
@@ -89,9 +138,11 @@ def trace_fault(plain: Outcome, traced: Outcome, raw: Path) -> str:
 
 def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
     """Return what is wrong with the simulated run, or nothing; *traced*: nor with its trace."""
-    name, args = unit_of(simulator, this.seed), [str(this.seed)]
-    env = {**this.env, **ENVIRONMENT, "OMP_NUM_THREADS": str(this.threads)}
-    settings = {**this.settings, "run.stack_bytes": str(2**20)}
+    name, args = unit_of(simulator, this), [str(this.seed)]
+    env = {**this.env, **ENVIRONMENT}
+    if this.threads > 0:
+        env["OMP_NUM_THREADS"] = str(this.threads)
+    settings = this.limited
     try:
         expected = simulator.native(name, this.threads, args=args, env=env)
         outcome = simulator.run(name, this.processors, on=this.machine, settings=settings, args=args, env=env)
@@ -105,6 +156,8 @@ def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
         return f"{this}: other results than the native program's"
     if outcome.processor_sums() != [outcome.time] * this.processors:
         return f"{this}: the leaves do not add up to the time"
+    if this.threads == 0 and (other := other_fault(simulator, this, outcome)):
+        return f"{this}: {other}"
     if traced:
         raw = simulator.directory / "trace.raw"
         settings |= {"trace.file": str(raw), "trace.interval": "5000"}
@@ -118,9 +171,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--threads", action="store_true", help="programs with threads of their own")
     parser.add_argument("--sanitize", action="store_true", help="run with the sanitizers in the runtime (gcc's)")
     parser.add_argument("--trace", action="store_true", help="run each once more with a trace, and check it")
     options = parser.parse_args()
+    case = case_with_threads if options.threads else case_with_openmp
     faults = died = 0
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as beside:
         runtime = sanitized(Path(beside)) if options.sanitize else library(find_compiler())
@@ -138,8 +193,8 @@ def main() -> int:
                 faults += 1
                 print(wrong, flush=True)
             if seed % UNIT == UNIT - 1:
-                for path in simulator.directory.iterdir():
-                    path.unlink()
+                shutil.rmtree(simulator.directory)
+                simulator.directory.mkdir()
     print(f"{options.count} programs, {faults} with a fault" + (f", {died} died natively" if died else ""))
     return faults > 0
 

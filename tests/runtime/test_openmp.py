@@ -1,13 +1,11 @@
 """Tasks, nested regions, cancellation, doacross, places: native results, known counts and orders, sane times."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.runtime.conftest import random_programs
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
@@ -126,13 +124,7 @@ def test_a_variable_that_makes_no_sense_is_ignored_with_a_remark(run: Runner) ->
 
 
 def test_random_programs_give_the_native_result(simulator: Any) -> None:
-    """The script runs a thousand of them: tests/runtime/run_random_programs.py."""
-    script = Path(__file__).with_name("run_random_programs.py")
-    env = {**os.environ, "SCALEGRAPH_CACHE": str(simulator.runtime.archive.parents[2])}
-    env["PYTHONPATH"] = os.pathsep.join(sys.path)
-    command = [sys.executable, str(script), "--count", "10"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    assert (done.stdout, done.stderr, done.returncode) == ("10 programs, 0 with a fault\n", "", 0)
+    assert random_programs(simulator, "--count", "10") == "10 programs, 0 with a fault\n"
 
 
 def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runner) -> None:

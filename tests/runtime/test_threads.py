@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scalegraph.runtime.format import LEAF_NAMES
-from tests.runtime.conftest import Simulator
+from tests.runtime.conftest import Simulator, random_programs
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
@@ -78,6 +78,10 @@ def test_more_threads_than_members_come_to_a_barrier(run: Runner, barrier: str, 
         settings = {**kind, "run.quantum_cycles": quantum}
         outcome = run("wakes", processors, settings=settings, args=["crowd", str(members)])
         assert (outcome.status, outcome.stdout) == ("ok", f"{720 // members} of 720 serial, 0 too early\n")
+
+
+def test_random_programs_give_the_native_result_wherever_they_lie(simulator: Simulator) -> None:
+    assert random_programs(simulator, "--threads", "--count", "12") == "12 programs, 0 with a fault\n"
 
 
 def test_where_a_program_lies_moves_none_of_its_data(simulator: Simulator, tmp_path: Path) -> None:
