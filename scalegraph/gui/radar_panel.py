@@ -114,7 +114,7 @@ class _Wheel(QWidget):
 
     def _radius(self) -> float:
         names = max((self.fontMetrics().horizontalAdvance(name) for name in self._panel.radar.spokes), default=0)
-        aside = min(names, 110) + 12
+        aside = min(names, max(110, round(0.3 * self.width()))) + 14
         return max(20.0, min(self.width() / 2 - aside, self.height() / 2 - self.fontMetrics().height() - 6))
 
     def _at(self, spoke: int, share: float) -> QPointF:

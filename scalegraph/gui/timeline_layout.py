@@ -12,6 +12,7 @@ LEAST_LANE: Final = 2  # pixels; with more lanes than that allows one scrolls
 MOST_LANE: Final = 200
 _USUAL_MOST: Final = 96  # pixels of a lane that nobody made taller
 AREA: Final = 74  # pixels of height of values over time
+LEAST_AREA: Final = 40  # in which both ends of their axis can be told; with more of them than that allows one scrolls
 _TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together beside lanes
 TITLE: Final = 17  # pixels above a track that has a title
 GAP: Final = 6
@@ -69,7 +70,7 @@ class Layout:
             return 0
         weight = sum(track.weight for track in areas)
         if not lanes:
-            return max(20, int(room / weight))
+            return max(LEAST_AREA, int(room / weight))
         return int(min(AREA, max(28.0, _TALLEST_AREA * room / weight)))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -15,6 +15,9 @@ from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views import timelines
 from scalegraph.views.figure import Area, AreaTrack, Arrows, LaneTrack, Overlay, PathLine, Ticks, Timeline
 from scalegraph.views.palette import Theme, colour
+
+if TYPE_CHECKING:
+    from scalegraph.gui.silence import Silence
 
 MOST_ARROWS: Final = 1500  # drawn; a note of the figure says of how many
 _HEADS: Final = 250  # arrows below which they have heads
@@ -47,6 +50,7 @@ class Picture:
     theme: str
     images: dict[int, Strip]  # by the number of the track
     arrows: dict[int, tuple[Any, Any]]  # by id: which of them are drawn, and their colours as numbers
+    silence: Silence | None = None  # where nothing happens in all that is shown
 
 
 def prepare(timeline: Timeline, theme: str) -> Picture:
@@ -376,8 +380,9 @@ class Painter:
         painter.setPen(ink(self._theme, 0.85))
         line = self._metrics.height()
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for value, y in ((high, top), (low, top + height - line)):
-            painter.drawText(QRectF(2, y, layout.left - 8, line), right, si(value, track.y.unit))
+        ends = ((high, top), (low, top + height - line))
+        for value, y in ends if height >= 2 * line else ends[:1]:
+            painter.drawText(QRectF(2, y, layout.left - 8, line), right, value_text(value, track.y.unit))
         if height > 3 * line and track.y.label:
             text = self._metrics.elidedText(track.y.label, Qt.TextElideMode.ElideRight, layout.left - 10)
             painter.setPen(ink(self._theme, 0.6))
@@ -426,6 +431,11 @@ def _by_room(xs: Any) -> list[tuple[float, Any]]:
     room[order] = near
     which = np.digitize(room, _ROOM)
     return [(dark, np.flatnonzero(which == number)) for number, dark in enumerate(_DARKNESS)]
+
+
+def value_text(value: float, unit: str) -> str:
+    """Return a value at the end of an axis; where *unit* has a prefix (``M/s``) there is no second one before it."""
+    return f"{value:.3g} {unit}" if 0 < abs(value) < 1 and unit not in ("", "s", "B") else si(value, unit)
 
 
 def area_limits(track: AreaTrack) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QVBoxLayou
 
 from scalegraph.base.units import si
 from scalegraph.gui.legend_strip import LegendEntry, LegendStrip, Shape
+from scalegraph.gui.silence import Silence, SilenceNote, stretch_at
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_canvas import TimelineCanvas
 from scalegraph.gui.timeline_paint import Picture, prepare
@@ -18,7 +20,7 @@ from scalegraph.gui.timeline_targets import Hit
 from scalegraph.gui.tints import tint
 from scalegraph.gui.trace_marks import TraceMarks
 from scalegraph.views import timelines
-from scalegraph.views.figure import Arrows, Key, LaneTrack, Timeline
+from scalegraph.views.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.views.palette import Theme
 
 _KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
@@ -30,6 +32,10 @@ _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMAN
     (Qt.Key.Key_B, False): "bookmark",
     (Qt.Key.Key_B, True): "bookmarks",
     (Qt.Key.Key_Z, True): "between",
+    (Qt.Key.Key_N, False): "next_event",
+    (Qt.Key.Key_P, False): "last_event",
+    (Qt.Key.Key_N, True): "next_event_there",
+    (Qt.Key.Key_P, True): "last_event_there",
 }
 REPLAYED: Final = frozenset({"play", "step_on", "step_back", "loop"})  # of these, what several runs on one axis have
 _MOVE: Final = 0.25  # of what is shown, by a key
@@ -75,6 +81,11 @@ class TimelinePanel(QWidget):
         self._order: list[str] = []  # of the key: it does not jump while one moves
         self._legend = LegendStrip(self)
         self.canvas = TimelineCanvas(self.window_, self.marks)
+        self._silence: Silence | None = None
+        self.note = SilenceNote(self.canvas)
+        self.note.wanted.connect(self._show_event)
+        self.window_.changed.connect(lambda _begin, _end: self._tell_silence())
+        self.canvas.scrolled.connect(self._tell_silence)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self.canvas.scroll_to)
         policy = self.bar.sizePolicy()
@@ -116,7 +127,9 @@ class TimelinePanel(QWidget):
         """Show *timeline*; *picture* is what `prepare` made of it in another thread."""
         self._timeline = timeline
         if picture is None or picture.timeline is not timeline or picture.theme != self._theme:
-            picture = prepare(timeline, self._theme)
+            quiet = self._silence if picture is None else picture.silence
+            picture = replace(prepare(timeline, self._theme), silence=quiet)
+        self._silence = picture.silence
         self.canvas.show_picture(picture)
         self._show_key()
         lanes = sum(track.height for track in timeline.tracks if isinstance(track, LaneTrack))
@@ -205,6 +218,16 @@ class TimelinePanel(QWidget):
             return False
         return True
 
+    def _tell_silence(self) -> None:
+        """Say that nothing happens in all that is visible, where that is so."""
+        lanes = any(isinstance(track, LaneTrack) for track in self._timeline.tracks)
+        self.note.tell(self._silence if lanes else None, self.window_.shown)
+        places = self.canvas.places
+        self.note.move(max(0, places.left + (places.width - self.note.width()) // 2), max(0, places.height // 3))
+
+    def _show_event(self, moment: float, back: bool) -> None:
+        self.window_.show(*stretch_at(moment, self.window_.width, back=back))
+
     def _dragged(self, begin: float, end: float, last: bool) -> None:
         self.canvas.interval = (begin, end)
         self.canvas.update()
@@ -270,10 +293,17 @@ class TimelinePanel(QWidget):
 
     def _show_key(self) -> None:
         """Show the key; names stand where they stood, so that it does not jump while one moves."""
-        known = {key.name: key for key in self._timeline.key}
+        known = {key.name: self._colour(key) for key in timelines.legend(self._timeline)}
+        for track in self._timeline.tracks:
+            if isinstance(track, AreaTrack) and len(track.series) > 1:
+                known |= {area.name: self._colour(area) for area in track.series}
         self._order = [name for name in self._order if name in known]
         self._order += [name for name in known if name not in self._order]
-        entries = [LegendEntry(name, self._colour(known[name]), "bar") for name in self._order]
+        entries = [LegendEntry(name, known[name], "bar") for name in self._order]
+        scales = {track.scale: None for track in self._timeline.tracks if isinstance(track, LaneTrack) and track.scale}
+        for scale in scales:
+            if scale.limits is not None:
+                entries += self._ends(scale.label, scale, *scale.limits, "bar", theme=None)
         for track in self._timeline.tracks:
             for overlay in track.overlays if isinstance(track, LaneTrack) else ():
                 if isinstance(overlay, Arrows) and len(overlay.x0):
@@ -286,16 +316,21 @@ class TimelinePanel(QWidget):
         """Return what says which colour is which value, at both ends of the scale."""
         if arrows.value is None:
             return [LegendEntry(arrows.name, tint(arrows.role, self._theme), shape)]
-        low, high = timelines.arrow_limits(arrows)
-        ends = timelines.ramp(
-            np.array([low, high]), low, high, log=arrows.scale.scale.startswith("log"), theme=cast("Theme", self._theme)
-        )
-        words = [f"{arrows.name} {si(low, arrows.scale.unit)}", si(high, arrows.scale.unit)]
+        limits = timelines.arrow_limits(arrows)
+        return self._ends(arrows.name, arrows.scale, *limits, shape, theme=cast("Theme", self._theme))
+
+    def _ends(
+        self, name: str, scale: Axis, low: float, high: float, shape: Shape, *, theme: Theme | None
+    ) -> list[LegendEntry]:
+        """Return the values at both ends of a scale of colours, or the one there is."""
+        log = scale.scale.startswith("log")
+        ends = timelines.ramp(np.array([low, high]), low, high, log=log, theme=theme)
+        words = [f"{name} {si(low, scale.unit)}", si(high, scale.unit)]
         colours = [QColor(*(int(part) for part in one)) for one in ends]
         pairs = list(zip(words, colours, strict=True))
         return [LegendEntry(text, shade, shape) for text, shade in (pairs if high > low else pairs[:1])]
 
-    def _colour(self, key: Key) -> QColor:
+    def _colour(self, key: Key | Area) -> QColor:
         return QColor(key.colour) if key.colour else tint(key.role, self._theme)
 
     def _show_measured(self) -> None:

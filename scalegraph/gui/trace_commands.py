@@ -78,6 +78,12 @@ def _play_from(handle: TraceHandle, at: float | None) -> None:
     handle.replay.play()
 
 
+def _event(handle: TraceHandle, selection: SelectionModel, *, back: bool, selected: bool = False) -> None:
+    """Show the nearest event out of sight, of the *selected* location alone or of all that are shown."""
+    current = selection.current
+    handle.events.go(back=back, location=current.location if selected and current.study == handle.key else None)
+
+
 def _drag(handle: TraceHandle, at: float | None) -> None:
     handle.replay.drag(handle.replay.now if at is None else at)
 
@@ -91,6 +97,10 @@ COMMANDS: Final[dict[str, Callable[[TraceHandle, SelectionModel, float | None], 
     "play_from": lambda handle, _selection, at: _play_from(handle, at),
     "step_on": lambda handle, _selection, _at: handle.steps.step(False),
     "step_back": lambda handle, _selection, _at: handle.steps.step(True),
+    "next_event": lambda handle, selection, _at: _event(handle, selection, back=False),
+    "last_event": lambda handle, selection, _at: _event(handle, selection, back=True),
+    "next_event_there": lambda handle, selection, _at: _event(handle, selection, back=False, selected=True),
+    "last_event_there": lambda handle, selection, _at: _event(handle, selection, back=True, selected=True),
     "loop": lambda handle, _selection, _at: _loop(handle),
     "drag_replay": lambda handle, _selection, at: _drag(handle, at),
     "drop_replay": lambda handle, _selection, _at: handle.replay.let_go(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QObject, Signal
 
 from scalegraph.gui.bookmarks import Bookmarks
+from scalegraph.gui.event_steps import EventSteps
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Job, Jobs, Reporter
 from scalegraph.gui.replay import TraceReplay
@@ -58,6 +59,7 @@ class TraceHandle(Handle):
         self.marks = TraceMarks(parent=self)
         self.replay = TraceReplay(self.window, self.marks, self)
         self.steps = ReplaySteps(self, jobs)
+        self.events = EventSteps(self, jobs)
         self.bookmarks = Bookmarks(self.filter.stack, self.marks, self)
 
     @property

@@ -17,6 +17,7 @@ from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.loss import region_path
 from scalegraph.gui.selection import Selection, SelectionModel
+from scalegraph.gui.silence import silence
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.timeline_paint import prepare
 from scalegraph.gui.trace_handle import TraceHandle
@@ -219,7 +220,9 @@ class ViewDock(QDockWidget):
             if not isinstance(data, TraceData):
                 return view.build(asked, **options, **known_here(view, data, followed)), {}
             figure = view.build(asked, **options, **followed)
-            return figure, {id(p): prepare(p, theme) for p in figure.panels if isinstance(p, Timeline)}
+            quiet = silence(data, options | followed) if view.window and not view.several else None
+            timelines = [panel for panel in figure.panels if isinstance(panel, Timeline)]
+            return figure, {id(p): replace(prepare(p, theme), silence=quiet) for p in timelines}
 
         self._builds.ask(build, self._built, self._failed)
 

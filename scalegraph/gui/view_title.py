@@ -46,6 +46,7 @@ class ViewTitle(QWidget):
         row.addWidget(self._study)
         row.addSpacing(6)
         row.addWidget(options, 1)
+        row.addStretch(0)  # where there are no options
         row.addWidget(self._busy)
         self.export = self._button("", "Export: save as picture or data (Ctrl+E)")
         self.more = self._button("⋯", "Copy, reset zoom, close")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ _NEED = (
 )
 _SEVERAL = 8  # lines of locations in one track
 _TRACKS = 12
+_ROUNDING = 1e-9  # of the largest rate: what is less is what differences of sums leave of nothing
 
 
 def _make(data: TraceData, metrics: object = None, each: object = False, **options: object) -> Figure:
@@ -86,13 +88,18 @@ def _track(chosen: Window, number: int, *, apart: bool) -> AreaTrack:
     metric = data.trace.definitions.metrics[number]
     who = chosen.locations if apart else (None,)
     lines = [data.timeline.counter(number, one, chosen.begin, chosen.end, chosen.width) for one in who]
-    factor, unit = 1.0, _unit(metric)
+    factor, unit, least = 1.0, _unit(metric), 0.0
     if work.counts(metric):  # the axis is named by the metric: its unit need not say it again
         largest = max((float(bins.high[np.isfinite(bins.high)].max(initial=0.0)) for bins in lines), default=0.0)
+        least = largest * _ROUNDING
         factor, unit = trace_sums.prefix(largest, unit if metric.unit not in ("", "1", "#") else "/s")
+
+    def values(found: Any) -> Any:
+        return np.where(np.abs(found) < least, 0.0, found) / factor
+
     series = [
         Area(metric.name if one is None else data.location_name(one), f"series:{turn + (number if one is None else 0)}",
-             np.asarray(bins.mean) / factor, np.asarray(bins.low) / factor, np.asarray(bins.high) / factor)
+             values(bins.mean), values(bins.low), values(bins.high))
         for turn, (one, bins) in enumerate(zip(who, lines, strict=True))
     ]  # fmt: skip
     edges = np.clip(data.seconds(np.asarray(lines[0].edges)), chosen.begin_s, chosen.end_s)

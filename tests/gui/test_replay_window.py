@@ -1,6 +1,7 @@
 """What people do with a trace that plays and is marked: play, slide, step, loop, look at now, bookmarks, measuring."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -306,3 +307,51 @@ def test_the_menu_the_palette_and_the_sheet_offer_replay_bookmarks_and_measuring
     window.close_study(shown.key)
     assert not window.actions_["trace_play"].isEnabled()
     QToolTip.hideText()
+
+
+def test_a_silent_stretch_says_so_and_leads_to_where_something_happens(
+    window: MainWindow, shown: TraceHandle, qtbot: Any
+) -> None:
+    panel, data = panel_of(window), shown.data()
+    assert data is not None
+    times = sorted({float(data.seconds(int(t))) for t in data.trace.columns("calls", ("time",))["time"]})
+    before, after = max(pairwise(times), key=lambda pair: pair[1] - pair[0])
+    assert panel.note.isHidden()
+    part = (after - before) / 4
+    shown.window.show(before + part, after - part)
+    settled(window, qtbot)
+    assert panel.note.isVisible()
+    assert panel_of(window, "utilisation").note.isHidden()  # said once, where the lanes are
+    assert panel.canvas.rect().contains(panel.note.geometry())
+    qtbot.mouseClick(panel.note.after, LEFT)
+    begin, end = shown.window.shown
+    assert begin < after < end
+    assert end - begin == pytest.approx(2 * part)
+    assert panel.note.isHidden()  # at once, before another picture is there
+    shown.window.back()
+    assert shown.window.shown == pytest.approx((before + part, after - part))
+    panel.setFocus()
+    qtbot.keyClick(panel, Qt.Key.Key_P)
+    qtbot.waitUntil(lambda: shown.window.shown[0] < before < shown.window.shown[1])
+    settled(window, qtbot)
+    qtbot.keyClick(panel, Qt.Key.Key_N)
+    qtbot.waitUntil(lambda: shown.window.shown[0] < after < shown.window.shown[1])
+
+
+def test_the_next_event_of_the_selected_location_is_shown_and_after_the_last_the_end(
+    window: MainWindow, shown: TraceHandle, qtbot: Any
+) -> None:
+    panel, data = panel_of(window), shown.data()
+    assert data is not None
+    calls = data.trace.columns("calls", ("time", "location"))
+    window.selection.select(study=shown.key, location=2)
+    shown.window.show(0.0, 20e-6)
+    panel.setFocus()
+    mine = sorted(float(data.seconds(int(t))) for t in calls["time"][calls["location"] == 2])
+    first = next(time for time in mine if time > 20e-6)
+    qtbot.keyClick(panel, Qt.Key.Key_N, SHIFT)
+    qtbot.waitUntil(lambda: shown.window.shown[0] < first < shown.window.shown[1])
+    shown.window.show(shown.window.length - 20e-6, shown.window.length)
+    qtbot.keyClick(panel, Qt.Key.Key_N)
+    settled(window, qtbot)
+    assert shown.window.shown[1] == shown.window.length

@@ -372,3 +372,32 @@ def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
     qtbot.waitUntil(lambda: "40 %" in dock.title.progress)
     dock.close()
     qtbot.waitUntil(ended.is_set)
+
+
+@pytest.mark.parametrize(
+    ("view", "trace", "told"),
+    [
+        ("utilisation", "billiard-4.sgtrace", {"busy", "idle", "memory stall"}),
+        ("gantt", "billiard-4.sgtrace", {"busy", "overhead", "idle"}),
+    ],
+)
+def test_every_picture_over_time_says_what_its_colours_are(
+    window: MainWindow, qtbot: Any, view: str, trace: str, told: set[str]
+) -> None:
+    opened(window, qtbot, SAMPLES / trace)
+    settled(window, qtbot)
+    window.study.show_view(view)
+    settled(window, qtbot)
+    panel = dock_of(window, view).picture.panels[0]
+    assert isinstance(panel, TimelinePanel)
+    assert told <= set(panel.key_texts())
+
+
+def test_speeds_over_time_say_which_colour_is_the_slowest_and_the_fastest(window: MainWindow, qtbot: Any) -> None:
+    opened(window, qtbot, SAMPLES / "ge2-4.sgtrace")
+    settled(window, qtbot)
+    window.study.show_view("speed")
+    settled(window, qtbot)
+    panel = dock_of(window, "speed").picture.panels[0]
+    assert isinstance(panel, TimelinePanel)
+    assert [text.endswith("flop/s") for text in panel.key_texts()] == [True, True]

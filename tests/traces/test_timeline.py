@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scalegraph.traces.kinds import What
-from scalegraph.traces.lod import Timeline, streams, tiles
+from scalegraph.traces.kinds import KINDS, What
+from scalegraph.traces.lod import Timeline, rows, streams, tiles
 from scalegraph.traces.model import Trace
 from tests.traces.lod_reference import bursty, expected
 from tests.traces.made import build, definitions, small, traces
@@ -176,3 +176,42 @@ def test_counters_are_steps_or_rates_by_their_mode() -> None:
     assert load.mean.tolist()[2:] == pytest.approx([4, 4, 4, 4, 3, 2, 2, 2])
     assert (load.low[6], load.high[6]) == (2, 4)
     assert np.isnan(line.counter(1, 1, 0, 20, 10).mean).all()
+
+
+def _moments(trace: Trace, chosen: set[int]) -> set[int]:
+    """Return when anything begins or ends on *chosen*, row by row; states that last no time are none."""
+    found: set[int] = set()
+    for kind in ("calls", "states", "waits", "collectives", "tasks", "locks", "marks"):
+        columns = trace.columns(kind)
+        for row in range(len(columns["location"])):
+            times = [int(columns[name][row]) for name in KINDS[kind].times if name != "released"]
+            if int(columns["location"][row]) in chosen and not (kind == "states" and times[0] == times[-1]):
+                found.update(times)
+    columns = trace.columns("messages")
+    for start, stop, one, other in zip(
+        *rows.times("messages", columns), columns["sender"], columns["receiver"], strict=True
+    ):
+        if {int(one), int(other)} <= chosen:
+            found |= {int(start), int(stop)}
+    return found
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@given(traces(), st.data())
+def test_what_lies_beside_a_stretch_is_what_the_events_say(trace: Trace, data: st.DataObject) -> None:
+    line = Timeline.open(trace)
+    first, last = trace.meta.begin, trace.meta.end
+    begin, end = sorted((data.draw(st.integers(first, last)), data.draw(st.integers(first, last))))
+    count = len(trace.definitions.locations)
+    chosen = data.draw(st.sets(st.integers(0, count - 1), min_size=1)) if count else set()
+    moments = _moments(trace, chosen)
+    found = line.beside(begin, end, sorted(chosen))
+    assert found.before == max((at for at in moments if at < begin), default=None)
+    assert found.inside == any(begin <= at <= end for at in moments)
+    assert found.after == min((at for at in moments if at > end), default=None)
+
+
+def test_values_of_counters_are_events_where_there_is_nothing_else() -> None:
+    trace = build({"counters": [(10, 0, 0, 1.0, 1), (30, 0, 0, 2.0, 2)]}, begin=0, end=100)
+    found = Timeline.open(trace).beside(15, 20)
+    assert (found.before, found.inside, found.after) == (10, False, 30)

@@ -8,12 +8,14 @@ import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.beside import Beside, Times, beside_sorted, together
 from scalegraph.traces.lod.bins import Window
 from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
 from scalegraph.traces.lod.looking import shares_of, summed
 from scalegraph.traces.lod.merging import merged
 from scalegraph.traces.lod.pyramid import Pyramid, build, lasting
+from scalegraph.traces.lod.rows import SAMPLED, Sorted
 from scalegraph.traces.lod.scratch import Scratch
 from scalegraph.traces.lod.shapes import Bins, Lanes, Layer, Sample, Totals
 from scalegraph.traces.lod.stored import load
@@ -33,6 +35,7 @@ class Timeline:
         self.layers: Mapping[str, Layer] = layers_of(trace)
         self.notes: tuple[Note, ...] = tuple(pyramid.notes)
         self._pyramid = pyramid
+        self._times: list[Times] | None = None  # of events by location, once they are asked for
 
     @classmethod
     def open(
@@ -148,6 +151,11 @@ class Timeline:
         """
         return self._sample("messages", begin, end, locations, limit, by)
 
+    def _rows(self, kind: str, locations: Array) -> Sorted:
+        """Return the rows of *kind* whose ends are all among *locations*."""
+        rows = self._pyramid.rows[kind]
+        return rows if len(locations) == self._pyramid.shape.locations else rows.of(kind, locations)
+
     def waits(
         self, begin: float, end: float, locations: Sequence[int] | Array | None = None, limit: int = 2000
     ) -> Sample:
@@ -157,14 +165,26 @@ class Timeline:
     def _sample(
         self, kind: str, begin: float, end: float, locations: Sequence[int] | Array | None, limit: int, by: str
     ) -> Sample:
-        found = self._pyramid.rows[kind]
-        if locations is not None:
-            chosen = np.unique(np.array(self.all_locations(locations), np.int64))
-            if len(chosen) < self._pyramid.shape.locations:
-                found = found.of(kind, chosen)
+        found = self._rows(kind, np.unique(np.array(self.all_locations(locations), np.int64)))
         rows = found.sample(int(begin), int(end), limit, by)
         columns = {name: np.asarray(values[rows]) for name, values in found.columns.items()}
         return Sample(columns, found.total(int(begin), int(end)))
+
+    def beside(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> Beside:
+        """Return whether anything begins or ends on *locations* from *begin* to *end*, and when next before and after.
+
+        Values of counters are no events, unless the trace has nothing else.
+        """
+        if self._times is None:
+            streams = {kind: stream for kind, stream in self._pyramid.streams.items() if kind != "shares"}
+            told = [Times.of_stream(stream, self.begin) for stream in streams.values()]
+            self._times = [*told, Times.of_rest(self.trace, streams)]
+        numbers = np.unique(np.array(self.all_locations(locations), np.int64))
+        found = [times.beside(begin, end, numbers) for times in self._times]
+        for kind in SAMPLED:
+            rows = self._rows(kind, numbers)
+            found += [beside_sorted(times, begin, end) for times in (rows.start, rows.ends)]
+        return together(found)
 
     def counter(self, metric: int, location: int | None, begin: float, end: float, width: int) -> Bins:
         """Return *metric* of *location*, or the sum of it over all (None), in about *width* bins.
