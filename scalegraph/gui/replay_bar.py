@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QStyle, QToolButton, QWidget
 from shiboken6 import isValid
 
@@ -19,6 +19,7 @@ from scalegraph.gui.trace_commands import interval_of, jump, perform
 from scalegraph.gui.trace_handle import TraceHandle
 
 _STEPS: Final = 10_000  # of the slider
+_SPEED_FROM, _MOMENT_FROM = 640, 460  # pixels of width
 _ICONS: Final = {"step_back": "step_back", "play": "run", "step_on": "step_on", "loop": "loop", "bookmarks": "bookmark"}
 _TIPS: Final = {
     "step_back": "To the last moment at which a location changed what it does (,)",
@@ -115,6 +116,17 @@ class ReplayBar(QWidget):
         self._follow(self._selection.current)
         self._show_replay()
         self._show_bookmarks()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: where there is little room, the slider and the buttons have it."""
+        super().resizeEvent(event)
+        width = event.size().width()
+        self.speed.setVisible(width >= _SPEED_FROM)
+        self.moment.setVisible(width >= _MOMENT_FROM)
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        self.buttons["bookmarks"].setToolButtonStyle(
+            style if width >= _SPEED_FROM else Qt.ToolButtonStyle.ToolButtonIconOnly
+        )
 
     # what the user does
 

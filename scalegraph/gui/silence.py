@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | No
     if "begin" not in options or not data.trace.counts():
         return None
     window = trace_common.window(data, *(options.get(name) for name in ("begin", "end", "locations")))
-    found = data.timeline.beside(window.begin, window.end, window.locations)
-    if found.inside:
+    found = data.timeline.silence(window.begin, window.end, window.locations)
+    if found is None:
         return None
     before, after = (None if tick is None else float(data.seconds(tick)) for tick in (found.before, found.after))
     return Silence(before, after, 1 / data.trace.meta.ticks_per_second)
@@ -79,11 +79,12 @@ class SilenceNote(QFrame):
         made.clicked.connect(lambda: self._go(back=back))
         return made
 
-    def tell(self, silence: Silence | None, shown: tuple[float, float]) -> None:
-        """Show what there is to say of the stretch that is *shown*, if all of it is silent."""
+    def tell(self, silence: Silence | None, shown: tuple[float, float], room: QSize) -> None:
+        """Show what there is to say of the stretch that is *shown*, if all of it is silent: in the *room* there is."""
         from scalegraph.views.timelines import time_text
 
         self._silence = silence
+        self.said.show()
         if silence is None or not silence.holds(*shown):
             self.hide()
             return
@@ -95,6 +96,10 @@ class SilenceNote(QFrame):
             button.setVisible(at is not None)
             button.setText("" if at is None else words.format(time_text(at, finest)))
             button.setAccessibleName(button.text())
+        self.said.setVisible(self.sizeHint().height() <= room.height())
+        if self.sizeHint().width() > room.width():
+            self.before.setText("◀ (P)")
+            self.after.setText("(N) ▶")
         self.adjustSize()
         self.show()
 

@@ -70,7 +70,7 @@ class Layout:
             return 0
         weight = sum(track.weight for track in areas)
         if not lanes:
-            return max(LEAST_AREA, int(room / weight))
+            return max(LEAST_AREA if len(areas) > 1 else 20, int(room / weight))
         return int(min(AREA, max(28.0, _TALLEST_AREA * room / weight)))
 
     @property

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QKeyEvent, QShowEvent
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QScrollBar, QVBoxLayout, QWidget
 
 from scalegraph.base.units import si
@@ -23,6 +23,7 @@ from scalegraph.views import timelines
 from scalegraph.views.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.views.palette import Theme
 
+_KEY_FROM: Final = 96  # pixels of height below which the picture needs the room of its key
 _KEY_ROWS_FROM: Final = 240  # pixels of height below which the key has one line
 _COMMANDS: Final = {  # key, whether with Shift -> key of `trace_commands.COMMANDS`
     (Qt.Key.Key_Space, False): "play",
@@ -221,9 +222,11 @@ class TimelinePanel(QWidget):
     def _tell_silence(self) -> None:
         """Say that nothing happens in all that is visible, where that is so."""
         lanes = any(isinstance(track, LaneTrack) for track in self._timeline.tracks)
-        self.note.tell(self._silence if lanes else None, self.window_.shown)
         places = self.canvas.places
-        self.note.move(max(0, places.left + (places.width - self.note.width()) // 2), max(0, places.height // 3))
+        self.note.tell(self._silence if lanes else None, self.window_.shown, QSize(self.canvas.width(), places.height))
+        middle = places.left + (places.width - self.note.width()) // 2
+        left = max(0, min(middle, self.canvas.width() - self.note.width()))
+        self.note.move(left, max(0, (places.height - self.note.height()) // 2))
 
     def _show_event(self, moment: float, back: bool) -> None:
         self.window_.show(*stretch_at(moment, self.window_.width, back=back))
@@ -309,6 +312,8 @@ class TimelinePanel(QWidget):
                 if isinstance(overlay, Arrows) and len(overlay.x0):
                     entries += self._arrow_entries(overlay, "dashed" if overlay.kind == "lock" else "line")
         self._legend.allow(20 if self.height() < _KEY_ROWS_FROM else 46)
+        if self.height() < _KEY_FROM:
+            entries = []
         if self._legend.entries() != entries or self.isHidden():
             self._legend.show_entries(entries)
 
@@ -337,6 +342,11 @@ class TimelinePanel(QWidget):
         said = self.marks.said()
         self.measured.setText(said)
         self.measured.setVisible(bool(said) and self._alone)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: the key takes what the picture can spare."""
+        super().resizeEvent(event)
+        self._show_key()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: now it is known how much room there is."""

@@ -6,13 +6,14 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from scalegraph.base.units import si
 from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.widgets import empty, mark
+from scalegraph.gui.widgets import ElidedLabel, empty, mark
 
+_LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
 _PARTS: Final = {
     "region": ("region", "part of a name", "Show only regions of that name; * and ? stand for anything"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
@@ -39,7 +40,8 @@ class TraceBar(QWidget):
         self.back = self._tool("◀", "The time that was shown before (Alt+Left)")
         self.forward = self._tool("▶", "Forward again")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
-        self.shown = QLabel()
+        self.shown = ElidedLabel()
+        self.shown.setMinimumWidth(_LEAST_TOLD)  # chips of the filter go first
         self.shown.setAccessibleName("Visible time")
         self.shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.part = QComboBox()
@@ -53,7 +55,8 @@ class TraceBar(QWidget):
         self.entry.setClearButtonEnabled(True)
         self.entry.returnPressed.connect(self._add)
         self.part.currentIndexChanged.connect(lambda _index: self._explain())
-        self.measured = QLabel()
+        self.measured = ElidedLabel()
+        self.measured.setMinimumWidth(_LEAST_TOLD)
         self.measured.setAccessibleName("Cursors")
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.measured.setToolTip(
@@ -135,6 +138,7 @@ class TraceBar(QWidget):
         of = "the whole run" if self._trace.window.whole else f"{share:.3g} % of the run"
         text = f"{time_text(begin, finest)} to {time_text(end, finest)}, {si(end - begin, 's', 4)}, {of}"
         self.shown.setText(text)
+        self.shown.setToolTip(f"Visible: {text}")
         self.whole.setEnabled(not self._trace.window.whole)
         self._show_history()
 

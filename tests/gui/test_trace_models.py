@@ -15,8 +15,8 @@ from scalegraph.gui import opening
 from scalegraph.gui.rubbish import Collector
 from scalegraph.gui.selection import Selection
 from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.timeline_layout import Layout, group_runs, short_name
-from scalegraph.gui.timeline_paint import _by_room
+from scalegraph.gui.timeline_layout import LEAST_AREA, Layout, group_runs, short_name
+from scalegraph.gui.timeline_paint import _by_room, value_text
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.timeline_targets import hit
 from scalegraph.gui.trace_filter import Filter, TraceFilter
@@ -172,6 +172,26 @@ def test_connectors_that_stand_close_are_faint() -> None:
     packed = {round(dark, 2): len(some) for dark, some in _by_room(np.arange(400) * 0.5) if len(some)}
     assert packed[0.3] > 380
     assert sum(packed.values()) == 400
+
+
+def test_several_values_over_time_scroll_before_their_scales_run_together_but_one_never_does() -> None:
+    edges = np.array([0.0, 1.0])
+    area = Area("x", "busy", np.array([1.0]))
+    tracks = tuple(AreaTrack(f"m{number}", Axis("x", "M/s"), edges, (area,)) for number in range(6))
+    layout = Layout(height=120)
+    layout.place(Timeline(Axis("time", "s"), 0.0, 1.0, tracks))
+    assert min(band.height for band in layout.bands) >= LEAST_AREA
+    assert layout.most_scroll > 0
+    layout = Layout(height=50)
+    layout.place(Timeline(Axis("time", "s"), 0.0, 1.0, tracks[:1]))
+    assert layout.most_scroll == 0
+
+
+def test_an_axis_never_has_two_prefixes_before_its_unit() -> None:
+    assert value_text(0.5, "M/s") == "0.5 M/s"
+    assert value_text(367.2, "M/s") == "367 M/s"
+    assert value_text(0.0, "M/s") == "0 M/s"
+    assert value_text(0.002, "s") == "2.00 ms"
 
 
 def test_garbage_is_collected_between_events_only(qtbot: Any) -> None:

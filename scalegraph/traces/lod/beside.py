@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,12 @@ from scalegraph.traces.lod.rows import SAMPLED
 from scalegraph.traces.lod.streams import Stream, places
 from scalegraph.traces.model import Trace
 
-_REST = ("states", "collectives", "tasks", "locks", "marks")
-_MOST = 1 << 21  # rows of such a kind that are put in order in memory; those of more stand beside calls anyway
+_REST = ("states", *SAMPLED, "collectives", "tasks", "locks", "marks")
+MOST = 1 << 21  # rows of such a kind that are put in order in memory; those of more stand beside calls anyway
+_ENDS: Mapping[str, Mapping[str, str]] = {
+    "messages": {"sent": "sender", "received": "receiver"},
+    "waits": {"begin": "location", "end": "location"},
+}  # times and whose they are, where not all are those of the location
 
 
 @dataclass(frozen=True)
@@ -47,16 +51,17 @@ class Times:
     @classmethod
     def of_rest(cls, trace: Trace, streams: Collection[str]) -> Times:
         """Return the times of events that no one of *streams* holds; of counters only where there is nothing else."""
-        kinds = [kind for kind in _REST if kind not in streams and trace.count(kind) <= _MOST]
-        if not any(trace.count(kind) for kind in ("calls", *SAMPLED, *_REST)):
+        kinds = [kind for kind in _REST if kind not in streams and trace.count(kind) <= MOST]
+        if not any(trace.count(kind) for kind in ("calls", *_REST)):
             kinds.append("counters")
         times, whose = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for kind in kinds:
-            columns = trace.columns(kind, ("location", *KINDS[kind].times))
-            for name in KINDS[kind].times:
+            ends = _ENDS.get(kind) or dict.fromkeys(KINDS[kind].times, "location")
+            columns = trace.columns(kind, (*ends, *dict.fromkeys(ends.values())))
+            for name, owner in ends.items():
                 known = columns[name] != NO_TIME
                 times.append(columns[name][known])
-                whose.append(columns["location"][known].astype(np.int64))
+                whose.append(columns[owner][known].astype(np.int64))
         time, location = np.concatenate(times), np.concatenate(whose)
         order = np.lexsort((time, location))
         cuts = np.searchsorted(location[order], np.arange(len(trace.definitions.locations) + 1))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod.beside import Beside, Times, beside_sorted, together
+from scalegraph.traces.lod.beside import MOST, Beside, Times, beside_sorted, together
 from scalegraph.traces.lod.bins import Window
 from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
@@ -35,7 +35,7 @@ class Timeline:
         self.layers: Mapping[str, Layer] = layers_of(trace)
         self.notes: tuple[Note, ...] = tuple(pyramid.notes)
         self._pyramid = pyramid
-        self._times: list[Times] | None = None  # of events by location, once they are asked for
+        self._rest: Times | None = None  # of events that no stream holds, once they are asked for
 
     @classmethod
     def open(
@@ -175,16 +175,29 @@ class Timeline:
 
         Values of counters are no events, unless the trace has nothing else.
         """
-        if self._times is None:
-            streams = {kind: stream for kind, stream in self._pyramid.streams.items() if kind != "shares"}
-            told = [Times.of_stream(stream, self.begin) for stream in streams.values()]
-            self._times = [*told, Times.of_rest(self.trace, streams)]
-        numbers = np.unique(np.array(self.all_locations(locations), np.int64))
-        found = [times.beside(begin, end, numbers) for times in self._times]
-        for kind in SAMPLED:
-            rows = self._rows(kind, numbers)
-            found += [beside_sorted(times, begin, end) for times in (rows.start, rows.ends)]
+        return together(list(self._beside(begin, end, locations)))
+
+    def silence(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> Beside | None:
+        """Return `beside` where nothing happens from *begin* to *end*; None, at once, where something does."""
+        found = []
+        for one in self._beside(begin, end, locations):
+            if one.inside:
+                return None
+            found.append(one)
         return together(found)
+
+    def _beside(self, begin: int, end: int, locations: Sequence[int] | Array | None) -> Iterator[Beside]:
+        """Yield `beside` of one kind of events after the other, those first that are in order already."""
+        streams = {kind: stream for kind, stream in self._pyramid.streams.items() if kind != "shares"}
+        numbers = np.unique(np.array(self.all_locations(locations), np.int64))
+        for stream in streams.values():
+            yield Times.of_stream(stream, self.begin).beside(begin, end, numbers)
+        for kind in (kind for kind in SAMPLED if self.trace.count(kind) > MOST):
+            rows = self._rows(kind, numbers)
+            yield from (beside_sorted(times, begin, end) for times in (rows.start, rows.ends))
+        if self._rest is None:
+            self._rest = Times.of_rest(self.trace, streams)
+        yield self._rest.beside(begin, end, numbers)
 
     def counter(self, metric: int, location: int | None, begin: float, end: float, width: int) -> Bins:
         """Return *metric* of *location*, or the sum of it over all (None), in about *width* bins.
