@@ -10,6 +10,11 @@ from scalegraph.gui.table_model import BAR_ROLE, SHARE_ROLE
 from scalegraph.gui.tints import tint
 
 
+def spare(*, bar: bool) -> int:
+    """Return the pixels beside the text of a cell, with a *bar* behind it or without."""
+    return 30 if bar else 8
+
+
 class BarDelegate(QStyledItemDelegate):
     """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
 
@@ -40,8 +45,9 @@ class BarDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Take a little more than the text, so that bars of neighbouring rows stay apart."""
         size = super().sizeHint(option, index)
-        extra = 30 if index.data(BAR_ROLE) else 8
-        return QSize(size.width() + extra, max(size.height(), option.fontMetrics.height() + 7))
+        return QSize(
+            size.width() + spare(bar=bool(index.data(BAR_ROLE))), max(size.height(), option.fontMetrics.height() + 7)
+        )
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Long names lose their middle: both ends say what it is."""

@@ -44,6 +44,7 @@ _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be a
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
+_FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
 _STATE_WIDTH = 520  # pixels of a sentence that stands where a picture would
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
@@ -386,8 +387,12 @@ class FigureWidget(QWidget):
         self._choice.blockSignals(False)
 
     def _share(self) -> None:
-        """Give each panel its share of the room, a plot or matrix more than a table."""
+        """Give each panel its share of the room, a plot or matrix more than a table, a table by its rows."""
         across = self._splitter.orientation() == Qt.Orientation.Horizontal
+        if not across and all(isinstance(panel, TablePanel) for panel in self._panels):
+            rows = [len(panel.table.rows) for panel in self._panels if isinstance(panel, TablePanel)]
+            self._splitter.setSizes([10 * (_FEW_ROWS + min(count, _MANY_ROWS)) for count in rows])
+            return
         self._splitter.setSizes([10 * _LEAST[type(panel)][0 if across else 1] for panel in self._panels])
 
     def minimumSizeHint(self) -> QSize:

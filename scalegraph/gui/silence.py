@@ -100,6 +100,7 @@ class SilenceNote(QFrame):
         if self.sizeHint().width() > room.width():
             self.before.setText("◀ (P)")
             self.after.setText("(N) ▶")
+            self.said.setVisible(self.said.isVisibleTo(self) and self.sizeHint().width() <= room.width())
         self.adjustSize()
         self.show()
 

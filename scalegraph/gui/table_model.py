@@ -96,6 +96,12 @@ class TableModel(QAbstractItemModel):
         """Return the number of columns."""
         return len(self._table.columns)
 
+    def texts(self, column: int) -> list[tuple[str, int]]:
+        """Return what the cells of *column* show, each with the depth of its row."""
+        rows = self._table.rows
+        values = [row.values[column] if column < len(row.values) else None for row in rows]
+        return [(self._text(column, value), row.depth) for value, row in zip(values, rows, strict=True)]
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's name with its unit."""
         if orientation != Qt.Orientation.Horizontal or section >= len(self._table.columns):

@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
+    QStyle,
     QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
-from scalegraph.gui.bar_delegate import BarDelegate
+from scalegraph.gui.bar_delegate import BarDelegate, spare
 from scalegraph.gui.key_claim import KeyClaim
 from scalegraph.gui.table_model import KEY_ROLE, RowFilter, TableModel
 from scalegraph.views.figure import Table
@@ -27,6 +28,7 @@ from scalegraph.views.figure import Table
 _FILTER_FROM = 6  # rows from which a search field is worth its place
 FASTER = "What if this were faster…"
 _LEAST_TEXT = 160  # pixels in which a text can be read
+_LONGEST = 12  # texts of a column that are measured: the longest by letters are not always the widest
 _SPREAD = 48  # pixels that a column of numbers gets more where there is room
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
@@ -44,6 +46,7 @@ class TablePanel(QWidget):
         self._searchable = searchable
         self._following = False
         self._key = ""
+        self._natural: list[int] = []  # pixels in which each column can be read
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
         self._rows = RowFilter(self._model)
@@ -140,15 +143,31 @@ class TablePanel(QWidget):
         header.setStretchLastSection(False)
         for column in range(self._model.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            tree.resizeColumnToContents(column)
-        if self._model.columnCount():
-            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        self._natural = [self._width_of(column) for column in range(self._model.columnCount())]
+        for column, width in enumerate(self._natural):
+            header.resizeSection(column, width)
         self._share_width()
         many = self._searchable and len(self.table.rows) >= _FILTER_FROM
         self.filter.setVisible(many)
         self._found.setVisible(many)
         self._count()
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
+
+    def _width_of(self, column: int) -> int:
+        """Return the pixels in which everything in *column* can be read.
+
+        Worked out from the longest texts: Qt asks for the size of every cell, which takes long and would be done at
+        every change of size.
+        """
+        tree, metrics = self.tree, self.tree.fontMetrics()
+        indent = tree.indentation() if column == 0 and self._model.is_tree() else 0
+        longest = sorted({(len(text), text, depth) for text, depth in self._model.texts(column)})[-_LONGEST:]
+        if indent:
+            longest += sorted({(depth, text, depth) for text, depth in self._model.texts(column)})[-_LONGEST:]
+        widest = max((metrics.horizontalAdvance(text) + indent * (depth + 1) for _, text, depth in longest), default=0)
+        margin = 2 * (tree.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, tree) + 1)
+        bar = bool(self.table.columns[column].bar_role)
+        return max(widest + margin + spare(bar=bar), tree.header().sectionSizeHint(column))
 
     def _share_width(self) -> None:
         """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
@@ -161,11 +180,11 @@ class TablePanel(QWidget):
         texts = [column for column in range(header.count()) if not self._model.numeric(column)]
         if self._model.is_tree() or texts == [0]:
             rest = sum(header.sectionSize(column) for column in range(1, header.count()))
-            wanted = min(self.tree.sizeHintForColumn(0) + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
+            wanted = min(self._natural[0] + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
             header.resizeSection(0, max(whole - rest, wanted))
             return
-        for column in range(header.count()):
-            self.tree.resizeColumnToContents(column)
+        for column, width in enumerate(self._natural):
+            header.resizeSection(column, width)
         rest = sum(header.sectionSize(column) for column in range(header.count()))
         if texts:
             longest = max(texts, key=header.sectionSize)

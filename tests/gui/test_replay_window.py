@@ -347,7 +347,9 @@ def test_the_next_event_of_the_selected_location_is_shown_and_after_the_last_the
     window.selection.select(study=shown.key, location=2)
     shown.window.show(0.0, 20e-6)
     panel.setFocus()
-    mine = sorted(float(data.seconds(int(t))) for t in calls["time"][calls["location"] == 2])
+    came = data.trace.columns("messages", ("received", "receiver"))
+    ticks = [*calls["time"][calls["location"] == 2].tolist(), *came["received"][came["receiver"] == 2].tolist()]
+    mine = sorted(float(data.seconds(tick)) for tick in ticks)
     first = next(time for time in mine if time > 20e-6)
     qtbot.keyClick(panel, Qt.Key.Key_N, SHIFT)
     qtbot.waitUntil(lambda: shown.window.shown[0] < first < shown.window.shown[1])

@@ -384,6 +384,7 @@ def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
 def test_every_picture_over_time_says_what_its_colours_are(
     window: MainWindow, qtbot: Any, view: str, trace: str, told: set[str]
 ) -> None:
+    window.resize(1280, 900)
     opened(window, qtbot, SAMPLES / trace)
     settled(window, qtbot)
     window.study.show_view(view)
@@ -394,6 +395,7 @@ def test_every_picture_over_time_says_what_its_colours_are(
 
 
 def test_speeds_over_time_say_which_colour_is_the_slowest_and_the_fastest(window: MainWindow, qtbot: Any) -> None:
+    window.resize(1280, 900)
     opened(window, qtbot, SAMPLES / "ge2-4.sgtrace")
     settled(window, qtbot)
     window.study.show_view("speed")

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 
+from scalegraph.gui.bar_delegate import BarDelegate
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.grid_delegate import Show
 from scalegraph.gui.grid_panel import GridPanel
@@ -19,7 +20,7 @@ from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.source_panel import SourcePanel, inserted_spans
 from scalegraph.gui.table_panel import TablePanel
 from scalegraph.gui.theme import Theme
-from scalegraph.views.figure import Figure
+from scalegraph.views.figure import Column, Figure, Row, Table
 from tests.gui import view_figures as figures
 
 
@@ -427,3 +428,26 @@ def test_many_notes_are_folded_and_unfold_on_a_click(show: Any, qtbot: Any) -> N
     assert not widget.notes.text_visible()
     qtbot.mouseClick(widget.notes.fold, Qt.MouseButton.LeftButton)
     assert widget.notes.text_visible()
+
+
+def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cell(
+    show: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = (Column("region"), Column("place"), Column("time", "s", "busy"))
+    rows = tuple(Row((f"r{number}", "W" * (number % 23), number / 7), key=str(number)) for number in range(800))
+    widget = show(Figure("table", "Table", panels=(Table(columns, rows),)), width=900)
+    (panel,) = widget.panels
+    assert isinstance(panel, TablePanel)
+    header = panel.tree.header()
+    needed = [panel.tree.sizeHintForColumn(column) for column in range(3)]
+    assert [header.sectionSize(column) >= needed[column] for column in range(3)] == [True] * 3
+    asked: list[int] = []
+    before = BarDelegate.sizeHint
+
+    def counted(*given: Any) -> Any:
+        asked.append(1)
+        return before(*given)
+
+    monkeypatch.setattr(BarDelegate, "sizeHint", counted)
+    widget.resize(860, 500)
+    assert len(asked) < 200
