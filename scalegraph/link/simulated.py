@@ -31,6 +31,7 @@ _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", 
 # How far a processor may run ahead of the others on hits alone; one that spins gives way to them then.
 _QUANTUM_CYCLES = 1000
 _STACK_LEAST, _STACK_MOST = 2**16, 2**36
+_LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a trace that is kept says it with more
 
 
 class Simulated:
@@ -152,7 +153,8 @@ def _with_trace(
         )
     except Cancelled:
         return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})
-    return record.model_copy(update={"trace": kept, "warnings": (*record.warnings, *remarks)})
+    told = [text for text in record.warnings if not (remarks and text.startswith(_LIMIT_REACHED))]
+    return record.model_copy(update={"trace": kept, "warnings": (*told, *remarks)})
 
 
 def _sweep() -> None:

@@ -93,6 +93,15 @@ def test_locks_tasks_and_threads_hold_to_the_cycle(root: Path, tmp_path: Path, n
         assert trace.count("waits")
 
 
+def test_a_trace_that_reaches_its_limit_says_so_once(root: Path, tmp_path: Path) -> None:
+    values = {"program": {"name": "billiard"}, "parameters": SHIPPED["billiard"], "processors": [4], "reference": False}
+    ((record, path),) = submitted(root, tmp_path, **values, trace={"limit": "64 KiB", "interval": "700 cycles"})
+    (told,) = [warning for warning in record.warnings if "limit" in warning]
+    assert told.startswith("trace: the limit of 65536 bytes was reached; the trace ends at cycle ")
+    with read(path) as trace:
+        assert checking.check(trace).holds
+
+
 def test_a_run_that_ends_badly_has_a_trace_up_to_there(root: Path, tmp_path: Path) -> None:
     source = str(root / "tests/link/programs/deadlock.c")
     ((record, path),) = submitted(root, tmp_path, program={"sources": [source]}, processors=[2], reference=False)
