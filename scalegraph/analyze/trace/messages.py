@@ -239,6 +239,7 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
         parts=("parts", "sum"), time_s=("time_s", "sum"), mean_s=("mean_s", "mean"), most_s=("mean_s", "max"),
         sent=("sent", "sum"), received=("received", "sum"),
     ).reset_index()  # fmt: skip
+    made = made[(made["parts"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
     names = {int(one): one.name.lower().replace("_", " ") for one in Operation}
     known = trace.definitions.communicators
     made["operation"] = [names.get(int(number), f"operation {number}") for number in made["operation"]]
@@ -268,6 +269,7 @@ def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int]
     made = table.groupby("why", sort=False).agg(
         waits=("waits", "sum"), time_s=("time_s", "sum"), mean_s=("length", "mean"), most_s=("length", "max")
     ).reset_index()  # fmt: skip
+    made = made[(made["waits"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
     names = {int(one): one.name.lower() for one in Wait}
     made["why"] = [names.get(int(number), f"reason {number}") for number in made["why"]]
     return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)

@@ -85,6 +85,7 @@ def test_waits_are_cut_by_the_interval_and_counted_where_they_begin() -> None:
     table = messages.waits_by_reason(trace, 0, 100).set_index("why")
     assert table.loc["lock"].tolist() == pytest.approx([2, 0.3, 0.15, 0.2])
     assert table.loc["join", "waits"] == 1
+    assert messages.waits_by_reason(trace, 75, 90).empty  # the last one ended there
 
 
 def test_collectives_by_operation() -> None:
@@ -92,6 +93,7 @@ def test_collectives_by_operation() -> None:
     assert table[["operation", "communicator", "parts"]].to_numpy().tolist() == [["barrier", "world", 0]]
     assert table["time_s"].tolist() == [0.1]
     assert messages.collectives(talk(), 0, 100)["mean_s"].tolist() == [0.08]
+    assert messages.collectives(talk(), 10, 100).empty
 
 
 def test_many_locations_are_taken_together_by_group_or_with_their_neighbours() -> None:
