@@ -181,14 +181,6 @@ def study_of(
     return study
 
 
-def remapped(study: Study, mapping: Meaning) -> Study:
-    """Return a study in memory with the set of *study* and the runs that it has with another *mapping*."""
-    measured = study.measurements()
-    if measured is None:
-        raise InputError(Fault("was not made of measurements: its names have no other meaning", file=study.name))
-    return study_of(measured, mapping)
-
-
 def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) -> Guess:
     """Return what the names of *measured* mean; raise `Unanswered` with every question still open."""
     guess = guess_mapping(measured, said)

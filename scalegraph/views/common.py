@@ -15,7 +15,7 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.runtime.format import LEAF_GROUPS, LEAVES
+from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Origin
 from scalegraph.views.view import Option
@@ -55,7 +55,6 @@ LEAF_WORDS = {
     "prim_thread": "threads",
     "idle_wait": "waiting for signals",
 }
-LEAF_MEANINGS = {name: meaning for name, _, meaning in LEAVES}
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
     **dict(zip(("busy_int", "busy_fp", "busy_mem", "busy_control"), (0, 4, 1, 2), strict=True)),

@@ -37,9 +37,10 @@ def test_a_study_gets_runs_set_and_mapping(hybrid: Path) -> None:
 
 def test_a_mapping_that_is_changed_makes_other_runs(hybrid: Path) -> None:
     with imports.opened([hybrid], said={"processors": "ranks"}) as study:
-        mapping = study.mapping()
+        measured, mapping = study.measurements(), study.mapping()
+        assert measured is not None
         assert mapping is not None
-        with imports.remapped(study, mapping.model_copy(update={"unit": "ms"})) as other:
+        with imports.study_of(measured, mapping.model_copy(update={"unit": "ms"})) as other:
             assert [run.time_s for run in other.runs()] == pytest.approx([run.time_s / 1e3 for run in study.runs()])
 
 

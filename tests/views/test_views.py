@@ -11,7 +11,6 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.views import Option, StudyData, View, latency_sources, matrices
 from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
-from scalegraph.views.headline import headline
 from tests.analyze import synthetic
 from tests.views import studies
 
@@ -321,16 +320,6 @@ def test_superlinear_runs_give_a_negative_latency_not_an_error() -> None:
     assert math.isclose(float(data.scaling["efficiency"].iloc[1]), 1.5)
     for name in NAMES:
         views.get(name).build(data)
-
-
-def test_the_headline_says_what_the_request_names_first() -> None:
-    data = studies.full()
-    assert headline(data).startswith("model on KSR-1, 1 to 64 processors, efficiency held at 0.7: from 2 to ")
-    fixed = StudyData(data.table, data.runs, {"request": {"bound": [{"kind": "problem_size"}]}})
-    assert ", fixed size: fastest at 16; beyond that barriers cost more than they bring." in headline(fixed)
-    assert headline(StudyData.from_runs([])) == "No run has ended well yet."
-    for few in studies.few().values():
-        assert headline(few).endswith(".")
 
 
 def test_latency_sources_with_a_bound_held_are_of_the_runs_that_the_matrix_takes() -> None:
