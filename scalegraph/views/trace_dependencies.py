@@ -49,8 +49,8 @@ def too_many(window: Window) -> str:
     ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
     return (
         f"For {window.words} {rows:,} events have to be looked at together, and no more than {LARGE:,} are. Choose a"
-        f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window: From"
-        " and To, or select it in the timeline."
+        f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window by"
+        " From and To, or in the timeline."
     )
 
 
