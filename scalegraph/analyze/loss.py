@@ -90,7 +90,7 @@ def point_of(
     fits = measured.points[meaning.processors] == processors
     for name, value in parameters.items():
         if name in measured.points:
-            fits &= measured.points[name] == value
+            fits &= measured.points[name].astype(object) == value
     found = np.flatnonzero(fits)
     return int(found[0]) if len(found) else None
 

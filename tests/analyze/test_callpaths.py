@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from scalegraph.analyze.callpaths import measured_runs
+from scalegraph.analyze.loss import point_of
 from scalegraph.base.run import Region, RunPoint, RunRecord
 from scalegraph.measurements.model import check
 from scalegraph.store import Study
@@ -57,3 +59,16 @@ def test_runs_without_regions_are_one_path_and_keep_their_repetitions() -> None:
 
 def test_nothing_becomes_no_set() -> None:
     assert measured_runs([run(2, None, status="crashed")], ()) is None
+
+
+def test_a_point_is_found_by_its_parameters_whatever_they_are() -> None:
+    with Study.open(OLD) as study:
+        made = measured_runs(study.runs(), study.manifest.regions)
+    assert made is not None
+    measured, mapping = made
+    size = measured.points["n"].tolist()[0]
+    assert point_of(measured, mapping, 4, {"n": size, "unknown": 1}) == 1
+    # words and numbers that no column of words holds
+    measured.points["kind"] = pd.Series(["a", "b"], dtype="str")
+    assert point_of(measured, mapping, 4, {"kind": "b"}) == 1
+    assert point_of(measured, mapping, 4, {"kind": 10**30}) is None
