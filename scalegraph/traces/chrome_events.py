@@ -21,7 +21,7 @@ OWN = "scalegraph."  # what the categories of events begin with that hold whole 
 _ENTER, _LEAVE, _WHOLE = 1, 2, 3
 _PHASES = {"B": _ENTER, "E": _LEAVE, "X": _WHOLE}
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_LATEST = 9e15  # microseconds: what is later is no time, and its nanoseconds would not fit
+_LATEST = 4.6e15  # microseconds: what is later is no time, and nanoseconds between two would not fit
 
 
 def nanoseconds(microseconds: Any) -> int:
@@ -36,6 +36,11 @@ def nanoseconds(microseconds: Any) -> int:
     whole = int(microseconds)
     made: int = whole * NANOSECONDS + round((microseconds - whole) * NANOSECONDS)
     return made
+
+
+def text(name: Any) -> str:
+    """Return *name* as text that can be written: half a character, as JSON can name, becomes a sign for it."""
+    return str(name).encode("utf-8", "replace").decode()
 
 
 class OwnEvents:
@@ -112,11 +117,11 @@ class ForeignEvents:
                 return
             handle = self._handle.get(phase)  # type: ignore[arg-type]
             if handle is None:
-                self._builder.note(f"events of phase '{phase}'")
+                self._builder.note(f"events of phase '{text(phase)[:20]}'")
                 return
             handle(event, nanoseconds(event["ts"]), self._location(event))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            self._builder.note(f"events of phase '{phase}' that lack a time or a name, or have a wrong one")
+            self._builder.note(f"events of phase '{text(phase)[:20]}' that lack a time or a name, or have a wrong one")
 
     def _location(self, event: dict[str, Any]) -> int:
         pid, tid = event.get("pid", 0), event.get("tid")
@@ -126,20 +131,22 @@ class ForeignEvents:
         return known
 
     def _new(self, pid: Any, tid: Any) -> Location:
-        group = self._builder.group(pid, lambda: Group(str(pid)))
-        name = f"{pid}" if tid is None else f"{pid}:{tid}"
+        group = self._builder.group(pid, lambda: Group(text(pid)))
+        name = text(pid) if tid is None else text(f"{pid}:{tid}")
         return Location(name, "process" if tid is None else "thread", group, name)
 
     def _number(self, name: Any, kind: str) -> int:
         known = self._regions.get((name, kind))
         if known is None:
-            known = self._builder.region((name, kind), lambda: Region(str(name), kind=kind))
+            known = self._builder.region((name, kind), lambda: Region(text(name), kind=kind))
             self._regions[name, kind] = known
         return known
 
     def _call(self, event: dict[str, Any], time: int, where: int) -> None:
         phase = event["ph"]
         length = nanoseconds(event.get("dur", 0)) if phase == "X" else 0
+        if time + length > _LATEST * NANOSECONDS:
+            raise ValueError("time")
         name = (event.get("name") or None) if phase == "E" else event.get("name", "")
         region = NOBODY if name is None else self._number(name, "function")
         self._time.append(time)
@@ -162,7 +169,7 @@ class ForeignEvents:
                 continue
             key = (event["name"], event.get("id"), series)
             name = ".".join(str(part) for part in key if part is not None)
-            metric = self._builder.metric(key, lambda name=name: Metric(name))  # type: ignore[misc]
+            metric = self._builder.metric(key, lambda name=name: Metric(text(name)))  # type: ignore[misc]
             exact = value if isinstance(value, int) and abs(value) < 2**63 else None
             if exact is None:
                 self._fractions.add(metric)
@@ -175,18 +182,18 @@ class ForeignEvents:
 
     def _span(self, event: dict[str, Any], time: int, where: int) -> None:
         name = event["name"] if event["ph"] in "bS" else ""
-        state = self._builder.state(name, lambda: State(str(name))) if event["ph"] in "bS" else NOBODY
+        state = self._builder.state(name, lambda: State(text(name))) if event["ph"] in "bS" else NOBODY
         self._spans.add(event, time, where, state)
 
     def _metadata(self, event: dict[str, Any]) -> None:
         kind, pid = event["name"], event.get("pid", 0)
         if kind == "process_name":
-            self._names["group", pid] = str(event["args"]["name"])
+            self._names["group", pid] = text(event["args"]["name"])
         elif kind == "thread_name":
             self._location({"pid": pid, "tid": event.get("tid", 0)})
-            self._names["location", (pid, event.get("tid", 0))] = str(event["args"]["name"])
+            self._names["location", (pid, event.get("tid", 0))] = text(event["args"]["name"])
         elif kind not in {"process_sort_index", "thread_sort_index", "process_labels"}:
-            self._builder.note(f"metadata '{kind}'")
+            self._builder.note(f"metadata '{text(kind)[:40]}'")
 
     def finish(self) -> Trace:
         """Put the rows of every location in order of time and return the trace."""

@@ -97,10 +97,16 @@ class JsonStream:
         while not self.broken:
             try:
                 value, end = self._decode(self._text, self._at)
-            except (json.JSONDecodeError, RecursionError) as error:
-                ahead = getattr(error, "pos", self._at) - self._at
+            except json.JSONDecodeError as error:
+                ahead = error.pos - self._at
                 if len(self._text) - self._at > _LARGEST or not self._more():
-                    self._no_json(error, self._at + ahead)
+                    self._no_json(error.msg, self._at + ahead)
+                continue
+            except RecursionError:
+                self._no_json("nested too deeply", self._at)
+                continue
+            except ValueError:  # of `int`: it takes no more than some thousand digits
+                self._no_json("a number with too many digits", self._at)
                 continue
             if end == len(self._text) and not isinstance(value, dict | list | str) and self._more():
                 continue  # a number may go on
@@ -108,8 +114,7 @@ class JsonStream:
             return value
         return None
 
-    def _no_json(self, error: json.JSONDecodeError | RecursionError, at: int) -> None:
-        text = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+    def _no_json(self, text: str, at: int) -> None:
         text = text.removesuffix(" at").removesuffix(" starting")
         self.fail(f"no JSON: {text[:1].lower()}{text[1:]}", at)
 
@@ -126,7 +131,7 @@ class JsonStream:
                     value, end = decode(text, at)
                     at = end
                     yield value
-            except (json.JSONDecodeError, IndexError):
+            except (ValueError, IndexError, RecursionError):  # what it is, is said below
                 pass
             self._at = at
             while self.peek() == ",":

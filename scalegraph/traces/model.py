@@ -166,8 +166,13 @@ class Meta:
         meta = cls(**known)
         if not all(type(n) is int for n in (meta.ticks_per_second, meta.offset, meta.begin, meta.end)):
             raise ValueError("times")
-        if meta.ticks_per_second <= 0:
+        if not 0 < meta.ticks_per_second < 2**63:
             raise ValueError("ticks_per_second")
+        # a length has 64 bits, too
+        if not (-(2**63) < meta.begin < 2**63 and -(2**63) < meta.end < 2**63 and meta.end - meta.begin < 2**63):
+            raise ValueError("begin and end")
+        if not isinstance(meta.properties, dict):
+            raise TypeError("properties")
         return meta
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from scalegraph.traces.formats import Reading
 from scalegraph.traces.text import lines
 
-_HEADER = re.compile(r"#Paraver \((?P<date>[^)]*)\):(?P<end>\d+)(?P<unit>_\w+)?:(?P<rest>.*)")
+_HEADER = re.compile(r"#Paraver \((?P<date>[^)]*)\):(?P<end>\d{1,18})(?P<unit>_\w+)?:(?P<rest>.*)")
 _TICKS = {"_ns": 10**9, "_us": 10**6, "_ms": 10**3, "_s": 1, "": 10**6}
+
+
+MOST_THREADS = 1 << 20
+_DIGITS = 18  # of a number that is taken for one
 
 
 @dataclass
@@ -33,8 +37,8 @@ def header(reading: Reading, line: str) -> Header | None:
         return None
     made = Header(int(found["end"]), _TICKS[unit], found["date"])
     fields = re.sub(r"\d+(\([\d,]*\))?", "", found["rest"], count=1)  # the nodes and their processors
-    applications = re.match(r":(\d+)", fields)
-    lists = re.findall(r"[:,](\d+)\(([\d:,]*)\)", fields)
+    applications = re.match(r":(\d{1,9})(?!\d)", fields)
+    lists = re.findall(r"[:,](\d{1,9})\(([\d:,]*)\)", fields)
     if not applications or len(lists) != int(applications[1]):
         reading.broken("the header names another number of applications than it describes", line=1)
     for application, (count, text) in enumerate(lists, 1):
@@ -42,9 +46,9 @@ def header(reading: Reading, line: str) -> Header | None:
         if len(tasks) != int(count) or any(len(task) < 1 or not task[0] for task in tasks):
             reading.broken(f"application {application} of the header should describe {count} tasks", line=1)
         for task, parts in enumerate(tasks, 1):
-            made.nodes[application, task] = int(parts[1]) if len(parts) > 1 and parts[1] else 0
-            threads = int(parts[0] or 0)
-            if threads > 10**6 or len(made.threads) > 10**7:
+            made.nodes[application, task] = int(parts[1][:_DIGITS]) if len(parts) > 1 and parts[1] else 0
+            threads = int(parts[0] or 0) if len(parts[0]) < _DIGITS else MOST_THREADS
+            if threads + len(made.threads) >= MOST_THREADS:
                 reading.broken("the header names more threads than there can be", line=1)
                 return made
             made.threads += [(application, task, thread) for thread in range(1, threads + 1)]
@@ -91,15 +95,15 @@ def names(reading: Reading, path: Path) -> Names:
 
 def _entry(made: Names, section: str, line: str, types: list[int]) -> None:
     """Take one line of *section*; *types* are the event types whose values come next."""
-    found = re.match(r"\s*(\d+)\s+(.*\S)", line)
+    found = re.match(r"\s*(\d{1,18})\s+(.*\S)", line)
     if not found:
         return
     number, text = int(found[1]), found[2]
     if section == "STATES":
         made.states[number] = text
-    elif section == "STATES_COLOR" and (rgb := re.match(r"\{\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)", text)):
+    elif section == "STATES_COLOR" and (rgb := re.match(r"\{\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})", text)):
         made.colours[number] = "#" + "".join(f"{min(int(part), 255):02x}" for part in rgb.groups())
-    elif section == "EVENT_TYPE" and (kind := re.match(r"(\d+)\s*(.*)", text)):
+    elif section == "EVENT_TYPE" and (kind := re.match(r"(\d{1,18})\s*(.*)", text)):
         types.append(int(kind[1]))
         made.types[int(kind[1])] = kind[2] or kind[1]
     elif section == "VALUES":

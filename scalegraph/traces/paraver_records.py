@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -18,6 +19,7 @@ from scalegraph.traces.paraver_files import Header
 CALLS = (50000001, 50000002, 50000003, 60000018, 60000019, 61000000)
 _HARDWARE = range(42000000, 43000000)  # hardware counters: counted since the event before
 _SHIFT = 1 << 20
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 class Records:
@@ -79,7 +81,7 @@ class Records:
     def communicator(self, line: str, number: int) -> None:
         """Take a line that defines a communicator: c:application:number:size:member:.."""
         parts = line.strip().split(":")[1:]
-        whole = all(part.removeprefix("-").isdigit() for part in parts)  # the member -1 is nobody
+        whole = all(_WHOLE.fullmatch(part) for part in parts)  # the member -1 is nobody
         if len(parts) < 3 or not whole or len(parts) != 3 + int(parts[2]):
             self._reading.broken("a communicator was expected: c:application:number:size:member:..", line=number)
             return

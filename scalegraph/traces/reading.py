@@ -10,6 +10,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.files import reason
 from scalegraph.traces.formats import Progress, Reader, Reading, readers
 from scalegraph.traces.model import Trace
+from scalegraph.traces.text import salvaged
 
 
 def head(path: Path) -> bytes:
@@ -18,11 +19,9 @@ def head(path: Path) -> bytes:
         with path.open("rb") as file:
             start = file.read(4096)
         if start[:2] == b"\x1f\x8b":
-            return zlib.decompressobj(wbits=31).decompress(start, 4096)
+            return salvaged(zlib.decompressobj(wbits=31), start)[:4096]
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
-    except zlib.error as error:
-        raise InputError(Fault(f"is damaged: it begins like gzip but is none ({error})", file=str(path))) from error
     return start
 
 
@@ -50,7 +49,7 @@ def read(
         raise InputError(Fault(f"unknown format '{name}'{near(name, readers())}; known are {', '.join(readers())}"))
     chosen = [readers()[name]] if name else recognised(path)
     if not chosen:
-        raise InputError(Fault(f"no trace that is understood; known are {', '.join(readers())}", file=str(path)))
+        raise InputError(Fault(_unknown(path), file=str(path)))
     reading = Reading(path, partial, cancel or CancelToken(), progress)
     try:
         trace = chosen[0].read(reading)
@@ -70,6 +69,28 @@ def read(
     trace.meta.source = trace.meta.source or path.name
     trace.meta.format = chosen[0].name if chosen[0].name != "sgtrace" else trace.meta.format
     return trace
+
+
+_NOT_READ = {
+    b"PK\x03\x04": "packed with zip",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+}
+
+
+def _unknown(path: Path) -> str:
+    """Say why no reader wants *path*."""
+    start = head(path)
+    if not start.strip():
+        return "is empty; a trace was expected" if not start else "holds nothing but space; a trace was expected"
+    for sign, what in _NOT_READ.items():
+        if start.startswith(sign):
+            wanted = "text in UTF-8" if "text" in what else "a trace as it is, or packed with gzip,"
+            return f"is {what}; {wanted} was expected"
+    return f"no trace that is understood; known are {', '.join(readers())}"
 
 
 def anchor(path: Path) -> Path:

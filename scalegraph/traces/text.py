@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from scalegraph.traces.formats import Reading
 
@@ -31,9 +34,11 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
             while raw:
                 reading.step((file.tell() - len(raw)) / total)
                 begun = True
+                before = unpack.copy()
                 try:
                     data = unpack.decompress(raw, size)
                 except zlib.error as error:
+                    yield salvaged(before, raw)
                     reading.broken(f"the compressed file is damaged near byte {file.tell() - len(raw)} ({error})")
                     return
                 if data:
@@ -49,11 +54,21 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
             reading.broken("the compressed file is cut off")
 
 
+def salvaged(unpack: Any, raw: bytes) -> bytes:
+    """Return what comes out of *raw* up to where it is damaged."""
+    found = []
+    with contextlib.suppress(zlib.error):
+        for at in range(len(raw)):
+            found.append(unpack.decompress(raw[at : at + 1]))  # noqa: PERF401 - what came before an error counts
+    return b"".join(found)
+
+
 def lines(reading: Reading, path: Path | None = None) -> Iterator[tuple[bytes, int]]:
     """Yield blocks of whole lines, each with the number of its first line; the last may lack its line end."""
-    rest, number = b"", 1
+    rest, number, begun = b"", 1, False
     for block in blocks(reading, path):
-        data = rest + block
+        data = rest + (block if begun else block.removeprefix(codecs.BOM_UTF8))
+        begun = True
         cut = data.rfind(b"\n") + 1
         rest = data[cut:]
         if cut:

@@ -23,6 +23,7 @@ from scalegraph.traces.model import Note, Trace
 
 Progress = Callable[[float], None]
 _HELD = 128 << 20  # bytes of an array of what lasts that are in memory; more go to a file
+_TOTALS = 1 << 22  # numbers of totals: with very many regions there are fewer bins
 _PLACES = 300_000  # bins of all lanes together
 
 
@@ -118,6 +119,7 @@ class Timeline:
         Of a layer that is not whole the last code is what was not told apart.
         """
         chosen, numbers = self.layers[layer], self.all_locations(locations)
+        width = min(width, max(_TOTALS // len(chosen.codes), 1))
         if len(numbers) == self._pyramid.shape.locations and layer in self._pyramid.totals:
             window = self._window(begin, end, width, 1)
             level, sums = self._pyramid.totals[layer]

@@ -75,6 +75,8 @@ def _read(reading: Reading) -> Trace:
         _object(stream, document)
     else:
         reading.broken("an object or an array of trace events was expected", line=stream.line)
+    if not stream.broken and stream.peek() and document.seen:
+        reading.builder.note("files with something behind the end of the trace, which is left out")
     if not document.seen and not stream.broken:
         reading.broken("no traceEvents were found")
     return document.finish()
@@ -84,6 +86,7 @@ def _object(stream: JsonStream, document: _Document) -> None:
     stream.take("{")
     while not stream.broken:
         if stream.peek() == "}":
+            stream.take("}")
             return
         key = stream.value()
         if stream.broken or not stream.expect(":"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from array import array
 from collections import Counter
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,8 @@ class _Table:
             reading.broken(f"a column '{missing[0] if missing else 'Timestamp (ns)'}' was expected", line=1)
         self.usable = bool(self._time) and not missing
         self._ticks = _SECOND.get(self._time, 1)
-        self._metrics = [name for name in names if name not in _KNOWN and name != self._time and name != "Attributes"]
+        # pandas writes numbers of rows in a column without a name
+        self._metrics = [name for name in names if name not in {*_KNOWN, self._time, "Attributes", ""}]
         self._moments, self._unknown = Moments(), Counter[str]()
         self._values: tuple[array[Any], ...] = (array("q"), array("i"), array("i"), array("d"))
 
@@ -52,9 +55,9 @@ class _Table:
             process, what = cells[at["Process"]], cells[at["Event Type"]]
             thread = cells[at["Thread"]] if "Thread" in at else ""
             name = cells[at["Name"]]
-        except (IndexError, InvalidOperation, ValueError, OverflowError):
+        except (IndexError, ValueError, ArithmeticError):
             time, process, what, thread, name = 2**63, "", "", "", ""
-        if abs(time) > 2**62:
+        if abs(time) >= 2**62:
             self._reading.broken(f"{len(at)} cells were expected, with a time in '{self._time}'", line=line)
             return False
         group = self._builder.group(process, lambda: Group(process))
@@ -95,17 +98,25 @@ class _Table:
         return builder.finish()
 
 
+def _texts(reading: Reading) -> Iterator[str]:
+    """Yield the lines with their ends, as a cell may hold some."""
+    for block, _ in lines(reading):
+        yield from io.StringIO(block.decode("utf-8", "replace"), newline="")
+
+
 def _read(reading: Reading) -> Trace:
     table: _Table | None = None
-    for block, first in lines(reading):
-        text = block.decode("utf-8-sig" if first == 1 else "utf-8", "replace").splitlines()
-        for number, cells in enumerate(csv.reader(text, skipinitialspace=True), first):
+    rows = csv.reader(_texts(reading), skipinitialspace=True)
+    try:
+        for cells in rows:
             if table is None:
                 table = _Table(reading, [cell.strip() for cell in cells])
                 if not table.usable:
                     return reading.builder.finish()
-            elif cells and not table.add([cell.strip() for cell in cells], number):
+            elif any(cell.strip() for cell in cells) and not table.add([c.strip() for c in cells], rows.line_num):
                 return table.finish()
+    except csv.Error as error:
+        reading.broken(f"a line of a table was expected ({error})", line=rows.line_num)
     if table is None:
         reading.broken("a line with the names of columns was expected; the file is empty", line=1)
         return reading.builder.finish()

@@ -48,6 +48,9 @@ def _read(reading: Reading) -> Trace:
 def _begin(reading: Reading, block: bytes) -> tuple[Records | None, bytes]:
     """Take the header from the first block; return where records go, and the rest of the block."""
     line, _, rest = block.partition(b"\n")
+    if b"\r" in line.rstrip(b"\r"):
+        reading.broken("line feeds were expected at the ends of lines, found carriage returns alone", line=1)
+        return None, rest
     header = paraver_files.header(reading, line.decode("utf-8", "replace"))
     if header is None:
         return None, rest

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,12 @@ class _Records:
         self._first: dict[int, int] = {}  # of each node its first location
 
     def add(self, words: list[str]) -> None:
-        """Take a record. Raises `ValueError`, `IndexError` or `InvalidOperation` if it is none."""
+        """Take a record. Raises `ValueError`, `IndexError` or `ArithmeticError` if it is none."""
         kind, event = int(words[0]), int(words[1])
         time = int((Decimal(words[2]) * TICKS).to_integral_value())
         node, task, count = (int(word) for word in words[3:6])
         fields = words[7 : 7 + count] if count > 0 else []
-        if len(fields) != max(count, 0) or abs(time) > 2**62:
+        if len(fields) != max(count, 0) or abs(time) >= 2**62:
             raise ValueError(f"{count} data fields were expected")
         if kind not in (_ENTRY, _EXIT, _MARK) or node < 0:
             self._builder.note(f"records of type {kind}")
@@ -87,7 +87,7 @@ class _Records:
         entering = kind == _ENTRY
         number = int(fields[0]) if event in _NUMBERED and len(fields) == 1 else None
         if event in (_SEND, _START_SEND) and entering and len(fields) >= 3:
-            size, tag, receiver = (int(field) for field in fields[:3])
+            size, tag, receiver = _numbers(fields)
             sends = self._sent[node, receiver, tag]
             sends.extend((time, location, size, time))
             self._sending[location] = sends, len(sends) - 1
@@ -104,7 +104,7 @@ class _Records:
         elif event == _START_RECEIVE and kind == _EXIT and number is not None:
             self._begun[location, number] = self._posted.pop(location, None)
         elif event in (_RECEIVE, _END_RECEIVE) and kind == _EXIT and len(fields) >= 3:
-            size, tag, sender = (int(field) for field in fields[:3])
+            size, tag, sender = _numbers(fields)
             posted = (self._posted if event == _RECEIVE else self._awaited).pop(location, None)
             self._received[sender, node, tag].extend(
                 (time, location, size, posted if isinstance(posted, int) else time)
@@ -134,6 +134,14 @@ class _Records:
         return builder.finish()
 
 
+def _numbers(fields: list[str]) -> list[int]:
+    """Return the first three of *fields*: size, type and the other node."""
+    numbers = [int(field) for field in fields[:3]]
+    if any(abs(number) >= 2**63 for number in numbers):
+        raise ValueError("numbers of 64 bits were expected")
+    return numbers
+
+
 def _by_time(found: array[int] | None) -> Array:
     """Return time, location, size and other time of each send or receive, of shape (n, 4), in order of time."""
     rows = np.array(found if found is not None else (), np.int64).reshape(-1, 4)
@@ -144,18 +152,22 @@ def _by_time(found: array[int] | None) -> Array:
 def _read(reading: Reading) -> Trace:
     records = _Records(reading)
     reading.builder.meta.ticks_per_second = TICKS
+    found = False
     for block, first in lines(reading):
         for number, line in enumerate(block.decode("utf-8", "replace").splitlines(), first):
             words = line.split()
             if not words or words[0].startswith("#"):
                 continue
+            found = True
             try:
                 records.add(words)
-            except (ValueError, IndexError, InvalidOperation, OverflowError):
+            except (ValueError, IndexError, ArithmeticError):
                 reading.broken(
                     "a record was expected: type, event, clock, node, task, number of fields, ..", line=number
                 )
                 return records.finish()
+    if not found:
+        reading.broken("a record of PICL was expected; the file has none", line=1)
     return records.finish()
 
 
