@@ -22,6 +22,13 @@ def test_crash_names_signal_and_place_and_keeps_the_output(run: Run) -> None:
     assert not record.ok
 
 
+def test_an_address_that_the_processor_does_not_tell_is_not_made_up(run: Run) -> None:
+    assert "address 0x" in run("crash").message
+    record = run("nowhere")
+    assert "nowhere.c:8" in record.message
+    assert "address 0x0" not in record.message
+
+
 def test_abort_names_its_place(run: Run) -> None:
     record = run("aborts")
     assert (record.status, record.signal) == ("crashed", signal.SIGABRT)

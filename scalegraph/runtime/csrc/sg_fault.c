@@ -55,7 +55,8 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
     return p->site;
 }
 
-/* Reports the end of the program by `number` and lets the signal take its ordinary course. */
+/* Reports the end of the program by `number` and lets the signal take its ordinary course. The address is
+ * UINT64_MAX where the processor tells none: it is none that memory can have. */
 static void crash(int number, uint64_t address, const ucontext_t *context)
 {
     char message[400];
@@ -86,7 +87,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     } else {
         int used = snprintf(message, sizeof message, "the program ended with %s on processor %u at 0x%llx",
                             name_of(number), p->id, (unsigned long long)site);
-        if ((number == SIGSEGV || number == SIGBUS) && used > 0)
+        if ((number == SIGSEGV || number == SIGBUS) && used > 0 && address != UINT64_MAX)
             snprintf(message + used, sizeof message - (size_t)used, ", address 0x%llx",
                      (unsigned long long)address);
     }
@@ -109,7 +110,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     signal(number, SIG_DFL); /* a fault in here must not come back */
     if (!sg->finished)
-        crash(number, (uint64_t)(uintptr_t)info->si_addr, context);
+        crash(number, info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr, context);
 }
 
 /* Asks the running processor to stop at its next block; if none comes, it is done right here. */
