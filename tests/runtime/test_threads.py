@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import LEAF_NAMES
 from tests.runtime.conftest import Simulator, random_programs
 
@@ -78,6 +79,50 @@ def test_more_threads_than_members_come_to_a_barrier(run: Runner, barrier: str, 
         settings = {**kind, "run.quantum_cycles": quantum}
         outcome = run("wakes", processors, settings=settings, args=["crowd", str(members)])
         assert (outcome.status, outcome.stdout) == ("ok", f"{720 // members} of 720 serial, 0 too early\n")
+
+
+PLUGIN = """
+#include <semaphore.h>
+#include <threads.h>
+static sem_t semaphore;
+static int wait_for_it(void *unused)
+{
+    sem_wait(&semaphore);
+    return unused == 0 ? 7 : 0;
+}
+int serve(void)
+{
+    thrd_t thread;
+    int result;
+    sem_init(&semaphore, 0, 0);
+    thrd_create(&thread, wait_for_it, 0);
+    thrd_yield();
+    sem_post(&semaphore);
+    thrd_join(thread, &result);
+    return result;
+}
+"""
+LOADER = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **argument)
+{
+    void *library = dlopen(argument[count - 1], RTLD_NOW);
+    int (*serve)(void) = (int (*)(void))dlsym(library, "serve");
+    printf("%d\\n", serve());
+    return 0;
+}
+"""
+
+
+def test_threads_of_a_library_that_is_loaded_later_are_simulated(run: Runner, simulator: Simulator) -> None:
+    plugin, library = simulator.directory / "plugin.c", simulator.directory / "plugin.so"
+    plugin.write_text(PLUGIN)
+    (simulator.directory / "loader.c").write_text(LOADER)
+    find_compiler().run(["-shared", "-fPIC", str(plugin), "-o", str(library)])
+    outcome = run("loader", 2, args=[str(library)])
+    assert (outcome.status, outcome.stdout) == ("ok", "7\n")
+    assert outcome.total("prim_thread") > 0
 
 
 def test_random_programs_give_the_native_result_wherever_they_lie(simulator: Simulator) -> None:
