@@ -156,7 +156,7 @@ def sentence(
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
     kind = kind if len(window.locations) == 1 else plural(kind)
-    time = f"the whole run of {si(data.length, 's')}" if window.whole_time else (
+    time = trace_common.all_of(data, f" of {si(data.length, 's')}") if window.whole_time else (
         f"the first {si(window.seconds, 's')} of the run" if window.begin == data.trace.meta.begin
         else f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run")  # fmt: skip
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []

@@ -108,7 +108,9 @@ class Window:
     @property
     def words(self) -> str:
         """Return what it is in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
-        parts = ["the whole run" if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"]
+        parts = [
+            all_of(self.data) if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"
+        ]
         if not self.all_locations:
             parts.append(f"{len(self.locations)} of {len(self.data.active)} locations")
         if self.regions is not None:
@@ -282,6 +284,17 @@ def empty(view: str, heading: str, data: TraceData, need: str) -> Figure:
     elif not data.trace.definitions.locations:
         need = "This trace names no locations, so that there are no lanes."
     return Figure(view, title(data, heading), empty=need)
+
+
+def all_of(data: TraceData, length: str = "") -> str:
+    """Return what all of a trace is: ``the whole run`` (*length*: `` of 2 s``), or how much of it was traced."""
+    told, meta = (
+        data.trace.meta.properties.get("time_cycles", ""),
+        data.trace.meta,
+    )  # ticks of simulated runs are cycles
+    if told.isdecimal() and int(told) > meta.end - meta.begin:
+        return f"the traced {si(data.length, 's')} of a run of {si(int(told) / meta.ticks_per_second, 's')}"
+    return f"the whole run{length}"
 
 
 def usual_notes(data: TraceData) -> tuple[str, ...]:

@@ -442,3 +442,12 @@ def test_views_in_threads_make_what_they_share_once() -> None:
     for number in range(20):
         assert trace_sums.remembered(data, f"interval {number}", lambda number=number: number) == number
     assert sum(name.startswith("interval ") for name in data.memo) == 6
+
+
+def test_a_trace_of_a_part_of_a_run_is_not_called_the_whole_run() -> None:
+    data = traces.halves()
+    assert "the whole run of 1.00 s" in built("spacetime", data).sentence
+    assert "Shown: the whole run." in built("utilisation", data).notes
+    data.trace.meta.properties["time_cycles"] = str(4 * SECOND)
+    assert "the traced 1.00 s of a run of 4.00 s" in built("spacetime", data).sentence
+    assert "Shown: the traced 1.00 s of a run of 4.00 s." in built("utilisation", data).notes
