@@ -79,9 +79,9 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
             _warn(found)
             for violation in report.violations:
                 click.echo(violation.sentence())
-            rows_checked = sum(report.checked.values())
-            verdict = "no contradiction" if report.holds else f"{len(report.violations)} rules do not hold"
-            click.echo(f"{rows_checked:,} rows checked: {verdict}")
+            count, broken = sum(report.checked.values()), len(report.violations)
+            verdict = f"{broken} rule{' does' if broken == 1 else 's do'} not hold" if broken else "no contradiction"
+            click.echo(f"{count:,} row{'' if count == 1 else 's'} checked: {verdict}")
         if not report.holds or found.meta.damage:
             ctx.exit(1)
 

@@ -57,6 +57,8 @@ _NAMES: Final = tuple(
     )
 )  # fmt: skip
 
+_ANY: Final = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _NAMES), re.IGNORECASE)
+
 # kinds of regions that say more than a name does: OTF2's roles
 _KINDS: Final = {
     "barrier": IDLE,
@@ -81,7 +83,9 @@ _KINDS: Final = {
 
 @lru_cache(1 << 16)
 def _by_name(name: str) -> int:
-    return next((activity for pattern, activity in _NAMES if pattern.search(name)), BUSY)
+    if not _ANY.search(name):
+        return BUSY
+    return next(activity for pattern, activity in _NAMES if pattern.search(name))
 
 
 def activity_of_state(state: State, format_name: str = "") -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from scalegraph.traces.formats import Reading
 
 BLOCK_BYTES = 1 << 20
+LONGEST = 64 << 20  # of a line
 
 
 def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) -> Iterator[bytes]:
@@ -75,5 +76,8 @@ def lines(reading: Reading, path: Path | None = None) -> Iterator[tuple[bytes, i
             whole = data[:cut]
             yield whole, number
             number += whole.count(b"\n")
+        if len(rest) > LONGEST:
+            reading.broken(f"a line end was expected within {LONGEST >> 20} MiB", line=number, file=path)
+            return
     if rest:
         yield rest, number

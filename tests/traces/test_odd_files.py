@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from scalegraph.base.errors import InputError
+from scalegraph.traces import text as text_files
 from scalegraph.traces.container import ContainerWriter
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import Trace
@@ -21,6 +23,7 @@ AT = '"pid":1,"tid":1'
 ENTER = f'{{"ph":"B","name":"a","ts":1,{AT}}}'
 LEAVE = f'{{"ph":"E","ts":5,{AT}}}'
 ARRAY = f"[{ENTER},{LEAVE}]"
+PACKED = gzip.compress(ARRAY.encode(), mtime=0)
 LONG = "9" * 5000
 TABLE = "Timestamp (ns),Event Type,Name,Process,Thread\n"
 HEADER = "#Paraver (01/01/2020 at 10:00):100_ns:1(2):1:1(2:1)\n"
@@ -48,9 +51,13 @@ def notes(trace: Trace) -> str:
         (".json", f'[{{"ph":"B","name":"a","ts":{LONG},{AT}}}]', "character 2: no JSON: a number with too many digits"),
         (".json", "[" + '{"a":' * 100_000 + "1", "character 2: no JSON: nested too deeply"),
         (".json", "[" + "[" * 100_000, "character 2: no JSON: nested too deeply"),
-        (".json.gz", gzip.compress(ARRAY.encode())[:-6], "the compressed file is cut off"),
-        (".json.gz", gzip.compress(ARRAY.encode())[:-8] + b"\0" * 8, "the compressed file is damaged near byte 0"),
-        (".json.gz", gzip.compress(ARRAY.encode()) + b"junk", "the compressed file is damaged"),
+        (".json.gz", PACKED[:-6], "the compressed file is cut off"),
+        (
+            ".json.gz",
+            PACKED[:-8] + b"\0" * 8,
+            "the compressed file is damaged near byte 0",
+        ),
+        (".json.gz", PACKED + b"junk", "the compressed file is damaged"),
         (".csv", f"{TABLE}1e999999999,Enter,a,0,0\n", "2: 5 cells were expected, with a time"),
         (".csv", f"{TABLE}{2**62},Enter,a,0,0\n", "2: 5 cells were expected, with a time"),
         (".csv", f"{TABLE}1,Enter,{'x' * 200_000},0,0\n", "2: a line of a table was expected (field larger"),
@@ -69,6 +76,7 @@ def notes(trace: Trace) -> str:
         (".trf", f"-3 -21 0.1 0 0 3 2 8 {2**63} 1\n", "1: a record was expected"),
         (".trf", f"-3 -21 0.1 0 0 3 2 {2**70} 5 1\n", "1: a record was expected"),
     ],
+    ids=itertools.count(),
 )
 def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, ending: str, text: str | bytes, said: str) -> None:
     path = put(tmp_path, ending, text)
@@ -79,8 +87,7 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path: Path, ending: str, text
 
 
 def test_of_a_packed_file_that_is_damaged_at_its_end_everything_before_is_read(tmp_path: Path) -> None:
-    packed = gzip.compress(ARRAY.encode())
-    for text in (packed[:-6], packed[:-8] + b"\0" * 8, packed + b"junk"):
+    for text in (PACKED[:-6], PACKED[:-8] + b"\0" * 8, PACKED + b"junk"):
         with read(put(tmp_path, ".json.gz", text), partial=True) as trace:
             assert trace.count("calls") == 2
             assert len(trace.meta.damage) == 1
@@ -134,6 +141,15 @@ def test_numbers_of_rows_and_empty_lines_in_a_table_are_no_events(tmp_path: Path
 def test_a_mark_of_utf_8_at_the_beginning_is_no_damage(tmp_path: Path, ending: str, text: str) -> None:
     with read(put(tmp_path, ending, b"\xef\xbb\xbf" + text.encode())) as trace:
         assert trace.count("calls") == 2
+
+
+@pytest.mark.parametrize(("ending", "begin"), [(".csv", TABLE), (".prv", HEADER), (".trf", "")])
+def test_a_file_without_ends_of_lines_is_not_held_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, begin: str
+) -> None:
+    monkeypatch.setattr(text_files, "LONGEST", 2 << 20)
+    with pytest.raises(InputError, match="a line end was expected within 2 MiB"):
+        read(put(tmp_path, ending, begin + "1" * (4 << 20)))
 
 
 def test_totals_of_very_many_regions_have_fewer_bins(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,9 +26,23 @@ def sources(trace: Trace) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+_KNOWN: WeakKeyDictionary[Trace, tuple[tuple[object, ...], Mapping[str, Layer]]] = WeakKeyDictionary()
+
+
 def layers_of(trace: Trace) -> Mapping[str, Layer]:
-    """Return the layers of *trace*: activity and region always, state where it has states or shares."""
-    found = sources(trace)
+    """Return the layers of *trace*: activity and region always, state where it has states or shares.
+
+    They are kept with the trace, as what every name means takes long where there are very many.
+    """
+    defined, found = trace.definitions, sources(trace)
+    of = (found, trace.meta.format, len(defined.regions), len(defined.states))
+    known = _KNOWN.get(trace)
+    if known is None or known[0] != of:
+        known = _KNOWN[trace] = of, _made(trace, found)
+    return known[1]
+
+
+def _made(trace: Trace, found: tuple[str, ...]) -> Mapping[str, Layer]:
     states = next((kind for kind in found if kind != "calls"), "")
     made = {"activity": _activity(trace, states or "calls")}
     if states:
