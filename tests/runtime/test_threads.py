@@ -129,6 +129,12 @@ def test_random_programs_give_the_native_result_wherever_they_lie(simulator: Sim
     assert random_programs(simulator, "--threads", "--count", "12") == "12 programs, 0 with a fault\n"
 
 
+def test_main_is_given_arguments_and_environment_as_on_the_host(run: Runner, simulator: Any) -> None:
+    words = ["first", "", "a longer one with blanks"]
+    outcome = run("arguments", 2, args=words)
+    assert (outcome.status, outcome.stdout) == ("ok", simulator.native("arguments", 2, args=words))
+
+
 def test_where_a_program_lies_moves_none_of_its_data(simulator: Simulator, tmp_path: Path) -> None:
     program, places = simulator.build("cpp_threads"), [tmp_path / ("d" * length) for length in (1, 8, 24, 40, 72, 200)]
     times = set()

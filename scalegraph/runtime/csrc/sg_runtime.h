@@ -27,15 +27,16 @@
 #ifndef SG_BASE
 #define SG_BASE 0ull /* else as a checker wants it that keeps low addresses for itself, see sg_fence.h */
 #endif
-#define SG_HEAP_BASE      (SG_BASE + 0x1000000000ull)
-#define SG_STACK_BASE     (SG_BASE + 0x8000000000ull)
-#define SG_OWN_HEAP_BASE  (SG_BASE + 0xa000000000ull)
-#define SG_VARIABLE_BASE  (SG_BASE + 0xc000000000ull)
-#define SG_ARGUMENT_BASE  (SG_BASE + 0xd000000000ull)
-#define SG_MAX_PROCESSORS 4096u
-#define SG_MAX_THREADS    4096u /* at a time */
-#define SG_REGION_DEPTH   256u
-#define SG_EXIT_STATUS    99 /* of a program that the runtime had to stop */
+#define SG_HEAP_BASE         (SG_BASE + 0x1000000000ull)
+#define SG_STACK_BASE        (SG_BASE + 0x8000000000ull)
+#define SG_OWN_HEAP_BASE     (SG_BASE + 0xa000000000ull)
+#define SG_VARIABLE_BASE     (SG_BASE + 0xc000000000ull)
+#define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
+#define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
+#define SG_MAX_PROCESSORS    4096u
+#define SG_MAX_THREADS       4096u /* at a time */
+#define SG_REGION_DEPTH      256u
+#define SG_EXIT_STATUS       99 /* of a program that the runtime had to stop */
 
 #define SG_STALLS (SG_LEAF_STALL_CONTENTION - SG_LEAF_STALL_LOCAL + 1)
 #define SG_EVENTS (SG_COUNTER_PAGE_MISSES - SG_COUNTER_L1_MISSES + 1)

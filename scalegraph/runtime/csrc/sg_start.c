@@ -152,35 +152,42 @@ SG_API void exit(int status)
     __builtin_unreachable();
 }
 
-/* The host's stack lies where the length of the environment puts it, therefore a copy of the arguments:
- * outside the heap, where the length of the program's own name would move its data, and with that name last.
- */
-static char **copy_of(int argc, char **argv)
+static void *argument_memory(uint64_t at, size_t size)
 {
-    size_t pointers = ((size_t)argc + 1) * sizeof(char *), size = pointers;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    void *memory = mmap((void *)at, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory != (void *)at)
+        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of the program");
+    return memory;
+}
+
+/* The host's stack lies where the length of the environment puts it, therefore copies of the arguments:
+ * outside the heap, where the length of the program's own name would move its data, and with that name last.
+ * What points to the environment follows them, as it does on a stack. */
+static void copy_arguments(int argc, char **argv, char **envp)
+{
+    size_t pointers = (size_t)argc + 1, size = 0;
     for (int i = 0; i < argc; i++)
         size += strlen(argv[i]) + 1;
-    char **copy = mmap((void *)SG_ARGUMENT_BASE, size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (copy != (char **)SG_ARGUMENT_BASE)
-        sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of the program");
-    char *at = (char *)copy + pointers;
+    for (char **e = envp; *e != NULL; e++)
+        pointers++;
+    char **copy = argument_memory(SG_ARGUMENT_BASE, (pointers + 1) * sizeof(char *));
+    char *at = argument_memory(SG_ARGUMENT_BASE + SG_ARGUMENT_POINTERS, size + 1);
     for (int i = 1; i <= argc; i++) {
         const char *text = argv[i % argc];
         copy[i % argc] = strcpy(at, text);
         at += strlen(text) + 1;
     }
-    copy[argc] = NULL;
-    return copy;
+    arguments.argc = argc;
+    arguments.argv = copy;
+    arguments.envp = memcpy(copy + argc + 1, envp, (pointers - (size_t)argc) * sizeof(char *));
 }
 
 int __wrap_main(int argc, char **argv, char **envp);
 
 SG_API int __wrap_main(int argc, char **argv, char **envp)
 {
-    arguments.argc = argc;
-    arguments.argv = copy_of(argc, argv);
-    arguments.envp = envp;
+    copy_arguments(argc, argv, envp);
     sg_sched_enter(run_main);
 }
 
