@@ -154,3 +154,17 @@ def test_sends_that_end_much_later_are_completed(tmp_path: Path, monkeypatch: py
     assert messages["left"].tolist() == [20, 21, 22, 23, 24]
     assert messages["received"].tolist() == [10, 11, 12, 13, 14]
     assert messages["size"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["odd.def", "odd/0.evt"])
+@pytest.mark.parametrize("left", [None, b"", b"\0" * 100])
+def test_a_file_of_the_archive_that_is_missing_or_empty_is_told(tmp_path: Path, name: str, left: bytes | None) -> None:
+    path = filled(tmp_path / "a", "odd")
+    part = path.parent / name
+    part.unlink()
+    if left is not None:
+        part.write_bytes(left)
+    with pytest.raises(InputError, match=r"odd\.otf2: .*(missing, empty, or none|no record|inconsistent)") as error:
+        read(path)
+    if not left:
+        assert "its file is missing, empty, or none of OTF2" in str(error.value)

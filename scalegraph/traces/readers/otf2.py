@@ -209,7 +209,11 @@ def _why(error: Exception) -> str:
     if "interrupted by reader callback" in str(error):  # the package did not find what a definition refers to
         return "a definition refers to one that is not there"
     text = str(error).split(": ", 1)[-1].strip().rstrip(".")
-    return "no record that is known" if text == "Unknown error code" else text[:1].lower() + text[1:]
+    known = {
+        "Unknown error code": "no record that is known",
+        "Parameter value out of range": "its file is missing, empty, or none of OTF2",
+    }
+    return known.get(text, text[:1].lower() + text[1:])
 
 
 def _read(reading: Reading) -> Trace:
