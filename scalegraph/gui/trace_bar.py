@@ -130,12 +130,16 @@ class TraceBar(QWidget):
     def _show_time(self, *_shown: float) -> None:
         if self._trace is None:
             return
+        from scalegraph.views import trace_common
         from scalegraph.views.timelines import time_text
 
         begin, end = self._trace.window.shown
         finest = (end - begin) / 2000
-        share = 100 * (end - begin) / self._trace.window.length
-        of = "the whole run" if self._trace.window.whole else f"{share:.3g} % of the run"
+        share, data = 100 * (end - begin) / self._trace.window.length, self._trace.data()
+        run = "what was traced" if data is not None and trace_common.run_seconds(data) is not None else "the run"
+        of = f"{share:.3g} % of {run}"
+        if self._trace.window.whole:
+            of = trace_common.all_of(data) if data is not None else "the whole run"
         text = f"{time_text(begin, finest)} to {time_text(end, finest)}, {si(end - begin, 's', 4)}, {of}"
         self.shown.setText(text)
         self.shown.setToolTip(f"Visible: {text}")

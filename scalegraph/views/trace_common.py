@@ -288,13 +288,17 @@ def empty(view: str, heading: str, data: TraceData, need: str) -> Figure:
 
 def all_of(data: TraceData, length: str = "") -> str:
     """Return what all of a trace is: ``the whole run`` (*length*: `` of 2 s``), or how much of it was traced."""
-    told, meta = (
-        data.trace.meta.properties.get("time_cycles", ""),
-        data.trace.meta,
-    )  # ticks of simulated runs are cycles
-    if told.isdecimal() and int(told) > meta.end - meta.begin:
-        return f"the traced {si(data.length, 's')} of a run of {si(int(told) / meta.ticks_per_second, 's')}"
-    return f"the whole run{length}"
+    run = run_seconds(data)
+    return f"the whole run{length}" if run is None else f"the traced {si(data.length, 's')} of a run of {si(run, 's')}"
+
+
+def run_seconds(data: TraceData) -> float | None:
+    """Return how long the run took of which the trace tells a part only; None when it tells all, as far as is known."""
+    meta = data.trace.meta
+    cycles = meta.properties.get("time_cycles", "")  # which are the ticks of simulated runs
+    if cycles.isdecimal() and int(cycles) > meta.end - meta.begin:
+        return int(cycles) / meta.ticks_per_second
+    return None
 
 
 def usual_notes(data: TraceData) -> tuple[str, ...]:

@@ -403,3 +403,17 @@ def test_speeds_over_time_say_which_colour_is_the_slowest_and_the_fastest(window
     panel = dock_of(window, "speed").picture.panels[0]
     assert isinstance(panel, TimelinePanel)
     assert [text.endswith("flop/s") for text in panel.key_texts()] == [True, True]
+
+
+def test_the_time_of_a_trace_of_a_part_of_a_run_is_not_called_the_whole_run(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    with reading.read(SAMPLES / "pipeline.sgtrace") as trace:
+        trace.meta.properties["time_cycles"] = str(4 * (trace.meta.end - trace.meta.begin))
+        write_container(trace, tmp_path / "part.sgtrace", lambda _share: None)
+    handle = opened(window, qtbot, tmp_path / "part.sgtrace")
+    area = window.study.area
+    assert area is not None
+    assert area.trace_bar.shown.text().endswith("the traced 3.00 ms of a run of 12.0 ms")
+    handle.window.show(0.0, 0.0015)
+    assert area.trace_bar.shown.text().endswith("50 % of what was traced")
