@@ -7,6 +7,7 @@ first picture costs what one level of tiles does. They are kept in blocks of 256
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -49,10 +50,11 @@ def covered_by(shares: Array) -> Array:
 
 
 class Looked:
-    """Blocks of bins that were looked at."""
+    """Blocks of bins that were looked at, from any thread."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int, int, bytes], Seen] = {}
+        self._lock = Lock()  # of what is kept; bins are made beside one another
 
     def seen(self, stream: Stream, layer: Layer, window: Window, locations: Sequence[int]) -> Seen:
         """Return what is in the bins of *window*, of however many segments. Raises `Cancelled`."""
@@ -65,22 +67,26 @@ class Looked:
         found = []
         for block in blocks:
             key = (layer.name, window.level, block, who)
-            one = self._kept.pop(key, None)
+            with self._lock:
+                one = self._kept.get(key)
             if one is None:
                 first = block * BLOCK
                 one = _made(stream, layer, window.between(first, min(first + BLOCK, last)), where)
-            self._kept[key] = one  # the last to go
+            self._keep(key, one)
             found.append(one)
-        self._forget()
         skip = slice(window.first % BLOCK, window.first % BLOCK + window.count)
         return Seen(*(np.concatenate(parts, axis=1)[:, skip] for parts in zip(*found, strict=True)))
 
-    def _forget(self) -> None:
-        held = sum(array.nbytes for one in self._kept.values() for array in one)
-        for key in list(self._kept):
-            if held <= _BYTES:
-                break
-            held -= sum(array.nbytes for array in self._kept.pop(key))
+    def _keep(self, key: tuple[str, int, int, bytes], one: Seen) -> None:
+        """Keep *one*, the last to go, and of the others what there is room for."""
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = one
+            held = sum(array.nbytes for each in self._kept.values() for array in each)
+            for old in list(self._kept):
+                if held <= _BYTES:
+                    break
+                held -= sum(array.nbytes for array in self._kept.pop(old))
 
 
 def _rows(stream: Stream, window: Window, locations: Array) -> Rows:

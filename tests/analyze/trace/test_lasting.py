@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -112,3 +114,20 @@ def test_bins_of_what_lasts_are_exact_wherever_and_in_whatever_order_they_are_lo
     span = line.end - line.begin
     for part in (1, 2, 5, 2, 30, 1):
         compare(line, line.begin + span // 3 // part, line.begin + span // 3 // part + span // part, 300)
+
+
+def test_what_lasts_is_looked_at_from_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looked, "FEW", 0)
+    monkeypatch.setattr(looked, "_BYTES", 1_000_000)
+    trace = bursty(600, 3, 5, 1 << 16)
+    line = Timeline.open(trace).lasting(lasting(trace, 90), 90)
+    layer, span = next(iter(line.layers)), line.end - line.begin
+    often, places = sys.getswitchinterval(), [line.begin + span * part // 40 for part in range(40)]
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            seen = list(pool.map(lambda place: line.lanes(layer, place, place + span // 40, 300), 50 * places))
+    finally:
+        sys.setswitchinterval(often)
+    for number, place in enumerate(50 * places):
+        assert np.array_equal(seen[number].shares, seen[number % 40].shares), place
