@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.bookmark_store import Bookmark, Whose, free_name, merged, read, rescaled, tidy, written
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.trace_marks import Moment, TraceMarks
+from scalegraph.gui.undo import Change, UndoStack
 
 log: Final = logging.getLogger(__name__)
 _GROUP: Final = "bookmarks"
@@ -31,7 +31,7 @@ class Bookmarks(QObject):
     changed = Signal()
     list_wanted = Signal()
 
-    def __init__(self, stack: QUndoStack, marks: TraceMarks, parent: QObject | None = None) -> None:
+    def __init__(self, stack: UndoStack, marks: TraceMarks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._stack, self._marks = stack, marks
         self._all: tuple[Bookmark, ...] = ()
@@ -98,7 +98,7 @@ class Bookmarks(QObject):
 
     def _change(self, text: str, after: tuple[Bookmark, ...]) -> None:
         if after != self._all and self._whose is not None:
-            self._stack.push(_Change(self, text, self._all, after))
+            self._stack.push(Change(text, self.take, self._all, after))
 
     def _show(self) -> None:
         def shown(one: Bookmark) -> Moment:
@@ -161,15 +161,3 @@ class Bookmarks(QObject):
     @staticmethod
     def _key(path: str) -> str:
         return f"{_GROUP}/{hashlib.sha256(path.encode()).hexdigest()[:24]}"
-
-
-class _Change(QUndoCommand):
-    def __init__(self, owner: Bookmarks, text: str, before: tuple[Bookmark, ...], after: tuple[Bookmark, ...]) -> None:
-        super().__init__(text)
-        self._owner, self._before, self._after = owner, before, after
-
-    def redo(self) -> None:
-        self._owner.take(self._after)
-
-    def undo(self) -> None:
-        self._owner.take(self._before)

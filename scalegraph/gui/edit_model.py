@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoCommand
+
+from scalegraph.gui.undo import Change, UndoStack
 
 _NO_MERGE: Final = -1
 State = TypeVar("State")
@@ -20,7 +22,7 @@ class EditModel(QObject, Generic[State]):
     def __init__(self, state: State, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self.undo_stack = QUndoStack(self)
+        self.undo_stack = UndoStack(self)
         self._fields: dict[str, int] = {}
 
     @property
@@ -56,10 +58,10 @@ class EditModel(QObject, Generic[State]):
         self.changed.emit(state)
 
 
-class _Edit(QUndoCommand):
+class _Edit(Change):
     def __init__(self, model: EditModel[Any], before: Any, after: Any, label: str, number: int) -> None:
-        super().__init__(label)
-        self._model, self._before, self._after, self._number = model, before, after, number
+        super().__init__(label, model.show, before, after)
+        self._number = number
         self._fields = model._fields  # identity tells whether typing was finished in between
 
     def id(self) -> int:
@@ -68,11 +70,5 @@ class _Edit(QUndoCommand):
     def mergeWith(self, other: QUndoCommand) -> bool:
         if not isinstance(other, _Edit) or other._fields is not self._fields:
             return False
-        self._after = other._after
+        self.after = other.after
         return True
-
-    def redo(self) -> None:
-        self._model.show(self._after)
-
-    def undo(self) -> None:
-        self._model.show(self._before)

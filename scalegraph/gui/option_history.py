@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from PySide6.QtGui import QUndoCommand, QUndoStack
-
+from scalegraph.gui.undo import Change, UndoStack
 from scalegraph.views.view import OptionValue
 
 Place: TypeAlias = tuple[str, str]  # name of a view, key of its study
@@ -24,7 +23,7 @@ class OptionHistory:
     """Keeps the steps of one desk of views. *apply* gives an option of the views at a place a value."""
 
     def __init__(self, apply: Apply) -> None:
-        self.stack = QUndoStack()
+        self.stack = UndoStack()
         self._apply = apply
         self._drag: _Drag | None = None
 
@@ -35,7 +34,7 @@ class OptionHistory:
 
     def changed(self, place: Place, title: str, option: str, before: OptionValue, after: OptionValue) -> None:
         """Remember a choice that has been made."""
-        self.stack.push(_Change(self._apply, f"{title}: {option}", option, {place: before}, {place: after}))
+        self._push(f"{title}: {option}", option, {place: before}, {place: after})
 
     def drag(self, option: str, now: Mapping[Place, OptionValue], value: OptionValue, *, last: bool) -> None:
         """Remember that *option* is being dragged; *now* are the values in the views that follow, before this move."""
@@ -45,31 +44,27 @@ class OptionHistory:
             before, self._drag = self._drag.before, None
             if any(old != value for old in before.values()):
                 after = dict.fromkeys(before, value)
-                self.stack.push(_Change(self._apply, option, option, before, after))
+                self._push(option, option, before, after)
 
-
-class _Change(QUndoCommand):
-    def __init__(
-        self,
-        apply: Apply,
-        text: str,
-        option: str,
-        before: Mapping[Place, OptionValue],
-        after: Mapping[Place, OptionValue],
+    def _push(
+        self, text: str, option: str, before: Mapping[Place, OptionValue], after: Mapping[Place, OptionValue]
     ) -> None:
-        super().__init__(text)
-        self._apply, self._option, self._before, self._after = apply, option, before, after
-        self._done = True  # it is pushed when it has happened
+        self.stack.push(_Choice(text, self._take, (option, before), (option, after)))
+
+    def _take(self, choice: tuple[str, Mapping[Place, OptionValue]]) -> None:
+        option, values = choice
+        for place, value in values.items():
+            self._apply(place, option, value)
+
+
+class _Choice(Change):
+    """A choice that has been made when it is pushed."""
+
+    _made = True
 
     def redo(self) -> None:
-        if self._done:
-            self._done = False
-            return
-        self._take(self._after)
-
-    def undo(self) -> None:
-        self._take(self._before)
-
-    def _take(self, values: Mapping[Place, OptionValue]) -> None:
-        for place, value in values.items():
-            self._apply(place, self._option, value)
+        """Qt: choose it again."""
+        if self._made:
+            self._made = False
+        else:
+            super().redo()

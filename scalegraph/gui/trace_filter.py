@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from scalegraph.gui.undo import Change, UndoStack
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class TraceFilter(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._current = Filter()
-        self.stack = QUndoStack(self)
+        self.stack = UndoStack(self)
 
     @property
     def current(self) -> Filter:
@@ -58,7 +59,7 @@ class TraceFilter(QObject):
         """Change the named parts; that can be undone."""
         after = replace(self._current, **changes)
         if after != self._current:
-            self.stack.push(_Change(self, self._current, after))
+            self.stack.push(Change("filter", self.take, self._current, after))
 
     def clear(self) -> None:
         """Show everything."""
@@ -68,15 +69,3 @@ class TraceFilter(QObject):
         """Show *what*; for undo and redo."""
         self._current = what
         self.changed.emit()
-
-
-class _Change(QUndoCommand):
-    def __init__(self, owner: TraceFilter, before: Filter, after: Filter) -> None:
-        super().__init__("filter")
-        self._owner, self._before, self._after = owner, before, after
-
-    def redo(self) -> None:
-        self._owner.take(self._after)
-
-    def undo(self) -> None:
-        self._owner.take(self._before)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from PySide6.QtGui import QUndoStack
+
+from scalegraph.gui import undo
+from scalegraph.gui.edit_model import EditModel
+from scalegraph.gui.option_history import OptionHistory
+from scalegraph.gui.trace_filter import Filter
+from scalegraph.gui.undo import Change, UndoStack
+
+
+class Owner:
+    """Is in the state that it was given last."""
+
+    def __init__(self) -> None:
+        self.state: Any = 0
+
+    def take(self, state: Any) -> None:
+        self.state = state
+
+
+def test_a_stack_goes_with_its_commands_in_whatever_order_python_takes_a_cycle_apart(qtbot: Any) -> None:
+    """With Qt's own stack this ends the program: here the commands are older than the stack."""
+    gc.collect()
+    before = len(undo._COMMANDS)
+    for _ in range(20):
+        owner = Owner()
+        commands = [Change(str(number), owner.take, number, number + 1) for number in range(3)]
+        gc.collect()
+        stack = UndoStack()
+        for command in commands:
+            stack.push(command)
+        assert owner.state == 3
+        stack.undo()
+        assert owner.state == 2
+        ring: list[Any] = [stack]
+        ring.append(ring)
+        del commands, command, stack, ring
+        gc.collect()
+    assert len(undo._COMMANDS) == before
+
+
+def test_commands_that_qt_has_forgotten_are_forgotten(qtbot: Any) -> None:
+    model = EditModel(Filter())
+    for number in range(500):
+        model.edit("filter", typing="region", region="r" * number)
+    assert model.undo_stack.count() == 1
+    assert len(undo._COMMANDS[id(model.undo_stack)]) < 200
+    model.undo_stack.undo()
+    assert model.state == Filter()
+
+
+def test_a_choice_is_not_made_again_when_it_is_remembered(qtbot: Any) -> None:
+    made: list[tuple[object, ...]] = []
+    history = OptionHistory(lambda *choice: made.append(choice))
+    assert isinstance(history.stack, QUndoStack)
+    history.changed(("speedup", "s"), "Speedup", "scale", "linear", "log")
+    assert made == []
+    history.stack.undo()
+    history.stack.redo()
+    assert made == [(("speedup", "s"), "scale", "linear"), (("speedup", "s"), "scale", "log")]
