@@ -89,6 +89,7 @@ def all_checks() -> Iterator[Check]:
     yield _qt()
     yield _display()
     yield _module("pictures (matplotlib)", "matplotlib")
+    yield _module("traces in OTF2 (otf2)", "otf2")
     yield Check("host", "ok", f"{default_workers()} runs go side by side, one for each core; {_memory()}")
     yield Check("MPI", "remark", "not used yet", "nothing to install")
     yield Check("hardware counters", "remark", "not used yet", "nothing to install")

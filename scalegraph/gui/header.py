@@ -49,7 +49,7 @@ class Header(QFrame):
         elif handle.error:
             stopped = handle.error == STOPPED
             self.verdict.setText(f"{handle.title}: {handle.error}" if stopped else f"{handle.title} cannot be read.")
-            if isinstance(handle, TraceHandle) and not stopped and not handle.partial:
+            if isinstance(handle, TraceHandle) and not (stopped or handle.partial or handle.lacking):
                 self.banner.show_fault(handle.error, "Open what could be read", handle.open_what_is_there)
                 return
             self.banner.show_fault(handle.error, "Try again", handle.refresh)

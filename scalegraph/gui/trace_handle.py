@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Signal
 
+from scalegraph.base.errors import MissingTool
 from scalegraph.gui.bookmarks import Bookmarks
 from scalegraph.gui.event_steps import EventSteps
 from scalegraph.gui.handle import Handle
@@ -52,6 +53,7 @@ class TraceHandle(Handle):
         self._job: Job | None = None
         self.share = 0.0
         self.partial = False
+        self.lacking = False  # whether reading needs something that is not installed
         self.pictured = False  # whether a view over time was drawn: until then analyses stand back
         self.notes_told = False  # whether the user was told what of the file is not shown
         self.window = TimeWindow(parent=self)
@@ -104,7 +106,7 @@ class TraceHandle(Handle):
 
         self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
         job.done.connect(lambda answer: self._loaded(job, *answer))
-        job.failed.connect(lambda error: self._unreadable(job, str(error)))
+        job.failed.connect(lambda error: self._unreadable(job, str(error), lacking=isinstance(error, MissingTool)))
         job.cancelled.connect(lambda: self._unreadable(job, STOPPED))
 
     def open_what_is_there(self) -> None:
@@ -159,8 +161,8 @@ class TraceHandle(Handle):
         self.bookmarks.belong_to(self.path, data.trace.meta)
         self.changed.emit()
 
-    def _unreadable(self, job: Job, sentence: str) -> None:
+    def _unreadable(self, job: Job, sentence: str, *, lacking: bool = False) -> None:
         if job is self._job:
             self._job = None
-            self.error = sentence
+            self.error, self.lacking = sentence, lacking
             self.failed.emit(sentence)

@@ -1,6 +1,7 @@
 """What people do with a trace in the window: drop it, look closer, click a wait, arrive at the line, export."""
 
 import csv
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from filelock import FileLock
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from scalegraph.base.cancel import checkpoint
 from scalegraph.gui.export_dialog import ExportDialog
@@ -291,6 +292,23 @@ def test_a_damaged_file_says_what_is_wrong_and_gives_what_can_be_read(
     settled(window, qtbot)
     assert "what could be read" in window.study.header.verdict.text()
     assert "damaged" in window.study.banner.text
+
+
+def test_a_format_whose_library_is_missing_says_what_to_install(
+    window: MainWindow, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    handle = opened(window, qtbot, SAMPLES / "pipeline.otf2")
+    assert "pip install otf2" in handle.error
+    assert window.study.banner.text == handle.error
+    shown = [button.text() for button in window.study.banner.findChildren(QPushButton) if not button.isHidden()]
+    assert shown == ["Try again", "Dismiss"]
+    pytest.importorskip("_otf2")
+    monkeypatch.undo()
+    window.study.banner._go()
+    qtbot.waitUntil(lambda: handle.data() is not None or bool(handle.error))
+    assert handle.error == ""
+    settled(window, qtbot)
 
 
 def test_reading_is_stopped(window: MainWindow, qtbot: Any, sample: Path, monkeypatch: Any) -> None:
