@@ -191,12 +191,18 @@ class ActParts(Parts):
     def show(self, name: str) -> str:
         return f'printf("{name} %lx\\n", {name});'
 
-    def spawn(self, function: str, children: int) -> list[str]:
-        """Make and join children that run `function`; its argument is the number of the child."""
+    def create(self, function: str, children: int) -> list[str]:
+        """Make children that run `function`; its argument is the number of the child."""
         return [
             f"pthread_t child[{children}];",
             f"for (long k = 0; k < {children}; k++)",
             f"check(pthread_create(&child[k], NULL, {function}, (void *)k) == 0);",
+        ]
+
+    def spawn(self, function: str, children: int) -> list[str]:
+        """Make and join children that run `function`."""
+        return [
+            *self.create(function, children),
             f"for (int k = 0; k < {children}; k++)",
             "check(pthread_join(child[k], NULL) == 0);",
         ]

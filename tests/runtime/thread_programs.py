@@ -108,9 +108,7 @@ class Generator(Waits):
             f"static word v{n};",
         ]
         body = self.rounds(
-            f"pthread_t child[{many}];",
-            f"for (long k = 0; k < {many}; k++)",
-            f"check(pthread_create(&child[k], NULL, child{n}, (void *)k) == 0);",
+            *self.create(f"child{n}", many),
             self.pause(),
             f"for (int k = 0; k < {many}; k++)",
             "{",
@@ -185,9 +183,7 @@ class Generator(Waits):
         ]
         many = self.number(1, 3)
         body = self.rounds(
-            f"pthread_t child[{many}];",
-            f"for (long k = 0; k < {many}; k++)",
-            f"check(pthread_create(&child[k], NULL, child{n}, (void *)k) == 0);",
+            *self.create(f"child{n}", many),
             self.pause(),
             f"for (int k = 0; k < {many}; k++)",
             "{",
