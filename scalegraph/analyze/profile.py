@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,7 +19,8 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
 
     Columns: ``region`` id, ``name``, ``kind``, ``file``, ``line``, ``depth``, ``parent``; for every group
     ``<group>_s`` exclusive and ``<group>_incl_s`` with everything lexically inside; ``total_s``, ``total_incl_s``
-    (processor-seconds), ``share`` and ``share_incl`` of the run's processor time (0 to 1), ``visits`` (events),
+    (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, waiting included
+    (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known), ``visits`` (events),
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
     """
@@ -52,11 +54,11 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     for number, group in enumerate(GROUPS):
         table[f"{group}_s"] = exclusive[:, number] * scale
         table[f"{group}_incl_s"] = inclusive[:, number] * scale
-    whole = exclusive.sum()
+    whole = run.processor_cycles
     with np.errstate(divide="ignore", invalid="ignore"):
         for suffix, costs in (("", exclusive), ("_incl", inclusive)):
             table[f"total{suffix}_s"] = costs.sum(axis=1) * scale
-            table[f"share{suffix}"] = costs.sum(axis=1) / whole if whole else np.nan
+            table[f"share{suffix}"] = costs.sum(axis=1) / whole
         mean = exclusive[:, 0] / run.point.processors
         table["imbalance"] = np.where(mean > 0, busiest / mean, np.nan)
     table["visits"] = visits
@@ -121,7 +123,9 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
 
     Columns: ``file``, ``line``, ``executions``, ``references``, ``misses``, ``remote`` (reads and writes served over
     the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``
-    (processor-seconds); ``share`` of the run's processor time by lines; ``miss_rate``.
+    (processor-seconds); ``share`` of the run's processor time N T_para as in `region_costs` (waiting that no line is
+    charged with is part of that, so the shares of all lines may add up to less than 1); ``miss_share`` of the run's
+    misses; ``miss_rate`` of the line's references.
     """
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
     events = ["executions", "references", "misses", "remote", "upgrades", "invalidations"]
@@ -133,10 +137,11 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
     for number, group in enumerate(GROUPS):
         table[f"{group}_s"] = cycles[:, number] * scale
     table["total_s"] = total * scale
-    table["share"] = total / total.sum() if total.sum() else np.nan
-    references = table["references"].to_numpy(dtype=float)
+    table["share"] = total / run.processor_cycles
+    references, misses = (table[name].to_numpy(dtype=float) for name in ("references", "misses"))
+    table["miss_share"] = misses / (run.misses or misses.sum() or math.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        table["miss_rate"] = np.where(references > 0, table["misses"].to_numpy(dtype=float) / references, np.nan)
+        table["miss_rate"] = np.where(references > 0, misses / references, np.nan)
     ordered = table.drop(columns=list(GROUPS)).assign(rank=-total).sort_values(["rank", "file", "line"])
     return ordered.drop(columns="rank").reset_index(drop=True)
 

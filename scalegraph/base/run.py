@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -341,6 +342,18 @@ class RunRecord(_Frozen):
     def ok(self) -> bool:
         """Whether the run ended well and has a time."""
         return self.status == "ok" and self.time_s is not None
+
+    @property
+    def processor_cycles(self) -> float:
+        """Processor time of the run, N x T_para, waiting included, in cycles: the base of every share of it.
+
+        From the elapsed cycles, or else the elapsed time and the clock, or else the accounting; NaN without any.
+        """
+        if self.time_cycles:
+            return float(self.point.processors * self.time_cycles)
+        if self.time_s and self.clock_hz:
+            return self.point.processors * self.time_s * self.clock_hz
+        return float(sum(self.leaves.values())) or math.nan
 
     def row(self) -> dict[str, Value | None]:
         """Return one row of the run table.

@@ -42,6 +42,11 @@ def thousands(value: float, places: int = 0) -> str:
     return text.replace(",", "\u202f")
 
 
+def stacked(heading: str) -> str:
+    """Return a column's heading in two lines where its unit says what its shares are of: ``(% of misses)``."""
+    return heading.replace(" (% of ", "\n(% of ")
+
+
 def plural(word: str) -> str:
     """Return the plural of a word for what is counted: processors, processes, memories."""
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("s") else f"{word}s"

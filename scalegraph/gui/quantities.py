@@ -48,8 +48,8 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
     finite = [float(v) for v in values if v is not None and math.isfinite(v)]
     largest = max((abs(v) for v in finite), default=0.0)
     whole = all(v == int(v) for v in finite)
-    if unit == "%":
-        return Measure(1.0, "%", 1)
+    if unit.startswith("%"):
+        return Measure(1.0, unit, 1)
     scaled = unit in _SI_UNITS or (largest >= _COUNT_FROM)
     power = _power(largest) if scaled else 0
     power = min(0, power) if unit == "s" else power
@@ -64,7 +64,7 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
     places = min(6, max(0, 3 - digits))
     there = [abs(v) for v in finite if v]
     lost = sum(v / divisor < 0.5 * 10.0**-places for v in there)
-    if 8 * lost > len(there) and unit != "%":
+    if 8 * lost > len(there):
         # values over many decades: with one prefix for all, most would say "less than"
         return Measure(1.0, "" if unit in _SI_UNITS else unit, 0, unit if unit in _SI_UNITS else "")
     return Measure(divisor, shown, places)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
+from scalegraph.base.units import stacked
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.gui.tints import ink, paper, tint
@@ -43,7 +44,8 @@ class Margin(QWidget):
 
     def headings(self) -> list[str]:
         """Return names and units of the cost columns."""
-        return [how.heading(col.name) for how, col in zip(self._measures, self._source.columns, strict=True)]
+        pairs = zip(self._measures, self._source.columns, strict=True)
+        return [stacked(how.heading(column.name)) for how, column in pairs]
 
     def make_room(self, most: int) -> None:
         """Show as many cost columns as *most* pixels hold; the tooltip has all of them."""
@@ -61,7 +63,7 @@ class Margin(QWidget):
         for i, heading in enumerate(self.headings()):
             texts = [self._measures[i].number(self._largest[i]), "0.000"]
             widest = max(metrics.horizontalAdvance(text) for text in texts)
-            width = max(widest, head.horizontalAdvance(heading)) + 2 * _PAD
+            width = max(widest, *(head.horizontalAdvance(text) for text in heading.split("\n"))) + 2 * _PAD
             if widths and sum(widths) + width > self._most:
                 break
             widths.append(width)
@@ -141,8 +143,9 @@ class MarginHead(QWidget):
         self._margin = margin
 
     def sizeHint(self) -> QSize:
-        """Return one line."""
-        return QSize(self._margin.sizeHint().width(), self.fontMetrics().height() + 6)
+        """Return as many lines as the longest name has."""
+        many = 1 + max((name.count("\n") for name in self._margin.headings()), default=0)
+        return QSize(self._margin.sizeHint().width(), many * self.fontMetrics().height() + 6)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the names."""
@@ -151,7 +154,7 @@ class MarginHead(QWidget):
         painter.setPen(self.palette().windowText().color())
         left = 0
         names = self._margin.headings()
-        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
         for name, width in zip(names, self._margin.widths()[:-1], strict=False):
-            painter.drawText(QRect(left, 0, width - _PAD, self.height()), flags, name)
+            painter.drawText(QRect(left, 0, width - _PAD, self.height() - 3), flags, name)
             left += width

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
+from scalegraph.base.units import stacked
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.views.figure import Column, Row, Table
@@ -108,7 +109,7 @@ class TableModel(QAbstractItemModel):
             return None
         column, how = self._table.columns[section], self._measures[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return how.heading(column.name) if how is not None else _plain_heading(column)
+            return stacked(how.heading(column.name) if how is not None else _plain_heading(column))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = Qt.AlignmentFlag.AlignRight if how is not None else Qt.AlignmentFlag.AlignLeft
             return int(right | Qt.AlignmentFlag.AlignVCenter)

@@ -249,7 +249,8 @@ class TablePanel(QWidget):
     def as_text(self) -> str:
         """Return what is shown as tab-separated text."""
         columns = range(self._model.columnCount())
-        lines = ["\t".join(str(self._rows.headerData(c, Qt.Orientation.Horizontal)) for c in columns)]
+        heads = [str(self._rows.headerData(c, Qt.Orientation.Horizontal)) for c in columns]
+        lines = ["\t".join(head.replace("\n", " ") for head in heads)]
         index = self._rows.index(0, 0)
         while index.isValid():
             lines.append("\t".join(str(index.siblingAtColumn(c).data()) for c in columns))

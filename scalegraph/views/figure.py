@@ -19,6 +19,12 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
 
+# Units of shares, which say of what: a "%" alone would leave a reader to guess. tests/house holds every view to it.
+PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups, waiting included
+LOSS = "% of the loss"  # of N T_para - T_seq
+MISSES = "% of misses"  # of the run
+REFERENCES = "% of references"
+
 
 @dataclass(frozen=True)
 class Axis:

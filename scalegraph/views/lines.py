@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+import pandas as pd
+
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.units import significant
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.views.figure import PROCESSOR_TIME, REFERENCES, Column, Figure, Row, Table
+from scalegraph.views.source import base_notes
 from scalegraph.views.view import Option, View
 
 _TITLE = "Dearest lines"
@@ -43,26 +46,34 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         )
     columns = (
         Column("line"),
-        Column("share", "%", "muted"),
+        Column("share", PROCESSOR_TIME, "muted"),
         Column("busy", "s", "busy"),
         Column("memory stall", "s", "memory_stall"),
         Column("idle", "s", "idle"),
         Column("primitives", "s", "primitive"),
         Column("executions"),
-        Column("miss rate", "%"),
+        Column("miss rate", REFERENCES),
         Column("remote"),
         Column("invalidations"),
         Column("text"),
     )
-    half = int((costs["share"].cumsum() < 0.5).sum()) + 1
     return Figure(
         "lines",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
-        f"{half} of {len(costs)} lines take half of processor time; the first takes"
-        f" {significant(100 * float(costs['share'].iloc[0]))} %.",
+        _sentence(costs),
         (Table(columns, tuple(rows)),),
-        notes=(f"Run: {run.point.label()}. Times are summed over processors.",),
+        notes=(f"Run: {run.point.label()}. Times are summed over processors.", *base_notes(run)),
     )
+
+
+def _sentence(costs: pd.DataFrame) -> str:
+    """Return how few lines take half of processor time, or how much of it all lines take where that is less."""
+    sums, many = costs["share"].cumsum(), len(costs)
+    first = f"the first takes {significant(100 * float(costs['share'].iloc[0]))} {PROCESSOR_TIME}"
+    if not float(sums.iloc[-1]) >= 0.5:
+        return f"All {many} lines together take {significant(100 * float(sums.iloc[-1]))} {PROCESSOR_TIME}; {first}."
+    half = int((sums < 0.5).sum()) + 1
+    return f"{half} of {many} lines take{'s' if half == 1 else ''} half of processor time; {first}."
 
 
 def _numbered(text: str) -> list[tuple[int, str]]:

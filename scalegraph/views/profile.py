@@ -12,7 +12,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.runtime.format import GROUPS
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.figure import LOSS, PROCESSOR_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Execution profile"
@@ -47,14 +47,14 @@ def _table(costs: pd.DataFrame) -> Table:
     lost = "loss_share" in costs.columns
     columns = [
         Column("region"),
-        Column("inclusive", "%", "muted"),
-        Column("exclusive", "%", "muted"),
+        Column("inclusive", PROCESSOR_TIME, "muted"),
+        Column("exclusive", PROCESSOR_TIME, "muted"),
         *(Column(_SHORT.get(group, group), "s", group) for group in GROUPS),
         Column("imbalance"),
         Column("visits"),
     ]
     if lost:
-        columns.insert(1, Column("loss", "%", "mark"))
+        columns.insert(1, Column("loss", LOSS, "mark"))
     rows = []
     for row in costs.to_dict("records"):
         values: list[float | int | str | None] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
@@ -11,28 +12,29 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import LineCost, Region, RunRecord
-from scalegraph.base.units import significant
+from scalegraph.base.units import si, significant
 from scalegraph.views import cause_words, common
 from scalegraph.views.data import SourceText, StudyData
-from scalegraph.views.figure import Column, Figure, Source, SourceLine
+from scalegraph.views.figure import MISSES, PROCESSOR_TIME, REFERENCES, Column, Figure, Source, SourceLine
 from scalegraph.views.view import Option, View
 
 Values: TypeAlias = tuple[float | None, ...]
 
 _TITLE = "Source and cost"
+_NOTHING = 5e-4  # a share that is shown as 0.0 %
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _TIMES = (
-    Column("share", "%", "muted"),
+    Column("share", PROCESSOR_TIME, "muted"),
     Column("busy", "s", "busy"),
     Column("memory stall", "s", "memory_stall"),
     Column("idle", "s", "idle"),
     Column("primitives", "s", "primitive"),
-    Column("miss rate", "%"),
+    Column("miss rate", REFERENCES),
 )
 _EVENTS = (
-    Column("share of misses", "%", "muted"),
+    Column("share", MISSES, "muted"),
     Column("misses"),
-    Column("miss rate", "%"),
+    Column("miss rate", REFERENCES),
     Column("remote"),
     Column("invalidations"),
 )
@@ -54,10 +56,10 @@ def _make(
         mine = tuple(line for line in run.lines if _same(line.file, source.file))
         if show == "misses":
             columns, values = _misses(run, mine)
-            sentence = _worst(values, run, "the most misses, {} % of all")
+            sentence = _worst(values, run, "has the most misses", columns[0].unit)
         else:
             values = _times(run, source)
-            sentence = _worst(values, run, "the dearest, with {} % of processor time")
+            sentence = _worst(values, run, "costs most", columns[0].unit)
         if not values:
             sentence = f"No line of {source.file} {'misses' if show == 'misses' else 'costs anything'} in this run."
     return Figure(
@@ -65,19 +67,34 @@ def _make(
         f"{_TITLE}: {source.file}",
         sentence,
         (Source(source.file, columns, _lines(source, values, data.regions)),),
-        notes=(f"Costs: {run.point.label()}, summed over processors.",) if run is not None and known else (),
+        notes=_notes(run, str(show)) if run is not None and known else (),
         meta={"file": source.file},
     )
 
 
-def _worst(values: Mapping[int, Values], run: RunRecord, words: str) -> str:
+def _notes(run: RunRecord, show: str) -> tuple[str, ...]:
+    costs = (f"Costs: {run.point.label()}, summed over processors.",)
+    return costs if show == "misses" else (*costs, *base_notes(run))
+
+
+def base_notes(run: RunRecord) -> tuple[str, ...]:
+    """Return what the shares of lines are of, and how much of it no line is charged with."""
+    costs = line_costs(run)
+    rest = 1 - float(costs["share"].sum())
+    if not run.clock_hz or math.isnan(rest):
+        return ()
+    whole = f"Processor time is N T_para = {si(run.processor_cycles / run.clock_hz, 's', 4)}, waiting included"
+    if abs(rest) < _NOTHING:
+        return (f"{whole}.",)
+    idle = ((run.idle_s or 0.0) - float(costs["idle_s"].sum())) * run.clock_hz / run.processor_cycles
+    return (f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.",)
+
+
+def _worst(values: Mapping[int, Values], run: RunRecord, words: str, unit: str) -> str:
     if not values:
         return ""
     line, first = max(values.items(), key=lambda item: item[1][0] or 0.0)
-    which = "has" if "misses" in words else "is"
-    return (
-        f"On {verdict.span((run.point.processors,))} line {line} {which} {words.format(significant(first[0] or 0.0))}."
-    )
+    return f"On {verdict.span((run.point.processors,))} line {line} {words}: {significant(first[0] or 0.0)} {unit}."
 
 
 def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:
@@ -101,7 +118,7 @@ def _misses(run: RunRecord, lines: Sequence[LineCost]) -> tuple[tuple[Column, ..
     words = cause_words.CLASSES if by_class else cause_words.CAUSES
     parts = [(line, line.classes if by_class else line.causes) for line in lines]
     known = [name for name in words if any(part.get(name) for _, part in parts)]
-    whole = sum(line.misses for line in run.lines)
+    whole = run.misses or sum(line.misses for line in run.lines)
     values: dict[int, Values] = {}
     for line, part in parts:
         if line.misses:

@@ -10,7 +10,7 @@ from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.views.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.views.view import View
 
 _TITLE = "Verdicts"
@@ -99,7 +99,7 @@ def _parts(lost: pd.DataFrame) -> Table:
         )
         for _, row in lost.head(_SHOWN).iterrows()
     )
-    return Table((Column("cause"), Column("place"), Column("loss", "s", "mark"), Column("share", "%")), rows)
+    return Table((Column("cause"), Column("place"), Column("loss", "s", "mark"), Column("share", LOSS)), rows)
 
 
 VIEW = View(

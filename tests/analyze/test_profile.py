@@ -50,7 +50,7 @@ def test_a_cost_of_a_region_nobody_described_is_kept() -> None:
     run = synthetic.run(1).model_copy(update={"regions": (RegionCost(region=9, leaves={"busy_int": 20}),)})
     costs = profile.region_costs(run, ())
     assert list(costs["name"]) == ["program", "region 9"]
-    assert costs["share"].iloc[1] == 1.0
+    assert costs["share"].iloc[1] == 20 / run.processor_cycles
 
 
 def test_a_region_with_an_unknown_parent_hangs_below_the_program() -> None:
@@ -58,10 +58,15 @@ def test_a_region_with_an_unknown_parent_hangs_below_the_program() -> None:
     assert costs.set_index("region").loc[1, "depth"] == 1
 
 
-def test_lines_come_dearest_first_with_shares_of_all() -> None:
-    lines = profile.line_costs(synthetic.run(4))
+def test_lines_come_dearest_first_with_shares_of_processor_time_waiting_included() -> None:
+    run = synthetic.run(4)
+    lines = profile.line_costs(run)
+    assert run.time_s is not None
     assert list(lines["line"]) == [14, 22, 5]
-    assert lines["share"].sum() == pytest.approx(1.0)
+    # waiting for the serial part is processor time that no line is charged with
+    assert lines["share"].sum() < 0.99
+    assert lines["share"].to_numpy() == pytest.approx(lines["total_s"].to_numpy() / (4 * run.time_s))
+    assert lines["miss_share"].sum() < 1  # the barrier's own misses are no line's
     assert np.isnan(lines.set_index("line").loc[22, "miss_rate"])
 
 

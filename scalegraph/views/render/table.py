@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from scalegraph.base.units import significant, thousands
+from scalegraph.base.units import significant, stacked, thousands
 from scalegraph.views.figure import Column, Source, SourceLine, Table
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import fitted, measure
@@ -55,8 +55,9 @@ def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float,
 
 def table_height(table: Table, room: float) -> float:
     """Return the height in points that *table* takes when it is *room* points wide."""
-    size, _ = _layout(table, _prepared(table), room)
-    return (len(table.rows) + 1.3) * size * _ROW
+    columns = _prepared(table)
+    size, _ = _layout(table, columns, room)
+    return (len(table.rows) + _head_rows(columns) + 0.3) * size * _ROW
 
 
 def _table(brush: Brush, axes: Axes, table: Table) -> None:
@@ -65,25 +66,26 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
     columns = _prepared(table)
     depths = [row.depth for row in table.rows]
     size, widths = _layout(table, columns, sheet.width)
-    most = max(1, int(sheet.height / (size * _ROW)) - 1)
+    head = _head_rows(columns)
+    most = max(1, int(sheet.height / (size * _ROW)) - head)
     shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
     left = 0.0
     spare = max(0.0, sheet.width - sum(widths) - 8 * len(widths)) / max(1, len(widths))
     for i, (heading, texts, shares, role) in enumerate(columns):
         width = widths[i] + (0.0 if i == 0 else min(spare, 14.0))
         right = numeric[i] and i > 0
-        sheet.text(left + (width if right else 0), 0, fitted(heading, size, width), size, right=right, bold=True)
+        sheet.heading(left + (width if right else 0), head, heading, size, room=width, right=right)
         for r in range(shown):
             if role and shares[r] > 0:
-                sheet.bar(left, r + 1, width * shares[r], size, colour(role, brush.theme))
+                sheet.bar(left, r + head, width * shares[r], size, colour(role, brush.theme))
             indent = 7.0 * depths[r] if i == 0 else 0.0
             text = fitted(texts[r], size, width - indent)
-            sheet.text(left + (width if right else indent), r + 1, text, size, right=right)
+            sheet.text(left + (width if right else indent), r + head, text, size, right=right)
         left += width + 8
-    sheet.rule(size)
+    sheet.rule(size, head)
     if shown < len(table.rows):
         text = f"… and {len(table.rows) - shown} more rows; the data export has all of them."
-        sheet.text(0, shown + 1, text, size)
+        sheet.text(0, shown + head, text, size)
 
 
 def _prepare(column: Column, values: Values) -> _Prepared:
@@ -94,7 +96,7 @@ def _prepare(column: Column, values: Values) -> _Prepared:
     if column.unit in _PREFIXED and top > 0:
         power = max(-4, min(0 if column.unit == "s" else 4, math.floor(math.log10(top) / 3 + 1e-9)))
     unit = f"{_PREFIXES[power]}{column.unit}" if column.unit in _PREFIXED else column.unit
-    heading = f"{column.name} ({unit})" if unit else column.name
+    heading = stacked(f"{column.name} ({unit})" if unit else column.name)
     texts = [_cell(v, 1000.0**-power) for v in values]
     shares = [max(0.0, float(v)) / top if isinstance(v, int | float) and top > 0 else 0.0 for v in values]
     return heading, texts, [share if math.isfinite(share) else 0.0 for share in shares], column.bar_role
@@ -119,12 +121,20 @@ def _width(column: _Prepared, size: float, depths: Sequence[int]) -> float:
     heading, texts, _, _ = column
     indents = list(depths) or [0] * len(texts)
     body = max((measure(text, size) + 7.0 * depth for text, depth in zip(texts, indents, strict=True)), default=0.0)
-    return max(measure(heading, size, "bold"), body, 14.0) + 2
+    return max(_heading_width(heading, size), body, 14.0) + 2
+
+
+def _heading_width(heading: str, size: float) -> float:
+    return max(measure(line, size, "bold") for line in heading.split("\n"))
+
+
+def _head_rows(columns: Sequence[_Prepared]) -> int:
+    return 1 + max((heading.count("\n") for heading, *_ in columns), default=0)
 
 
 def source_rows(source: Source) -> int:
     """Return how many rows the text takes: a line, and another one where something is inserted."""
-    return sum(2 if line.inserted else 1 for line in source.lines)
+    return sum(2 if line.inserted else 1 for line in source.lines) + any("% of" in c.unit for c in source.columns)
 
 
 def draw_source(brush: Brush, axes: Axes, source: Source) -> None:
@@ -147,29 +157,30 @@ def _source(brush: Brush, axes: Axes, source: Source) -> None:
             texts = ["" if value is None else text for value, text in zip(values, texts, strict=True)]
             columns.append((heading, texts[first:last], shares[first:last], role))
     left = 0.0
+    head = _head_rows(columns)
     for heading, texts, shares, role in columns:
-        width = max(measure(heading, size, "bold"), *(measure(text, size) for text in texts), 16.0) + 2
-        sheet.text(left + width, 0, heading, size, right=True, bold=True)
-        row = 1
+        width = max(_heading_width(heading, size), *(measure(text, size) for text in texts), 16.0) + 2
+        sheet.heading(left + width, head, heading, size, right=True)
+        row = head
         for line, text, share in zip(lines, texts, shares, strict=True):
             if role and share > 0:
                 sheet.bar(left, row, width * share, size, colour(role, brush.theme))
             sheet.text(left + width, row, text, size, right=True)
             row += 2 if line.inserted else 1
         left += width + 6
-    _program(sheet, source, lines, left, digits, size)
-    sheet.rule(size)
+    _program(sheet, source, lines, (left, head), digits, size)
+    sheet.rule(size, head)
     if len(lines) < len(source.lines):
         text = f"Lines {lines[0].number} to {lines[-1].number} of {len(source.lines)}; the data export has all of them."
-        sheet.text(0, 1 + sum(2 if line.inserted else 1 for line in lines), text, size)
+        sheet.text(0, head + sum(2 if line.inserted else 1 for line in lines), text, size)
 
 
 def _program(
-    sheet: _Grid, source: Source, lines: Sequence[SourceLine], left: float, digits: float, size: float
+    sheet: _Grid, source: Source, lines: Sequence[SourceLine], start: tuple[float, int], digits: float, size: float
 ) -> None:
-    sheet.text(left + digits + 6, 0, source.file, size, bold=True)
+    left, row = start
+    sheet.text(left + digits + 6, row - 1, source.file, size, bold=True)
     room = sheet.width - left - digits - 8
-    row = 1
     for line in lines:
         sheet.text(left + digits, row, str(line.number), size, right=True, mono=True, role="muted")
         sheet.text(left + digits + 6, row, fitted(line.text, size, room, _MONO), size, mono=True)
@@ -231,6 +242,14 @@ class _Grid:
             Rectangle((x, row * size * _ROW + 0.8), width, size * _ROW - 1.6, facecolor=shade, alpha=0.32, linewidth=0)
         )
 
-    def rule(self, size: float) -> None:
-        """Draw the line below the headings."""
-        self.axes.plot([0, self.width], [size * _ROW] * 2, color=self.brush.ink, linewidth=0.6, clip_on=False)
+    def heading(
+        self, x: float, rows: int, text: str, size: float, *, room: float = math.inf, right: bool = False
+    ) -> None:
+        """Write a heading, of one line or more, on the last of *rows*."""
+        lines = text.split("\n")
+        for row, line in enumerate(lines, start=rows - len(lines)):
+            self.text(x, row, line if room == math.inf else fitted(line, size, room), size, right=right, bold=True)
+
+    def rule(self, size: float, rows: int) -> None:
+        """Draw the line below the *rows* of headings."""
+        self.axes.plot([0, self.width], [rows * size * _ROW] * 2, color=self.brush.ink, linewidth=0.6, clip_on=False)
