@@ -272,7 +272,7 @@ def whole(window: MainWindow) -> None:
     settle(window)
     save(window, "window-dark")
     window.actions_["theme_light"].trigger()
-    window.study.arrange("Where it is lost")
+    window.study.arrange("Lost time")
     settle(window)
     save(window, "lost")
     area = window.study.area

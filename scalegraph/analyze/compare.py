@@ -1,4 +1,4 @@
-"""Studies beside each other: curves over the same processors, and one matrix minus another."""
+"""Studies side by side: curves over the same processors, and one matrix minus another."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return what *run* loses against the one-processor run *one* of the same problem, the dearest part first.
+    """Return what *run* loses against the one-processor run *one* of the same problem, the most expensive part first.
 
     Columns `COLUMNS`: ``place`` the region's id, ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s``
     for extra operations), ``loss_s`` processor-seconds, negative where N processors spend less, and ``share`` of the

@@ -59,7 +59,7 @@ def _ranked(rows: list[dict[str, object]], places: list[str]) -> pd.DataFrame:
 
 
 def variable_costs(run: RunRecord) -> pd.DataFrame:
-    """Return one row per variable, the dearest first.
+    """Return one row per variable, the most expensive first.
 
     Columns: ``name``, ``kind``, ``file``, ``line``, ``function``, ``bytes``, ``blocks``, ``references`` (NaN unless
     collected), ``misses``, ``remote``, ``upgrades``, ``invalidations`` (events), ``stall_s`` (processor-seconds that

@@ -119,7 +119,7 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
 
 
 def line_costs(run: RunRecord) -> pd.DataFrame:
-    """Return one row per source line that costs anything, dearest first, summed over processors.
+    """Return one row per source line that costs anything, most expensive first, summed over processors.
 
     Columns: ``file``, ``line``, ``executions``, ``references``, ``misses``, ``remote`` (reads and writes served over
     the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``

@@ -13,15 +13,16 @@ from scalegraph.analyze.metrics import speed_unit
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
 
-_PLURAL = {
-    "barrier execution": "barriers cost",
-    "waiting at barriers": "waiting at barriers costs",
-    "locks and critical sections": "locks and critical sections cost",
-    "waiting for serial parts": "waiting for the serial parts costs",
-    "other waiting": "waiting costs",
-    "starting and ending parallel regions": "starting and ending parallel regions costs",
-    "scheduling, tasks and messages": "scheduling costs",
-    "memory stall": "memory stalls cost",
+# What grows, as the subject of a sentence.
+_ADDED = {
+    "barrier execution": "barrier execution",
+    "waiting at barriers": "barrier waiting",
+    "locks and critical sections": "time for locks and critical sections",
+    "waiting for serial parts": "waiting for serial code",
+    "other waiting": "waiting",
+    "starting and ending parallel regions": "time for starting and ending parallel regions",
+    "scheduling, tasks, threads and messages": "time for scheduling, tasks, threads and messages",
+    "memory stall": "memory stall",
 }
 
 
@@ -49,13 +50,13 @@ def fixed_size(series: Series) -> str:
     if point.reached and point.processors == series.processors[0]:
         more = f" {point.processors}" if point.processors > 1 else " one processor"
         growth = what_grows(series.rows, point.processors, series.processors[1])
-        cause = f": {_PLURAL[growth[0].words]} more than they bring" if growth else ""
+        cause = f": added {_ADDED[growth[0].words]} outweighs the extra processors" if growth else ""
         return f"fastest on{more}, more are slower{cause}"
     if point.reached:
         later = [n for n in series.processors if n > point.processors]
         growth = [growth for growth in what_grows(series.rows, point.processors, later[0]) if growth.growth_s > 0]
-        cause = f"; beyond that {_PLURAL[growth[0].words]} more than they bring" if growth else ""
-        return f"fastest at {point.processors}{cause}"
+        cause = f"added {_ADDED[growth[0].words]} outweighs the extra processors" if growth else ""
+        return f"fastest at {point.processors}" + (f"; beyond {point.processors}, {cause}" if cause else "")
     gain = f", {significant(point.speedup)} times as fast as on one" if math.isfinite(point.speedup) else ""
     end = f" with efficiency {significant(point.efficiency, 2)}" if math.isfinite(point.efficiency) else ""
     return f"still faster at {point.processors}, the most that were run{gain}{end}"
@@ -104,7 +105,7 @@ def header(
     *manifest* may give ``title`` (of the program) and ``machine_title``; otherwise the table's names are used.
     """
     if scaling.empty:
-        return "No run has ended well yet."
+        return "No run has succeeded yet."
     program = str(manifest.get("title") or manifest.get("program") or scaling["program"].iloc[0])
     machine = str(manifest.get("machine_title") or scaling["machine"].iloc[0]).partition(" (")[0]
     counts = tuple(sorted({int(n) for n in scaling["processors"]}))

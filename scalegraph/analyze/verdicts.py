@@ -151,7 +151,7 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
 
 
 def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
-    """Return what is lost on *processors*, the dearest part of `loss.by_region` or `loss.by_path` first."""
+    """Return what is lost on *processors*, the most expensive part of `loss.by_region` or `loss.by_path` first."""
     found: list[Verdict] = []
     for _, row in parts.head(_TOLD).iterrows():
         share = float(row["share"])

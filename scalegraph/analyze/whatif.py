@@ -48,7 +48,7 @@ class Compared:
 
     @property
     def closed_s(self) -> float:
-        """Elapsed time that goes away, seconds; below 0 when it gets slower."""
+        """Elapsed time saved, seconds; below 0 when it gets slower."""
         return self.actual_s - self.time_s
 
     @property

@@ -57,7 +57,7 @@ def load(
 ) -> Data:
     """Return a study, measurements of any format, or a directory of them; several files become one set.
 
-    What the names mean is guessed where that is safe and asked where it is not: *processors* names the parameter that
+    The import mapping is guessed where that is safe and must be given elsewhere: *processors* names the parameter that
     counts them and *time* the metric in *unit* (with *clock_hz* in Hz for cycles) at the call path *total*; *summed*:
     times are sums over the processors; *values* say whether call paths hold those below. *table* are fields of
     `TableChoices`, for tables. Raises `Unanswered`, `InputError` or `StoreError` with file, place and reason.

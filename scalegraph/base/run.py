@@ -331,7 +331,7 @@ class RunRecord(_Frozen):
     widths: Widths = Field(default_factory=dict)
     collected: tuple[str, ...] = ()  # what was collected on request: "classes"
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
-    variables: tuple[VariableCost, ...] = ()  # the dearest first
+    variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
     trace: TraceFile | None = None

@@ -19,7 +19,7 @@ from scalegraph.instrument import Detail, Instrumented, instrument_source
 @click.option("-o", "--output", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the instrumented source to a file instead of standard output.")  # fmt: skip
 @click.option("--detail", type=click.Choice(get_args(Detail)), default="outer", show_default=True,
-              help="Which loops are regions of their own.")  # fmt: skip
+              help="Which loops become regions.")  # fmt: skip
 @click.option("--regions", is_flag=True, help="List the regions instead of the source.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document: source, regions, remarks.")
 @click.pass_context

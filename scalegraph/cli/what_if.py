@@ -72,7 +72,7 @@ def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> 
     ]
     click.echo()
     print_rows(
-        ("what if", "N", "time", "actual", "gain", "goes away", "speedup"),
+        ("what if", "N", "time", "actual", "gain", "saved", "speedup"),
         rows,
         title="What would change it",
         left=(0,),

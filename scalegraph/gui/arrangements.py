@@ -48,7 +48,7 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
             Split("below", (Tabs(("speedup", "time")), Tabs(("latency",))), 4),
         ),
     ),
-    "Where it is lost": Split(
+    "Lost time": Split(
         "beside",
         (
             Split("below", (Tabs(("overheads", "breakdown", "latency-sources")), Tabs(("processors",)))),

@@ -48,7 +48,7 @@ def _fits(wanted: str, text: str) -> bool:
 
 
 class CommandPalette(QFrame):
-    """A list of actions over the window; Return triggers, Escape goes away."""
+    """A list of actions over the window; Return triggers, Escape closes it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class CommandPalette(QFrame):
         self.setAutoFillBackground(True)
         self._actions: Sequence[QAction] = ()
         self.entry = QLineEdit()
-        self.entry.setPlaceholderText("Type what you want to do")
+        self.entry.setPlaceholderText("Type a command")
         self.entry.setAccessibleName("Command")
         self.list = QTreeWidget()
         self.list.setColumnCount(2)
@@ -68,7 +68,7 @@ class CommandPalette(QFrame):
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.setAccessibleName("Commands")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._none = label("Nothing of that name", "muted")
+        self._none = label("No match", "muted")
         column = QVBoxLayout(self)
         column.addWidget(self.entry)
         column.addWidget(self.list)

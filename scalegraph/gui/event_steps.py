@@ -22,7 +22,7 @@ class EventSteps(QObject):
     def __init__(self, handle: TraceHandle, jobs: Jobs) -> None:
         super().__init__(handle)
         self._handle = handle
-        self._looks = Latest(jobs, "looking for the next event", self, quick=True)
+        self._looks = Latest(jobs, "finding the next event", self, quick=True)
 
     def go(self, *, back: bool, location: int | None = None) -> None:
         """Show the next event after what is visible, or the last before; of *location* alone, else of all shown."""

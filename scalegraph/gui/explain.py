@@ -77,7 +77,7 @@ def _imported(data: StudyData) -> list[Part]:
     origin = f"Read as {measured.format}" + (f" from {', '.join(measured.files[:3])}" if measured.files else "")
     parts = [
         Part("Measurement set", tuple(facts), origin),
-        Part("What its names mean", tuple(Fact(name, text) for name, text in said if text), "Ctrl+M changes it."),
+        Part("Import mapping", tuple(Fact(name, text) for name, text in said if text), "Ctrl+M edits it."),
     ]
     if measured.skipped:
         left = tuple(
@@ -112,7 +112,7 @@ def _processors(data: StudyData, processors: int) -> list[Part]:
     if not rows:
         failed = [run for run in data.failed if run.point.processors == processors]
         facts = tuple(Fact(run.point.label(), run.message or run.status) for run in failed)
-        parts.append(Part(f"N = {processors}", facts, "No run on this N has ended well."))
+        parts.append(Part(f"N = {processors}", facts, "No run on this N succeeded."))
     return parts
 
 

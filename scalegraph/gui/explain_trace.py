@@ -43,7 +43,7 @@ def _interval(data: TraceData, begin: int, end: int, unit: str) -> Part:
         Fact("to", time_text(data.seconds(end), tick)),
         Fact("length", si((end - begin) * tick, "s", 4), f"{thousands(end - begin)} {unit}"),
     )
-    return Part("Interval", facts, "From the start of the run. Z shows it, Escape lets it go.")
+    return Part("Interval", facts, "From the start of the run. Z shows it, Escape clears it.")
 
 
 def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list[Part]:
@@ -139,5 +139,5 @@ def _trace(data: TraceData) -> list[Part]:
         parts.append(Part("Damaged", (), "\n".join(meta.damage[:_MOST_NOTES])))
     if meta.notes:
         told = tuple(Fact(note.what, thousands(note.count) if note.count else "") for note in meta.notes[:_MOST_NOTES])
-        parts.append(Part("Held otherwise or not at all", told))
+        parts.append(Part("Converted or skipped", told))
     return parts

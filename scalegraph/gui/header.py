@@ -50,7 +50,7 @@ class Header(QFrame):
             stopped = handle.error == STOPPED
             self.verdict.setText(f"{handle.title}: {handle.error}" if stopped else f"{handle.title} cannot be read.")
             if isinstance(handle, TraceHandle) and not (stopped or handle.partial or handle.lacking):
-                self.banner.show_fault(handle.error, "Open what could be read", handle.open_what_is_there)
+                self.banner.show_fault(handle.error, "Open the readable part", handle.open_what_is_there)
                 return
             self.banner.show_fault(handle.error, "Try again", handle.refresh)
         elif handle.data() is None:
@@ -73,7 +73,7 @@ class Header(QFrame):
         elif len(lines) == 1:
             self.banner.show_remark(f"{lines[0][:1].upper()}{lines[0][1:].rstrip('.')}.")
         elif lines:
-            self.banner.show_remark("Something in this file is held otherwise or not at all.", details="\n".join(lines))
+            self.banner.show_remark("Parts of this file were converted or skipped.", details="\n".join(lines))
 
     def _show_chosen(self) -> None:
         current = self._selection.current

@@ -70,7 +70,7 @@ class ImportForm(QWidget):
         self.decimal = self._choice("table", "decimal")
         self.header = Entry(_GUESSED)
         self.header.editingFinished.connect(lambda: self._typed_header())
-        self.names = Entry("names of the columns, with commas between")
+        self.names = Entry("column names, separated by commas")
         self.names.editingFinished.connect(lambda: self._typed_names())
         self.across = self._choice("table", "across")
         self._add(group, "delimiter", "Divided by", self.delimiter)
@@ -81,7 +81,7 @@ class ImportForm(QWidget):
         return group
 
     def _make_meaning(self) -> Group:
-        group = Group("What the names mean", "Nothing is lost by a choice; it can be changed later.")
+        group = Group("Import mapping", "You can change every choice later.")
         self.processors = self._choice("meaning", "processors")
         self.time = self._choice("meaning", "time")
         self.unit = self._choice("meaning", "unit")
@@ -115,7 +115,7 @@ class ImportForm(QWidget):
         self._add(group, "extent", "Values of call paths", self.extent, "whether they hold those of the paths below")
         self._add(group, "total", "Whole program", self.total, "the call path that stands for the whole program")
         group.column.addWidget(self.summed)
-        self._add(group, "scaling", "From N to N", self.scaling, "strong or weak scaling, where no size tells")
+        self._add(group, "scaling", "From N to N", self.scaling, "strong or weak scaling, if no size shows it")
         self._add(group, "sizes", "Problem size", sizes, "the parameters that make the problem larger")
         return group
 

@@ -1,4 +1,4 @@
-"""What the import page shows of a file: its first rows, and the runs that come of it, as tables."""
+"""What the import page shows of a file: its first rows, and the resulting runs, as tables."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _with_sizes(mapping: Meaning, state: ImportState) -> Meaning:
 
 
 def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
-    """Return *base* with the runs that come of it, or with what keeps it from having any."""
+    """Return *base* with the resulting runs, or with what keeps it from having any."""
     from scalegraph.views.data import StudyData
 
     assert base.measured is not None
@@ -187,7 +187,7 @@ def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
 
 def _no_runs(base: Looked) -> str:
     lacking = "parameter that counts processors" if not base.mapping.processors else "metric that is an elapsed time"
-    return f"There is no {lacking}, so no runs come of it; models over the parameters work all the same."
+    return f"There is no {lacking}, so it yields no runs; models over the parameters still work."
 
 
 def state_of(mapping: Meaning | None) -> ImportState:

@@ -162,7 +162,7 @@ class MainWindow(QMainWindow):
             self.statusBar().showMessage(remark, _SHORT_MESSAGE_MS)
         else:  # something was left out, or is worth knowing
             change = partial(self.change_meaning, handle.key)
-            self.study.banner.show_remark(remark, "Change what the names mean", change, details)
+            self.study.banner.show_remark(remark, "Edit import mapping", change, details)
 
     def _escape(self) -> None:
         if self.page == IMPORT:
@@ -516,7 +516,7 @@ class MainWindow(QMainWindow):
             self.runner.cancel_all()
             self.jobs.cancel_all()
             if self.jobs.running:
-                self.statusBar().showMessage("Stopping the runs; what is finished is kept…")
+                self.statusBar().showMessage("Stopping the runs; finished runs are kept…")
                 self.jobs.idle.connect(self.close)
                 QTimer.singleShot(_LONGEST_GOODBYE_MS, self, self._give_up)
         if self.jobs.running:
@@ -531,7 +531,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: what floats over the window goes away when its place changes."""
+        """Qt: hide what floats over the window when its place changes."""
         super().resizeEvent(event)
         self.palette_.hide()
         self.sheet.hide()

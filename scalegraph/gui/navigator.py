@@ -181,7 +181,7 @@ class Navigator(QWidget):
             return
         menu = QMenu(self)
         data = handle.study()
-        mapping = menu.addAction("Change what the names mean…")
+        mapping = menu.addAction("Edit import mapping…")
         mapping.setVisible(data is not None and data.imported is not None)
         close = menu.addAction("Close")
         reveal = menu.addAction("Show in the file manager")

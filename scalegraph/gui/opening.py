@@ -54,7 +54,7 @@ def open_filter() -> str:
     endings = {f"*{ending}" for reader in readers for ending in reader.endings}
     endings |= {f"*{ending}" for reader in _trace_readers() for ending in reader.endings}
     kinds = [
-        f"All that can be opened (*.sgstudy *.toml {_ENDINGS} {' '.join(sorted(endings))})",
+        f"All supported files (*.sgstudy *.toml {_ENDINGS} {' '.join(sorted(endings))})",
         "Studies (*.sgstudy)",
         measurement_filter(),
         trace_filter(),
@@ -107,7 +107,7 @@ def _read_by_others(path: Path) -> Kind:
             return "measurements"
         if any(file.name.endswith(_IN_DIRECTORY) for file in path.iterdir()):
             return "trace"
-        raise InputError(f"{path}: expected measurements or a trace in this directory; no reader knows what it holds")
+        raise InputError(f"{path}: expected measurements or a trace in this directory; its format is unknown")
     from scalegraph.traces import reading
 
     start = reading.head(path)

@@ -20,7 +20,7 @@ _WORDS: Final = {
     "running": "running",
     "stopping": "stopping",
     "done": "done",
-    "kept": "kept from before",
+    "kept": "from an earlier run",
     "failed": "failed",
     "cancelled": "cancelled",
 }

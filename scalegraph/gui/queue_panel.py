@@ -44,7 +44,9 @@ class QueuePanel(QWidget):
         self.cancel_all_button = button("Cancel all", "Stop every request")
         self.retry_button = button("Run again", "Run what failed or was cancelled; finished runs are kept")
         self.open_button = button("Open study", "Show the study of this request")
-        self.clear_button = button("Clear finished", "Take finished requests from this list; studies stay", "flat")
+        self.clear_button = button(
+            "Clear finished", "Remove finished requests from this list; studies are kept", "flat"
+        )
         self.output = QPlainTextEdit()
         self.output.setReadOnly(True)
         self.output.setProperty("role", "mono")

@@ -23,7 +23,7 @@ class ReadingState(QWidget):
         self.bar.setRange(0, 1000)
         self.bar.setFixedWidth(_BAR_WIDTH)
         self.bar.setAccessibleName("How much was read")
-        self.stop = button("Stop reading", "Nothing is kept of what was read", "flat")
+        self.stop = button("Stop reading", "Discards what was read", "flat")
         self.stop.clicked.connect(self.stop_wanted)
         column = QVBoxLayout(self)
         column.addStretch(1)

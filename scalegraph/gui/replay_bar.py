@@ -22,10 +22,10 @@ _STEPS: Final = 10_000  # of the slider
 _SPEED_FROM, _MOMENT_FROM = 640, 460  # pixels of width
 _ICONS: Final = {"step_back": "step_back", "play": "run", "step_on": "step_on", "loop": "loop", "bookmarks": "bookmark"}
 _TIPS: Final = {
-    "step_back": "To the last moment at which a location changed what it does (,)",
+    "step_back": "Previous change of any location (,)",
     "play": "Play the run, or the selected interval: a line moves through all views over time (Space)",
-    "step_on": "To the next moment at which a location changes what it does (.)",
-    "loop": "Begin anew at the end (L)",
+    "step_on": "Next change of any location (.)",
+    "loop": "Loop at the end (L)",
     "bookmarks": "Bookmarks of this trace: go to, name, delete, export (Shift+B); B sets one",
 }
 
@@ -63,7 +63,7 @@ class ReplayBar(QWidget):
         self.now.clicked.connect(self.now_wanted)
         self.end = QToolButton()
         self.end.setText("✕")
-        self.end.setToolTip("End the replay: take its line away")
+        self.end.setToolTip("End the replay and remove its line")
         self.end.setAccessibleName("End the replay")
         self.end.clicked.connect(lambda: self._do("end_replay"))
         row = QHBoxLayout(self)

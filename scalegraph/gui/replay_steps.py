@@ -49,7 +49,7 @@ class ReplaySteps(QObject):
             reporter.token.check()
             return change(data, at, locations, back=back)
 
-        self._job = job = self._jobs.start("looking for the next change", look)
+        self._job = job = self._jobs.start("finding the next change", look)
         job.done.connect(lambda there: self._found(there, back))
         job.failed.connect(lambda error: log.info("no step can be taken: %s", error))
         job.ended.connect(self._ended)

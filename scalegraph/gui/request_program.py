@@ -216,7 +216,7 @@ class ParameterSection(Section):
     """Base values of the program's parameters."""
 
     def __init__(self, model: RequestModel) -> None:
-        super().__init__(model, "Parameters", "Values at the base size. Several with commas between them are a sweep.")
+        super().__init__(model, "Parameters", "Values at the base size. Several separated by commas are a sweep.")
         self._catalog = Catalog()
         self.editor = PairsEditor("parameter", self._typed, name_hint="name, used as {name}")
         self.editor.setAccessibleName("Parameter")

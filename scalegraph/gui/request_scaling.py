@@ -69,7 +69,7 @@ class GrowthSection(Section):
         items = [(item.name, f"{item.name}: {item.title}" if item.title else item.name) for item in methods]
         if form.method not in (FIXED, CUSTOM, *(value for value, _words in items)):
             items.append((form.method, form.method))
-        self.choice.offer([(FIXED, "Nothing grows"), *items, (CUSTOM, "Factors of my own…")])
+        self.choice.offer([(FIXED, "Nothing grows"), *items, (CUSTOM, "Custom growth…")])
         self.choice.show_value(form.method)
         self.editor.set_names(fixed=False, known=[name for name, _value in form.parameters])
         self.editor.show_pairs(form.grow)
@@ -151,7 +151,7 @@ class _BoundRow(Field):
         self.value = self._entry("value")
         self.within = label("±")
         self.tolerance = self._entry("tolerance")
-        self.tolerance.setToolTip("How near is near enough, as a share of the value: 0.05 is 5 %")
+        self.tolerance.setToolTip("Tolerance as a fraction of the value: 0.05 is 5 %")
         self.runs_label = label("tries")
         self.max_runs = self._entry("max_runs")
         self.max_runs.setToolTip("Sizes tried for one N before the search gives up")

@@ -111,7 +111,7 @@ class RequestSide(QWidget):
         count = str(runs) if plan.runs_at_most <= runs else count
         how = "roughly" if plan.estimate_rough else "about"
         estimate = f", {how} {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
-        done = f" ({plan.done} are there already)" if plan.done else ""
+        done = f" ({plan.done} already done)" if plan.done else ""
         self.count.setText(f"{count} run{'' if count == '1' else 's'}{done}{estimate}")
         unknown = (
             []
@@ -124,12 +124,11 @@ class RequestSide(QWidget):
         self.save.setEnabled(True)
 
     def show_faults(self, faults: Sequence[Fault], total: int) -> None:
-        """Show why the request cannot run: *faults* that stand beside no field, and how many there are in all."""
+        """Show why the request cannot run: *faults* that belong to no field, and the *total* number of faults."""
         self.plan.show_plan(())
-        self.count.setText("Not yet runnable")
-        beside = total - len(faults)
-        more = f"{beside} of the fields beside need{'s' if beside == 1 else ''} a change." if beside else ""
-        self._say(more, "\n".join(str(fault) for fault in faults))
+        fields = total - len(faults)
+        self.count.setText(f"Fix {fields} field{'' if fields == 1 else 's'} to run" if fields else "Cannot run yet")
+        self._say("", "\n".join(str(fault) for fault in faults))
         self._show_toml("")
         self.run.setEnabled(False)
         self.save.setEnabled(False)

@@ -34,7 +34,7 @@ class MachineSection(Section):
         self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
         self.overrides.setAccessibleName("Override")
         self.tables["machine.overrides"] = self.overrides
-        self.add("Overrides", self.overrides, ("machine.overrides",), "Values changed for this request only")
+        self.add("Overrides", self.overrides, ("machine.overrides",), "Values that apply to this request only")
 
     def set_catalog(self, catalog: Catalog) -> None:
         """Offer the machines."""
@@ -90,7 +90,7 @@ class RunSection(Section):
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Runs")
         self.repetitions = self.entry("repetitions", "1")
-        self.add("Repetitions", self.repetitions, ("repetitions",), "Runs of every point; the simulator needs one")
+        self.add("Repetitions", self.repetitions, ("repetitions",), "Repetitions of each run; the simulator needs one")
         self.schedule = self.entry("schedule", "as written in the program")
         self.schedule.setToolTip("For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size")
         self.add("Loop schedule", self.schedule, ("schedule",))
@@ -100,7 +100,7 @@ class RunSection(Section):
         self.regions = self._check("costs by region", "regions")
         self.lines = self._check("costs by source line", "lines")
         self.detail = Choice()
-        self.detail.setAccessibleName("Which loops are regions of their own")
+        self.detail.setAccessibleName("Which loops become regions")
         self.detail.offer([("outer", "outer loops"), ("all", "all loops"), ("functions", "functions only")])
         self.detail.chosen.connect(lambda value: self.model.edit("choice of the detail", detail=value))
         self.classes = self._check("misses by class", "classes")
@@ -108,13 +108,15 @@ class RunSection(Section):
         for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes)):
             grid.addWidget(widget, place // 2, place % 2)
         grid.setColumnStretch(2, 1)
-        self.add("Collect", self.collect, ("collect",), "What is kept of every run besides its totals")
+        self.add("Collect", self.collect, ("collect",), "What each run records in addition to its totals")
         self.time_s = self.entry("time_s", "10 min")
-        self.add("Time limit", self.time_s, ("limits.time_s",), "Time on this computer that one run may take")
+        self.add("Time limit", self.time_s, ("limits.time_s",), "Longest time that one run may take on this computer")
         self.memory = self.entry("memory_bytes", "8 GiB")
-        self.add("Memory limit", self.memory, ("limits.memory_bytes",), "Memory of this computer that one run may take")
+        self.add(
+            "Memory limit", self.memory, ("limits.memory_bytes",), "Most memory that one run may use on this computer"
+        )
         self.output = self.entry("output_bytes", "16 MiB")
-        self.add("Output kept", self.output, ("limits.output_bytes",), "Bytes kept of what one run prints")
+        self.add("Output kept", self.output, ("limits.output_bytes",), "Most bytes of printed output kept for each run")
 
     def _check(self, words: str, attribute: str) -> QCheckBox:
         made = QCheckBox(words)

@@ -72,7 +72,7 @@ def values(text: str) -> Value | tuple[Value, ...]:
     """Read a parameter: one value, or several with commas between them (a sweep). Raises `ValueError` if empty."""
     words = [word.strip() for word in text.split(",")]
     if not text.strip() or not all(words):
-        raise ValueError("a value was expected, or several with commas between them")
+        raise ValueError("expected a value, or several separated by commas")
     read = tuple(number(word) for word in words)
     return read[0] if len(read) == 1 else read
 

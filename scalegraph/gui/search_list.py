@@ -78,13 +78,13 @@ class SearchList(QFrame):
             if len(some) > _OF_A_SORT:
                 self._heading(f"   and {len(some) - _OF_A_SORT:,} more: type more of the name", bold=False)
         if not targets:
-            self._heading("Nothing of that name", bold=False)
-        self.hint.setText(_HINT if targets else "Part of a name; * and ? stand for anything")
+            self._heading("No match", bold=False)
+        self.hint.setText(_HINT if targets else "Part of a name; * and ? are wildcards")
         self._open(field)
 
     def say_looking(self, target: Target) -> None:
         """Say that the longest are looked for."""
-        self.hint.setText(f"Looking for the longest: {target.name} …")
+        self.hint.setText(f"Searching for the longest: {target.name} …")
 
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:
         """List the rows of `found.longest`, which one can go to."""

@@ -42,7 +42,7 @@ from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
 
 _COST_SHARE = 0.42  # of the width that cost columns may take
-_WARM = 0.02  # of what the dearest line costs, from which on a line is tinted
+_WARM = 0.02  # of what the hottest line costs, from which on a line is tinted
 
 
 class Inserted(Enum):
@@ -65,7 +65,7 @@ class SourcePanel(QWidget):
         self._source = source
         self._region: int | None = None
         self._line: int | None = None
-        self._shown = False  # whether the dearest line of this file was brought into sight once
+        self._shown = False  # whether the hottest line of this file was brought into sight once
         self.inserted = QComboBox()
         self.inserted.setAccessibleName("Inserted code")
         for how in Inserted:
@@ -180,12 +180,12 @@ class SourcePanel(QWidget):
         return False
 
     def hot_lines(self) -> list[int]:
-        """Return the numbers of the lines that cost anything, the dearest first."""
+        """Return the numbers of the lines that cost anything, the most expensive first."""
         there = [(-(line.values[0] or 0.0), line.number) for line in self._source.lines if line.values]
         return [number for cost, number in sorted(there) if cost < 0]
 
     def go_hot(self, step: int) -> None:
-        """Go *step* places on in the order of `hot_lines`, from the line that is marked, else to the dearest."""
+        """Go *step* places on in the order of `hot_lines`, from the line that is marked, else to the most expensive."""
         hot = self.hot_lines()
         if not hot:
             return
@@ -199,7 +199,7 @@ class SourcePanel(QWidget):
         """Return the numbers of the lines that are marked as the selected region."""
         return [line.number for line in self._source.lines if line.region == self._region is not None]
 
-    def _show_dearest(self) -> None:
+    def _show_hottest(self) -> None:
         """Bring the line that costs most into sight, unless something is selected."""
         self._shown = True
         if self._region is not None or self._line is not None:
@@ -210,11 +210,11 @@ class SourcePanel(QWidget):
             self.editor.show_line(max(there)[1])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Start at the dearest line."""
+        """Start at the hottest line."""
         super().showEvent(event)
         if not self._shown:
             # the text has its height only after this event
-            QTimer.singleShot(0, self, self._show_dearest)
+            QTimer.singleShot(0, self, self._show_hottest)
 
     def _how(self) -> Inserted:
         how: Inserted = self.inserted.currentData()
@@ -254,7 +254,7 @@ class SourcePanel(QWidget):
             editor.setExtraSelections(marks)
 
     def _heat(self, editor: _Editor) -> list[QTextEdit.ExtraSelection]:
-        """Return the lines that cost most, tinted by the root of their share of the dearest one's."""
+        """Return the lines that cost most, tinted by the root of their share of the most expensive one's."""
         costs = [(line.values[0] or 0.0) if line.values else 0.0 for line in self._source.lines]
         most = max(costs, default=0.0)
         return [

@@ -133,7 +133,7 @@ class StartPage(QScrollArea):
             "Open a trace", "What happened when: OTF2, Paraver, Chrome or Perfetto, PICL, Pipit's CSV, or our own.", ""
         )
         trace.clicked.connect(self.traces_wanted)
-        read = Card("Open a study", "One that was made before, here or elsewhere: its runs, pictures and numbers.", "")
+        read = Card("Open a study", "A finished study: its runs, pictures and numbers.", "")
         read.clicked.connect(self.open_wanted)
         for card in (run, have, trace, read):
             row.addWidget(card, 1)

@@ -113,7 +113,7 @@ def _set_sentence(data: StudyData) -> str:
     lacking = "parameter counts processors" if not meaning.processors else "metric is the elapsed time"
     return (
         f"{len(measured.points)} points over {', '.join(measured.parameters) or 'no parameter'},"
-        f" {len(measured.call_paths)} call paths. No {lacking} (Ctrl+M says which): models work, scaling does not."
+        f" {len(measured.call_paths)} call paths. No {lacking} (Ctrl+M sets it): models work, scaling does not."
     )
 
 

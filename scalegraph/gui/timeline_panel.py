@@ -268,9 +268,9 @@ class TimelinePanel(QWidget):
         add("Back", self.window_.back, self.window_.can_go_back)
         add("Forward", self.window_.forward, self.window_.can_go_forward)
         menu.addSeparator()
-        add("Put cursor A here\tC", lambda: self.marks.place(moment, "A"))
-        add("Put cursor B here\tC", lambda: self.marks.place(moment, "B"))
-        add("Take the cursors away\tShift+C", self.marks.remove_cursors, bool(self.marks.cursors))
+        add("Set cursor A here\tC", lambda: self.marks.place(moment, "A"))
+        add("Set cursor B here\tC", lambda: self.marks.place(moment, "B"))
+        add("Clear cursors\tShift+C", self.marks.remove_cursors, bool(self.marks.cursors))
         between = sorted(self.marks.cursors.values())
         select = lambda: self.interval_chosen.emit(tuple(between))  # noqa: E731
         add("Select the time between the cursors\tShift+Z", select, len(between) == 2 and not self._apart)

@@ -15,7 +15,7 @@ from scalegraph.gui.widgets import ElidedLabel, empty, mark
 
 _LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
 _PARTS: Final = {
-    "region": ("region", "part of a name", "Show only regions of that name; * and ? stand for anything"),
+    "region": ("region", "part of a name", "Show only regions of that name; * and ? are wildcards"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
     "duration": (
         "at least",
@@ -37,8 +37,8 @@ class TraceBar(QWidget):
         row = QHBoxLayout()
         row.setSpacing(4)
         column.addLayout(row)
-        self.back = self._tool("◀", "The time that was shown before (Alt+Left)")
-        self.forward = self._tool("▶", "Forward again")
+        self.back = self._tool("◀", "Previous time range (Alt+Left)")
+        self.forward = self._tool("▶", "Next time range (Alt+Right)")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
         self.shown = ElidedLabel()
         self.shown.setMinimumWidth(_LEAST_TOLD)  # chips of the filter go first
@@ -60,7 +60,7 @@ class TraceBar(QWidget):
         self.measured.setAccessibleName("Cursors")
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.measured.setToolTip(
-            "Two cursors measure: drag them; Shift+Z selects what lies between, Shift+C takes them away"
+            "Two cursors measure: drag them; Shift+Z selects what lies between, Shift+C clears them"
         )
         self.measured.hide()
         self._chips = QHBoxLayout()

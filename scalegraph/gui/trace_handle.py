@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scalegraph.traces.model import Trace
     from scalegraph.views.trace_data import TraceData
 
-STOPPED: Final = "Reading was stopped."
+STOPPED: Final = "Reading was cancelled."
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ class TraceLink(QObject):
         if apart:
             handle.replay.moved.connect(self._follow_replay)
             handle.replay.changed.connect(self._show_replay)
-        self._clicks = Latest(jobs, "looking what was clicked", self, quick=True)
-        self._tips = Latest(jobs, "looking what is there", self, quick=True)
+        self._clicks = Latest(jobs, "finding what was clicked", self, quick=True)
+        self._tips = Latest(jobs, "finding what is there", self, quick=True)
 
     @property
     def window(self) -> TimeWindow:

@@ -42,7 +42,7 @@ class TraceSearch(QWidget):
         self._last: Occurrence | None = None
         self._lists = Latest(jobs, "searching", self, quick=True)
         self._steps = Latest(jobs, "going to what was found", self, quick=True)
-        self._lengths = Latest(jobs, "looking for the longest", self)
+        self._lengths = Latest(jobs, "searching for the longest", self)
         self.field = QLineEdit()
         self.field.setPlaceholderText("Search  /")
         self.field.setAccessibleName("Search in the trace")

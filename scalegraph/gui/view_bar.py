@@ -16,7 +16,7 @@ from scalegraph.views.view import Subject
 _GROUPS: Final = (
     "Overview",
     "Scalability",
-    "Where it is lost",
+    "Lost time",
     "Cache and memory",
     "What would change it",
     "Models",
@@ -55,7 +55,7 @@ class ViewBar(QWidget):
         bar.addWidget(self.add)
         self.tile = QToolButton()
         self.tile.setText("Tile")
-        self.tile.setToolTip("Give every view a tile of its own")
+        self.tile.setToolTip("Tile all views")
         bar.addWidget(self.tile)
 
     def offer(self, subject: Subject, arrangements: Sequence[str]) -> None:

@@ -174,7 +174,7 @@ class OptionBar(QWidget):
             row.addWidget(editor)
         self.more = QToolButton()
         self.more.setText("Options ▾")
-        self.more.setToolTip("Everything this view can be asked")
+        self.more.setToolTip("All options of this view")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self.more)
         self.menu.aboutToShow.connect(lambda: self._all)

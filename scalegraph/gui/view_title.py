@@ -53,7 +53,7 @@ class ViewTitle(QWidget):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setStyleSheet("QToolButton { padding: 0px 3px; } QToolButton::menu-indicator { image: none; }")
         self.maximise = self._button("⤢", "Maximise (double click on the title)")
-        self.float = self._button("❐", "A window of its own, or back")
+        self.float = self._button("❐", "Float or dock this view")
         self.close_button = self._button("✕", "Close this view")
         self.maximise.clicked.connect(self.maximise_wanted)
         self.float.clicked.connect(self.float_wanted)
@@ -91,7 +91,7 @@ class ViewTitle(QWidget):
     def show_maximised(self, on: bool) -> None:
         """Change the button's meaning."""
         self.maximise.setText("⤡" if on else "⤢")
-        self.maximise.setToolTip("Show all views again" if on else "Maximise (double click on the title)")
+        self.maximise.setToolTip("Restore all views" if on else "Maximise (double click on the title)")
 
     def _dress(self, _name: str = "") -> None:
         paper = self._theme.paper

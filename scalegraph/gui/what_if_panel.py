@@ -44,10 +44,10 @@ from scalegraph.gui.widgets import Group, button, label
 _DEBOUNCE_MS: Final = 600
 _QUICK_S: Final = 20.0  # host seconds up to which runs follow every change by themselves
 _NO_STUDY: Final = (
-    "Open a study of simulated runs. Then choose here what shall be different: an ideal machine, other latencies,"
+    "Open a study of simulated runs. Then choose here what to change: an ideal machine, other latencies,"
     " or a line that is faster."
 )
-_NOTHING: Final = "Choose what shall be different; the runs start at once and stand beside the actual ones."
+_NOTHING: Final = "Choose what to change; the runs start at once and appear next to the actual ones."
 
 
 class WhatIfPanel(QWidget):
@@ -157,12 +157,12 @@ class WhatIfPanel(QWidget):
     def _make_sweep(self) -> QHBoxLayout:
         line = QHBoxLayout()
         self.sweep = QCheckBox("the")
-        self.sweep.clicked.connect(lambda on: self._edit("dearest lines", sweep=on))
+        self.sweep.clicked.connect(lambda on: self._edit("hottest lines", sweep=on))
         self.lines = QSpinBox()
         self.lines.setRange(1, MOST_LINES)
-        self.lines.setAccessibleName("How many of the dearest lines")
-        self.lines.valueChanged.connect(lambda count: self._edit("dearest lines", typing="lines", lines=count))
-        self._lines_word = label("dearest lines")
+        self.lines.setAccessibleName("How many of the hottest lines")
+        self.lines.valueChanged.connect(lambda count: self._edit("hottest lines", typing="lines", lines=count))
+        self._lines_word = label("hottest lines")
         for widget in (self.sweep, self.lines, self._lines_word):
             line.addWidget(widget)
         line.addStretch(1)
@@ -181,12 +181,12 @@ class WhatIfPanel(QWidget):
         self.bar.setMaximumHeight(6)
         self.bar.setAccessibleName("Progress of the what-if runs")
         line = QHBoxLayout()
-        self.auto = QCheckBox("run as I change")
+        self.auto = QCheckBox("run on every change")
         self.auto.setToolTip("Start the runs a moment after every change; runs that are no longer wanted are stopped")
         self.auto.setChecked(True)
-        self.cancel = button("Cancel", "Stop the what-if runs; what is finished is kept")
+        self.cancel = button("Cancel", "Stop the what-if runs; finished runs are kept")
         self.cancel.clicked.connect(self.stop_runs)
-        self.go = button("Run", "Make the what-if runs now", "primary")
+        self.go = button("Run", "Start the what-if runs now", "primary")
         self.go.clicked.connect(self.run)
         line.addWidget(self.auto, 1)
         line.addWidget(self.cancel)
@@ -275,11 +275,11 @@ class WhatIfPanel(QWidget):
         self.sweep.setChecked(state.sweep)
         with QSignalBlocker(self.lines):
             self.lines.setValue(state.lines)
-        self._lines_word.setText("dearest line" if state.lines == 1 else "dearest lines")
+        self._lines_word.setText("hottest line" if state.lines == 1 else "hottest lines")
         factors = ", ".join("infinitely fast" if factor == "inf" else f"x {factor}" for factor in state.factors)
         tip = f"Virtual speedups of the lines that cost most: {factors}; a curve for each line"
         self.sweep.setToolTip(tip)
-        self.sweep.setAccessibleName(f"The {state.lines} dearest lines faster")
+        self.sweep.setAccessibleName(f"The {state.lines} hottest lines faster")
         self.lines.setToolTip(tip)
         self.machine.show_values(dict(state.machine))
         self._enable()
@@ -333,7 +333,7 @@ class WhatIfPanel(QWidget):
 
     def _add_typed(self) -> None:
         target = self.target.text().strip()
-        fault = target_fault(target) if target else "write what shall be faster, like line:solve.c:88"
+        fault = target_fault(target) if target else "enter what to speed up, like line:solve.c:88"
         self._say_fault(fault)
         if not fault:
             self.target.clear()

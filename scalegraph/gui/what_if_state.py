@@ -32,7 +32,7 @@ IDEAL_TIPS: Final = {
 class WhatIfState:
     """What shall be different.
 
-    *apart*: each ideal by itself besides all together; *sweep*: virtual speedups of the *lines* dearest lines, by each
+    *apart*: each ideal by itself besides all together; *sweep*: virtual speedups of the *lines* hottest lines, by each
     of *factors* (those of the request where it names any).
     """
 

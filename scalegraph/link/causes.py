@@ -131,7 +131,7 @@ class Variables:
         return _Named("heap", name or f"allocated at {file}:{line}", file, line, function)
 
     def costs(self) -> tuple[VariableCost, ...]:
-        """Return the variables that anything happened to, the dearest first, the many cheap ones as one."""
+        """Return the variables that anything happened to, the most expensive first, the many cheap ones as one."""
         sums: dict[_Named, np.ndarray[Any, np.dtype[np.int64]]] = {}
         fields = ("bytes", "blocks", "references", "misses", "remote", "upgrades", "invalidations", "cycles")
         for number, record in enumerate(self._records):

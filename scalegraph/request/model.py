@@ -224,7 +224,7 @@ class Bound(Strict):
 
 
 class Collect(Strict):
-    """What is kept of every run besides its totals."""
+    """What each run records in addition to its totals."""
 
     regions: bool = Field(default=True, description="costs by function, loop and construct")
     lines: bool = Field(default=True, description="costs by source line")

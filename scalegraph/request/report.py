@@ -23,7 +23,7 @@ _ROWS = 200  # of the numbers below a picture
 _TEXTS = ("runs", "source", "lines")  # too long for a report unless asked for
 _GROUPS = (
     "Scalability",
-    "Where it is lost",
+    "Lost time",
     "Models",
     "Isospeed",
     "Cache and memory",

@@ -13,7 +13,7 @@ from scalegraph.views.trace_common import Window
 from scalegraph.views.view import Option
 
 OPTIONS = (
-    Option("text", "Text", "text", description="part of a name, * and ? stand for anything; or a tag; otherwise all"),
+    Option("text", "Text", "text", description="part of a name, * and ? are wildcards; or a tag; otherwise all"),
     Option("longest", "Longest", "int", 0, minimum=0, maximum=100_000,
            description="list this many of the longest occurrences, one by one"),
 )  # fmt: skip

@@ -57,7 +57,7 @@ def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
 VIEW = View(
     "breakdown",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Every cycle of every processor by what it was spent on, as shares of N T_para, for each N.",
     _make,
     (

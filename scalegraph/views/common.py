@@ -264,7 +264,7 @@ def empty(view: str, title: str, data: StudyData, need: str) -> Figure:
     elif data.table.empty:
         text = "This study has no runs yet. Start its request, or add runs to it."
     elif len(data.failed) == len(data.runs) and data.runs:
-        text = f"None of the {len(data.runs)} runs ended well; the table of runs says why. {need}"
+        text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {need}"
     elif data.imported is not None and "request" in need:
         text = f"{need} These runs are measurements: measure what is missing, and import all of it together."
     else:
@@ -286,7 +286,7 @@ def failure_notes(data: StudyData) -> tuple[str, ...]:
         return ()
     labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
     more = f" and {len(data.failed) - 3} more" if len(data.failed) > 3 else ""
-    return (f"Left out, because they did not end well: {labels}{more}.",)
+    return (f"Left out because they failed: {labels}{more}.",)
 
 
 def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:

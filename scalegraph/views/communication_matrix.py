@@ -66,9 +66,11 @@ def need(data: TraceData, what: str) -> str:
     if what == "messages":
         return (
             "This trace has no messages. Traces of MPI programs have them (Score-P, Extrae); of a simulated program"
-            " with shared memory collect who waited for whom: --trace=waits."
+            " with shared memory record waits: --trace=waits."
         )
-    return "This trace does not tell who waited for whom. Simulate with --trace=waits, or choose messages."
+    return (
+        "This trace does not record which location each wait was for. Simulate with --trace=waits, or choose messages."
+    )
 
 
 def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
@@ -85,7 +87,7 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
         row, column = np.unravel_index(int(made.size.argmax()), made.size.shape)
         size = int(made.size.sum())
         text = f"{total:,} message{'s' if total != 1 else ''}"
-        text += f" carry {si(size, 'B')}" if size else "; the trace does not tell their sizes"
+        text += f" carry {si(size, 'B')}" if size else "; the trace does not record their sizes"
         if size:
             share = float(made.size[row, column]) / size
             text += f"; most goes from {made.names[row]} to {made.names[column]}: {verdict.percent(share)}"
@@ -105,7 +107,7 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
     names = (("time", "s"), ("waits", ""), ("time a wait", "s"))
     total = float(time.sum())
     kind = "waits" if what == "waits" else f"waits ({what})"
-    text = f"Nobody waited for another in {chosen.words}." if not total else ""
+    text = f"No location waited for another in {chosen.words}." if not total else ""
     if total:
         row, column = np.unravel_index(int(made.time.argmax()), made.time.shape)
         held = time.sum(axis=0)
@@ -117,7 +119,7 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
         )
     order = {"time": 0, "count": 1}.get(value, 0)
     tips = ("{0:.6g} s in {1:,.0f} waits", "{2:.6g} s a wait")
-    note = "Only waits whose holder the trace tells; a wait that the interval cuts counts with its part."
+    note = "Only waits whose holder the trace records; a wait that the interval cuts counts with its part."
     return _figure(chosen, made, columns, names, order, ("who waits", "for whom"), text, tips, note)
 
 
@@ -163,7 +165,7 @@ VIEW = View(
     "communication-matrix",
     _TITLE,
     "Who with whom",
-    "Bytes, messages, their mean size and time from every sender to every receiver; or who waited for whom.",
+    "Bytes, messages, their mean size and time from every sender to every receiver; or waiters and holders.",
     _make,
     (
         *trace_common.COMMON[:3],

@@ -19,7 +19,7 @@ from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
-_TITLE = "Studies beside each other"
+_TITLE = "Studies side by side"
 # what -> (column, words, unit, whether more is better)
 QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
     "speedup": ("speedup", "speedup", "", True),

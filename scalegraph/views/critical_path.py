@@ -221,7 +221,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
             said += f"; were the work {where} spread evenly, the run would be up to {gain} shorter"
     lost = part.ticks(Piece.UNEXPLAINED)
     if lost:
-        said += f"; why {percent(lost / length)} of it waits, the trace does not tell"
+        said += f"; why {percent(lost / length)} of it waits, the trace does not record"
     return f"{said}."
 
 

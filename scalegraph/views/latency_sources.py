@@ -112,7 +112,7 @@ def _sentence(rows: pd.DataFrame, title: str) -> str:
 VIEW = View(
     "latency-sources",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Memory latency, idle time and parallel primitives over N, for a fixed size or with a bound held.",
     _make,
     (

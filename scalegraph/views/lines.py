@@ -1,4 +1,4 @@
-"""The dearest lines of the program in one run."""
+"""The hottest lines of the program in one run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.views.figure import PROCESSOR_TIME, REFERENCES, Column, Figure, 
 from scalegraph.views.source import base_notes
 from scalegraph.views.view import Option, View
 
-_TITLE = "Dearest lines"
+_TITLE = "Hottest lines"
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, most: int = 40) -> Figure:
@@ -83,7 +83,7 @@ def _numbered(text: str) -> list[tuple[int, str]]:
 VIEW = View(
     "lines",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Source lines in the order of what they cost.",
     _make,
     (

@@ -144,7 +144,7 @@ def _sentence(fit: Fit, far: float) -> str:
     text = f"{fit.title}: {fit.formula}; at N = {far:g} it gives {si(value, 's')}"
     if math.isfinite(float(low[0])) and math.isfinite(float(high[0])):
         text += f" ({si(max(float(low[0]), 0.0), 's')} to {si(float(high[0]), 's')})"
-    return f"{text}. {fit.doubt or 'The points tell it from the other laws.'}"
+    return f"{text}. {fit.doubt or 'The points distinguish it from the other laws.'}"
 
 
 def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:

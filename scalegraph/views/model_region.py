@@ -177,7 +177,7 @@ VIEW = View(
     "region-model",
     _TITLE,
     "Models",
-    "One call path over one parameter: values, model, band, and the rivals that the points cannot tell apart.",
+    "One call path over one parameter: values, model, band, and the rivals that the points cannot distinguish.",
     _make,
     (
         Option(

@@ -59,7 +59,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
 VIEW = View(
     "overheads",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Barriers, locks, waiting and memory stalls over N, seconds for each processor; they add up to the latency L.",
     _make,
     (common.SIZE,),

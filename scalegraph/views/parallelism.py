@@ -76,7 +76,7 @@ def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[fl
 VIEW = View(
     "parallelism",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "The share of the elapsed time in which the program is not serial, as the problem grows, for each N.",
     _make,
     (Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),),

@@ -207,7 +207,7 @@ def _percent(value: float) -> float | None:
 VIEW = View(
     "pop",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Load balance, serialisation, transfer and computation scaling, over N and by region (POP metrics).",
     _make,
     (common.SIZE, common.PROCESSORS),

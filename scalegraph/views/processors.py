@@ -56,7 +56,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
 VIEW = View(
     "processors",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "What each processor of one run did with its time.",
     _make,
     (

@@ -104,12 +104,12 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
         return "All of the time is outside the regions that are known."
     functions = inner[inner["kind"] == "function"]
     top = (functions if len(functions) else inner).sort_values("share_incl", ascending=False).iloc[0]
-    dearest = inner.sort_values("share", ascending=False).iloc[0]
+    own = inner.sort_values("share", ascending=False).iloc[0]
     text = (
-        f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(dearest['share']))} of processor time goes"
-        f" to {common.region_name(dearest.to_dict())} itself"
+        f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(own['share']))} of processor time goes"
+        f" to {common.region_name(own.to_dict())} itself"
     )
-    if int(top["region"]) != int(dearest["region"]):
+    if int(top["region"]) != int(own["region"]):
         text += f", {verdict.percent(float(top['share_incl']))} to {common.region_name(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
@@ -123,13 +123,13 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
 VIEW = View(
     "profile",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Time by function, loop and parallel construct, in the structure of the program, and each one's share of the loss.",
     _make,
     (
         common.PROCESSORS,
         common.SIZE,
-        Option("bars", "Bars", "int", _BARS, description="how many of the dearest regions get a bar", minimum=1),
+        Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1),
     ),
     order=45,
 )

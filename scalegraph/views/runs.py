@@ -57,7 +57,7 @@ def _make(data: StudyData) -> Figure:
             )
         )
     failed = len(data.failed)
-    ended = "all ended well" if not failed else f"{failed} did not end well; the last column says why"
+    ended = "all succeeded" if not failed else f"{failed} did not end well; the last column says why"
     return Figure(
         "runs",
         f"{_TITLE}: {common.study_title(data)}",

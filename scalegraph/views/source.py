@@ -184,7 +184,7 @@ def _lines(source: SourceText, values: Mapping[int, Values], regions: tuple[Regi
 VIEW = View(
     "source",
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "The program's text, the probes inserted into it, and what every line costs.",
     _make,
     (

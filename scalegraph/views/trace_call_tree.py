@@ -78,15 +78,15 @@ def _related(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> pd.
 
 
 def _sentence(table: pd.DataFrame) -> str:
-    dearest = table.sort_values("exclusive_s", ascending=False, kind="stable").iloc[0]
+    most = table.sort_values("exclusive_s", ascending=False, kind="stable").iloc[0]
     by_path = {row["path"]: row for row in table[["path", "parent", "name"]].to_dict("records")}
-    names, at = [], dearest["path"]
+    names, at = [], most["path"]
     while at in by_path:
         names.append(str(by_path[at]["name"]))
         at = by_path[at]["parent"]
     path = " → ".join(reversed(names[:4]))
     more = "… → " if len(names) > 4 else ""
-    return f"Most time is spent in {more}{path}: {verdict.percent(float(dearest['share']))} of all locations' time."
+    return f"Most time is spent in {more}{path}: {verdict.percent(float(most['share']))} of all locations' time."
 
 
 VIEW = View(

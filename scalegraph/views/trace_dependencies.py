@@ -139,7 +139,7 @@ def at(data: TraceData, region: int) -> str:
 
 
 def notes(window: Window) -> tuple[str, ...]:
-    """Return what must be said of what the trace does not tell itself, and of what was not looked at."""
+    """Return what must be said of what the trace does not record itself, and of what was not looked at."""
     data = subject(window)
     found = waits(data).between(window.begin, window.end)
     said = [*found.doubts]
@@ -150,7 +150,7 @@ def notes(window: Window) -> tuple[str, ...]:
         )
     if found.derived:
         said.append(
-            f"The trace does not tell who waited for whom in {found.derived:,} of {len(found.rows):,} waits: it follows"
+            f"The trace does not record the holder of {found.derived:,} of {len(found.rows):,} waits: it follows"
             " from messages, collective operations, barriers, locks and tasks."
         )
     if found.assumed:

@@ -107,7 +107,7 @@ def _table(data: TraceData, table: pd.DataFrame) -> Table:
 
 
 def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Plot:
-    """Return a bar for each of the dearest regions, of what was done in it where the trace tells that (*shared*)."""
+    """Return a bar for each of the longest regions, of what was done in it where the trace tells that (*shared*)."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
     ticks = trace_sums.region_activity(chosen) if shared else None
@@ -160,7 +160,7 @@ VIEW = View(
     (
         *trace_common.COMMON,
         trace_lasting.DURATION,
-        Option("bars", "Bars", "int", _BARS, description="how many of the dearest regions get a bar", minimum=1,
+        Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1,
                maximum=60),
     ),
     order=60,

@@ -1,4 +1,4 @@
-"""How many locations were busy, stalled, communicating or idle over time (ParaGraph's utilisation count)."""
+"""How many locations were busy, stalled, communicating or idle over time (ParaGraph's active processors)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
 
-_TITLE = "Utilisation count"
+_TITLE = "Active processors"
 _TOLD_APART = 9  # states or regions with an area of their own
 
 

@@ -99,7 +99,7 @@ VIEW = View(
     (
         common.PROCESSORS,
         common.SIZE,
-        Option("bars", "Bars", "int", _BARS, description="how many of the dearest get a bar", minimum=1),
+        Option("bars", "Bars", "int", _BARS, description="how many of the most expensive get a bar", minimum=1),
     ),
     order=140,
 )

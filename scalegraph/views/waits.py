@@ -146,7 +146,7 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
     said = f"{percent(states.share)} of {kind} time waits"
     said += "" if window.whole_time else f" from {si(window.begin_s, 's')} to {si(window.end_s, 's')}"
     if first["kind"] == "no known cause":
-        said += f"; why, the trace does not tell for {percent(first['of_waits'])} of that"
+        said += f"; why, the trace does not record for {percent(first['of_waits'])} of that"
     else:
         where, what = dependencies.at(data, int(first["region"])), str(first["kind"])
         said += f"; {percent(first['of_waits'])} of that"

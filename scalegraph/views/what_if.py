@@ -249,7 +249,7 @@ def _table(here: list[Compared]) -> Table:
     columns = (
         Column("what if"),
         Column("time", "s"),
-        Column("goes away", "s", "time"),
+        Column("saved", "s", "time"),
         Column("share", "%"),
         Column("times as fast"),
         Column("speedup"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -88,7 +90,7 @@ def test_the_header_names_program_machine_counts_and_the_turn() -> None:
     scaling = _scaling(synthetic.fixed(barrier=400))
     text = verdict.header(scaling, series.main_series(scaling), {"title": "billiard", "machine_title": "KSR-1 (rings)"})
     assert text.startswith("billiard on KSR-1, 1 to 64 processors, fixed size: fastest at ")
-    assert text.endswith("; beyond that barriers cost more than they bring.")
+    assert re.search(r"fastest at (\d+); beyond \1, added barrier execution outweighs the extra processors\.$", text)
 
 
 def test_the_header_is_honest_about_a_minimum_not_reached() -> None:
@@ -100,11 +102,22 @@ def test_the_header_is_honest_about_a_minimum_not_reached() -> None:
 def test_the_header_is_honest_about_few_data() -> None:
     one = _scaling([synthetic.run(4)])
     assert "too few runs for a verdict" in verdict.header(one, None, {})
-    assert verdict.header(_scaling([]), None, {}) == "No run has ended well yet."
+    assert verdict.header(_scaling([]), None, {}) == "No run has succeeded yet."
 
 
 def test_a_program_that_only_slows_down_is_said_to() -> None:
     scaling = _scaling(synthetic.fixed((1, 2, 4), balls=4, barrier=900))
     main = series.main_series(scaling)
     assert main is not None
-    assert verdict.fixed_size(main) == "fastest on one processor, more are slower: barriers cost more than they bring"
+    assert verdict.fixed_size(main) == (
+        "fastest on one processor, more are slower: added barrier execution outweighs the extra processors"
+    )
+
+
+@pytest.mark.parametrize("words", [*(words for _, words, _, _ in metrics.CAUSES), metrics.STALL_CAUSE[1]])
+def test_every_cause_of_latency_can_be_the_reason_in_the_header(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    grown = fixed.Growth("cause", words, 0.0, 1.0)
+    monkeypatch.setattr(verdict, "what_grows", lambda *_: (grown,))
+    main = series.main_series(_scaling(synthetic.fixed(barrier=400)))
+    assert main is not None
+    assert "outweighs the extra processors" in verdict.fixed_size(main)

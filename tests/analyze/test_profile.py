@@ -58,7 +58,7 @@ def test_a_region_with_an_unknown_parent_hangs_below_the_program() -> None:
     assert costs.set_index("region").loc[1, "depth"] == 1
 
 
-def test_lines_come_dearest_first_with_shares_of_processor_time_waiting_included() -> None:
+def test_lines_come_most_expensive_first_with_shares_of_processor_time_waiting_included() -> None:
     run = synthetic.run(4)
     lines = profile.line_costs(run)
     assert run.time_s is not None

@@ -24,7 +24,7 @@ def test_the_parts_of_the_loss_add_up_to_what_is_lost():
     assert set(parts["cause"]) >= {"barrier_s", "serial_wait_s", "stall_s"}
 
 
-def test_the_dearest_part_is_named_with_its_place():
+def test_the_most_expensive_part_is_named_with_its_place():
     data = _data(synthetic.fixed((1, 2, 4, 48), barrier=2000))
     found = said(data)
     lost = [item for item in found if item.kind == "loss"]

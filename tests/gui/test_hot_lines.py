@@ -14,7 +14,7 @@ def panel(qtbot: Any) -> SourcePanel:
     return made
 
 
-def test_hot_lines_are_those_that_cost_anything_the_dearest_first(qtbot: Any) -> None:
+def test_hot_lines_are_those_that_cost_anything_the_most_expensive_first(qtbot: Any) -> None:
     assert panel(qtbot).hot_lines() == [4, 5, 2]
 
 

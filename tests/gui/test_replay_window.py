@@ -289,7 +289,7 @@ def test_the_menu_the_palette_and_the_sheet_offer_replay_bookmarks_and_measuring
 ) -> None:
     window.palette_.open(window.actions_.all())
     window.palette_.entry.setText("cursor")
-    assert "Measure: put a cursor" in window.palette_.names()
+    assert "Set a measuring cursor" in window.palette_.names()
     assert "Select between the cursors" not in window.palette_.names()  # there are none yet
     window.palette_.leave()
     window.actions_["trace_cursor"].trigger()

@@ -220,7 +220,7 @@ def test_a_cancelled_request_leaves_no_run_waiting() -> None:
 
 
 def test_palette_prefers_words_and_beginnings() -> None:
-    names = ["Save request", "Show instrumentation", "Clear finished requests", "Light colours", "Quit"]
+    names = ["Save request", "Show instrumentation", "Clear finished requests", "Light theme", "Quit"]
     best = min((n for n in names if score("si", n) is not None), key=lambda n: score("si", n) or 0.0)
     assert best == "Show instrumentation"
     assert score("quit", "Quit") < (score("qt", "Quit") or 0.0)  # type: ignore[operator]
@@ -266,7 +266,7 @@ def test_inspector_puts_the_numbers_into_the_formula(model_study: Callable[..., 
     assert facts["kind"].value == "barrier"
     cell = explain(data, Selection(cell=(2, 4)))
     assert any(part.title.startswith("Scalability 2 → 4") or "No bound" in part.origin for part in cell)
-    assert explain(data, Selection(processors=3))[0].origin == "No run on this N has ended well."
+    assert explain(data, Selection(processors=3))[0].origin == "No run on this N succeeded."
     with_session.close()
 
 

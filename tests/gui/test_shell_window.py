@@ -387,7 +387,7 @@ def test_every_action_is_reached_from_the_palette(window: MainWindow, qtbot: Any
     assert palette.isVisible()
     assert len(palette.names()) == sum(1 for action in window.actions_.all() if action.isEnabled())
     qtbot.keyClicks(palette.entry, "dark")
-    assert palette.names()[0] == "Dark colours"
+    assert palette.names()[0] == "Dark theme"
     qtbot.keyClick(palette.entry, Qt.Key.Key_Return)
     assert window.theme.name == "dark"
     assert not palette.isVisible()

@@ -324,7 +324,7 @@ def test_reading_is_stopped(window: MainWindow, qtbot: Any, sample: Path, monkey
     assert isinstance(handle, TraceHandle)
     qtbot.waitUntil(lambda: handle.share == 0.4)
     qtbot.mouseClick(window.study._state.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "stopped" in window.study.header.verdict.text())
+    qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.text())
     window.close_study(handle.key)
     assert window.page == "start"
 
@@ -342,7 +342,7 @@ def test_waiting_for_another_window_that_converts_is_said_and_can_be_stopped(
         qtbot.waitUntil(lambda: "Waiting for another ScaleGraph that converts ring.trf, for" in state.text())
         assert not state.bar.isVisible()
         qtbot.mouseClick(state.stop, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: "stopped" in window.study.header.verdict.text())
+        qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.text())
         handle.refresh()
         qtbot.waitUntil(lambda: "Waiting" in state.text())
     qtbot.waitUntil(lambda: handle.data() is not None)

@@ -161,7 +161,7 @@ def test_a_click_in_one_view_is_followed_by_all_views_of_the_study(
     area: ViewArea, study: Any, settle: Any, qtbot: Any, selection: SelectionModel
 ) -> None:
     area.show_study(study)
-    area.apply_arrangement("Where it is lost")
+    area.apply_arrangement("Lost time")
     settle()
     overheads = dock_of(area, "overheads").picture.panels[0]
     assert isinstance(overheads, PlotPanel)
@@ -301,7 +301,7 @@ def test_closing_a_view_while_it_is_drawn_leaves_nothing_behind(
     assert area.docks == []
 
 
-@pytest.mark.parametrize("name", ["Overview", "Scalability", "Where it is lost", "Models", "Isospeed", "Regions"])
+@pytest.mark.parametrize("name", ["Overview", "Scalability", "Lost time", "Models", "Isospeed", "Regions"])
 def test_arrangements_place_their_views_in_sight(name: str, area: ViewArea, study: Any, settle: Any) -> None:
     area.show_study(study)
     area.apply_arrangement(name)
@@ -532,7 +532,7 @@ def test_remembered_places_that_cannot_be_read_give_the_overview(
 
 def test_each_study_has_its_own_desk(area: ViewArea, study: Any, data: StudyData, settle: Any) -> None:
     area.show_study(study)
-    area.apply_arrangement("Where it is lost")
+    area.apply_arrangement("Lost time")
     mine = names(area)
     other: Any = Handle("gauss", data)
     area.show_study(other)

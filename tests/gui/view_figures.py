@@ -57,7 +57,7 @@ def time_over_n(counts: tuple[int, ...] = POWERS) -> Figure:
     return Figure(
         "time",
         "Execution time over N",
-        "The program is fastest at 45 processors; from there on barriers cost more than they bring.",
+        "The program is fastest at 45 processors; beyond that, added barrier execution outweighs the extra processors.",
         (Plot(_n(counts), Axis("Execution time", "s"), lines, marks=marks),),
         notes=("Five repetitions; bars show the range.", "N = 48 was cancelled and is left out."),
     )

@@ -371,7 +371,7 @@ def test_the_matrix_leaves_out_most_that_are_silent_and_says_when_sizes_are_not_
     assert isinstance(grid, Grid)
     assert grid.rows == ("3", "17")
     assert "18 locations that neither send nor receive are left out." in figure.notes
-    assert "the trace does not tell their sizes" in figure.sentence
+    assert "the trace does not record their sizes" in figure.sentence
     assert "1 message of sizes that are not told" in built("messages", traces.finish(made, 1000)).sentence
 
 

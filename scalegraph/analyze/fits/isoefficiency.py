@@ -114,7 +114,7 @@ def _judged(fits: Sequence[tuple[str, float, float]], count: int, power: tuple[f
     words = (
         f"W must grow as {best}"
         if decided
-        else f"These points cannot tell whether W must grow as {' or '.join(rivals)}"
+        else f"These points cannot show whether W must grow as {' or '.join(rivals)}"
     )
     if not decided and len(rivals) == 1:
         words = f"W seems to grow as {best}, but {count} counts are too few to be sure"

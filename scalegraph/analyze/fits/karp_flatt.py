@@ -140,4 +140,4 @@ def _sentence(fractions: Sequence[SerialFraction], trend: Trend) -> str:
         return f"The serial fraction falls with N, {span}: processors bring more than their share, as more cache does."
     if trend == "stays":
         return f"The serial fraction does not clearly change with N ({span}): as serial code by Amdahl's law."
-    return f"The serial fraction goes {span}; two points or no spare ones cannot tell a trend."
+    return f"The serial fraction goes {span}; two points or no spare ones cannot show a trend."

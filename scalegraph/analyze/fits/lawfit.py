@@ -192,7 +192,8 @@ def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
     place = telling(fit, other, largest)
     what = f"measure at N >= {place:g}" if place else "their noise hides that: repeat the measurements"
     return (
-        f"These points cannot tell {fit.title} from {names}: at N = {far:g} they differ by {100 * share:.0f} %; {what}."
+        f"These points cannot distinguish {fit.title} from {names}: "
+        f"at N = {far:g} they differ by {100 * share:.0f} %; {what}."
     )
 
 

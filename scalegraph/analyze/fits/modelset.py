@@ -273,7 +273,7 @@ class Models:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         place = ", ".join(f"{name} = {value:g}" for name, value in zip(self.parameters, self.far, strict=True))
         return (
-            f"These points cannot tell {self.term_text(series)} from {listed}: "
+            f"These points cannot distinguish {self.term_text(series)} from {listed}: "
             f"at {place} they differ by up to {100 * apart.max():.0f} %."
         )
 

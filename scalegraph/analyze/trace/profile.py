@@ -107,7 +107,7 @@ def by_region(sums: CallSums, regions: int) -> tuple[Array, Array, Array]:
 
 
 def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
-    """Return a row for every region that was in the interval, the dearest first.
+    """Return a row for every region that was in the interval, the most expensive first.
 
     Columns: ``region`` number, ``name``, ``kind``, ``file``, ``line``; ``visits``; ``exclusive_s``, ``inclusive_s``
     summed over the locations; ``share`` of the locations' time (0 to 1); ``least_s``, ``mean_s``, ``most_s``:
@@ -122,7 +122,7 @@ def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
 
 
 def tree(trace: Trace, sums: CallSums) -> pd.DataFrame:
-    """Return a row for every call path that was in the interval, callers before what they call, the dearest first.
+    """Return a row for every call path that was in the interval, callers first, then by cost.
 
     Columns as of `flat`, and ``path``, ``parent`` (numbers of paths, -1 none) and ``depth`` from 0.
     """

@@ -130,7 +130,7 @@ class Waits:
 
     @property
     def derived(self) -> int:
-        """How many waits with a holder the trace does not tell itself, but for those at its end."""
+        """How many waits have a holder that the trace does not record itself, but for those at its end."""
         return int(np.count_nonzero(~self.rows.told & (self.rows.holder >= 0) & (self.rows.cause != Cause.ENDED)))
 
 

@@ -138,7 +138,7 @@ def source_rows(source: Source) -> int:
 
 
 def draw_source(brush: Brush, axes: Axes, source: Source) -> None:
-    """Draw program text with inserted probes and cost bars; of a long file the part around the dearest line."""
+    """Draw program text with inserted probes and cost bars; of a long file the part around the hottest line."""
     axes.set_axis_off()
     brush.later.append(lambda: _source(brush, axes, source))
 
@@ -193,7 +193,7 @@ def _program(
 
 
 def _window(source: Source, most: int) -> tuple[int, int]:
-    """Return the span of lines to show: all, or as many as fit around the dearest."""
+    """Return the span of lines to show: all, or as many as fit around the most expensive."""
     if source_rows(source) <= most:
         return 0, len(source.lines)
     cost = [line.values[0] or 0.0 if line.values else 0.0 for line in source.lines]

@@ -103,7 +103,7 @@ def test_intervals_of_the_universal_law_hold_the_truth_at_their_rate(noise: floa
 def test_points_that_cannot_tell_say_so_and_where_to_measure() -> None:
     fits = fit_laws(N[:4], noisy(usl(N[:4], kappa=0.001), 0.05, 3, 3))
     assert not fits[0].decided
-    assert "cannot tell" in fits[0].doubt
+    assert "cannot distinguish" in fits[0].doubt
     assert "measure at N >= 16" in fits[0].doubt
     assert len(fits[0].rivals) >= 1
 

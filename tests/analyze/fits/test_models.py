@@ -93,7 +93,7 @@ def test_points_that_cannot_tell_name_the_rivals() -> None:
     models = fit_models(P, noisy(5 + 0.3 * P * np.log2(P), 0.1, 3, 20))
     undecided = [models[i] for i in range(20) if not models.decided[i]]
     assert undecided
-    assert all(fit.doubt.startswith("These points cannot tell") for fit in undecided)
+    assert all(fit.doubt.startswith("These points cannot distinguish") for fit in undecided)
     assert all(fit.rivals for fit in undecided)
 
 

@@ -78,7 +78,7 @@ def test_orders_that_points_cannot_tell_are_named() -> None:
     found = isoefficiency_order([2, 4, 8], [10.0, 30.0, 70.0])
     assert found is not None
     assert not found.decided
-    assert "cannot tell" in found.sentence
+    assert "cannot show whether" in found.sentence
     assert sum(order.plausible for order in found.orders) > 1
 
 

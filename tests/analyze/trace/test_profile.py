@@ -93,7 +93,7 @@ def test_interval_cuts_calls_and_counts_visits_where_they_begin() -> None:
     assert table.loc["main", "inclusive_s"] == 0.2
 
 
-def test_tree_has_callers_before_what_they_call_and_the_dearest_first() -> None:
+def test_tree_has_callers_before_what_they_call_and_the_most_expensive_first() -> None:
     trace = nested()
     table = profile.tree(trace, profile.call_sums(CallTable(trace), trace, 0, 100))
     assert list(zip(table["depth"], table["name"], table["inclusive_s"], strict=True)) == [
