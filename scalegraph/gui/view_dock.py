@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.gui.figure_widget import FigureWidget, Pictures
+from scalegraph.gui.following import Followed, build_following, to_follow
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.loss import region_path
@@ -30,8 +31,6 @@ from scalegraph.views.figure import Figure, Timeline
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
-Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
-_PATH_OPTIONS: Final = ("region", "call_path")
 _PATIENCE: Final = 20  # times that an analysis is put off for the first picture
 _BEAT_MS: Final = 90  # between two pictures of a moment that moves
 _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
@@ -204,6 +203,7 @@ class ViewDock(QDockWidget):
             self.options.offer(data)
         options = dict(self.chosen)
         self._followed = followed = self._to_follow(data)
+        self.options.show_followed(followed)
         if not self._builds.every or self.picture.figure is None:
             self.picture.show_loading()
             self.title.show_busy(True)
@@ -218,7 +218,7 @@ class ViewDock(QDockWidget):
             if view.several:
                 asked = replace(data, others=tuple(other for other in beside if other is not None))
             if not isinstance(data, TraceData):
-                return view.build(asked, **options, **known_here(view, data, followed)), {}
+                return build_following(view, data, asked, options, followed), {}
             figure = view.build(asked, **options, **followed)
             quiet = silence(data, options | followed) if view.window and not view.several else None
             timelines = [panel for panel in figure.panels if isinstance(panel, Timeline)]
@@ -275,23 +275,7 @@ class ViewDock(QDockWidget):
             shown = self.link.window if self.link is not None else None
             asked = trace_options(self.view, self._trace, selection, self.picture.width(), shown)
             return {name: value for name, value in asked.items() if self._options.get(name) is None}
-        wanted: Followed = {}
-        if self._open("processors") and selection.processors is not None and _has_run(data, selection.processors):
-            wanted["processors"] = selection.processors
-        path = selection.call_path
-        if path is None and selection.region is not None and selection.study == self.handle.key:
-            path = region_path(data.regions, selection.region)
-        for name in _PATH_OPTIONS:
-            if path is not None and self._open(name):
-                wanted[name] = path
-        if selection.metric is not None and self._open("metric"):
-            wanted["metric"] = selection.metric
-        return wanted
-
-    def _open(self, name: str) -> bool:
-        """Whether an option has no default of its own and nothing was chosen for it."""
-        left = any(option.name == name and option.default is None for option in self.view.options)
-        return left and name not in self.chosen
+        return to_follow(self.view, data, selection, self.handle.key, self.chosen)
 
     def _built(self, built: tuple[Figure, Pictures]) -> None:
         self.title.show_busy(False)
@@ -471,32 +455,7 @@ def selected_row(data: StudyData | None, key: str) -> dict[str, object]:
     return {"call_path": paths[int(number)]} if int(number) < len(paths) else {}
 
 
-def known_here(view: View, data: StudyData, followed: Followed) -> Followed:
-    """Return what of *followed* the study has: a call path or metric of another set is left open. Not for Qt's thread.
-
-    A view may take the full name of a call path or its number in the set; a choice takes what it names.
-    """
-    measured = data.measured
-    kept: Followed = {}
-    for option in view.options:
-        value = followed.get(option.name)
-        if value is None:
-            continue
-        if option.name in _PATH_OPTIONS and (measured is None or value not in measured.paths):
-            continue
-        if option.name == "metric" and (measured is None or value not in {m.name for m in measured.metrics}):
-            continue
-        if option.type == "choice" and value not in option.choices:
-            continue
-        kept[option.name] = value
-    return kept
-
-
 def has_runs(handle: Handle) -> bool:
     """Whether a study has runs that could be compared."""
     data = handle.study()
     return data is not None and not data.table.empty
-
-
-def _has_run(data: StudyData, processors: int) -> bool:
-    return not data.table.empty and bool((data.table["processors"] == processors).any())

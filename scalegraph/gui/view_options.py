@@ -50,11 +50,11 @@ class OptionEditor(QWidget):
             self.editor.toggled.connect(self._emit)
         elif option.name == "efficiency":
             self.editor = self._fraction()
-        elif option.name in ("processors", "size"):
-            self.editor = self._combo([(FOLLOWS if option.name == "processors" else AUTO, None)])
+        elif _one_of_the_study(option):
+            self.editor = self._combo([(self._left_open(), None)])
         else:
             self.editor = QLineEdit()
-            self.editor.setPlaceholderText(AUTO if option.default is None else str(option.default))
+            self.editor.setPlaceholderText(self._left_open())
             self.editor.setClearButtonEnabled(True)
             self.editor.setMinimumWidth(90)
             self.editor.editingFinished.connect(self._typed)
@@ -65,6 +65,19 @@ class OptionEditor(QWidget):
         row.addWidget(self.editor, 1)
         if option.unit:
             row.addWidget(QLabel(option.unit))
+
+    def _left_open(self, followed: OptionValue = None) -> str:
+        """Return what stands where nothing is chosen; *followed* is what the view takes from the selection now."""
+        if self.option.follows:
+            return FOLLOWS if followed is None else f"{FOLLOWS}: {followed}"
+        return AUTO if self.option.default is None else str(self.option.default)
+
+    def show_followed(self, value: OptionValue) -> None:
+        """Show what of the selection the view takes, ``None`` for nothing."""
+        if isinstance(self.editor, QComboBox):
+            self.editor.setItemText(0, self._left_open(value))
+        elif isinstance(self.editor, QLineEdit):
+            self.editor.setPlaceholderText(self._left_open(value))
 
     def _combo(self, items: list[tuple[str, OptionValue]]) -> QComboBox:
         combo = QComboBox()
@@ -90,7 +103,7 @@ class OptionEditor(QWidget):
 
     def offer(self, data: StudyData) -> None:
         """Offer the values that *data* has."""
-        if self.option.name not in ("processors", "size") or not isinstance(self.editor, QComboBox):
+        if not _one_of_the_study(self.option) or not isinstance(self.editor, QComboBox):
             return
         combo, now = self.editor, self.value()
         first = combo.itemText(0)
@@ -98,7 +111,8 @@ class OptionEditor(QWidget):
         combo.clear()
         combo.addItem(first, None)
         for text, value in known_values(self.option.name, data):
-            combo.addItem(text, value)
+            if value != self.option.default:
+                combo.addItem(text, value)
         combo.setCurrentIndex(max(0, combo.findData(now)))
         self._setting = False
 
@@ -160,6 +174,7 @@ class OptionBar(QWidget):
         self._below: list[OptionEditor] = []  # made when the button is pressed first
         self._data: StudyData | None = None
         self._values: Mapping[str, OptionValue] = {}
+        self._followed: Mapping[str, OptionValue] = {}
         self._titles: list[QLabel] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)
@@ -198,6 +213,8 @@ class OptionBar(QWidget):
                 if self._data is not None:
                     editor.offer(self._data)
                 editor.set_value(self._values.get(option.name))
+                if option.follows:
+                    editor.show_followed(self._followed.get(option.name))
                 editor.changed.connect(self._tell)
                 form.addRow(option.title, editor)
                 self._below.append(editor)
@@ -224,6 +241,13 @@ class OptionBar(QWidget):
         for editor in (*self._inline, *self._below):
             editor.set_value(values.get(editor.option.name))
 
+    def show_followed(self, followed: Mapping[str, OptionValue]) -> None:
+        """Show what of the selection the options take that follow it."""
+        self._followed = dict(followed)
+        for editor in (*self._inline, *self._below):
+            if editor.option.follows:
+                editor.show_followed(followed.get(editor.option.name))
+
     def minimumSizeHint(self) -> QSize:
         """As narrow as the button: the options beside it go when there is no room."""
         return QSize(20, self.sizeHint().height())
@@ -245,6 +269,11 @@ class OptionBar(QWidget):
             title.setVisible(fits and not named)
             editor.setVisible(fits)
         self.more.setVisible(shown < len(self._own))
+
+
+def _one_of_the_study(option: Option) -> bool:
+    """Whether *option* is one of the values that the study has: one N or one problem size; not a list of N."""
+    return option.name == "size" or (option.name == "processors" and option.type == "int")
 
 
 def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:

@@ -90,7 +90,7 @@ SIZE = Option(
     description="parameters as name=value, comma separated; otherwise the problem that ran on most processor counts",
 )
 PROCESSORS = Option(
-    "processors", "Processors", "int", description="N of the run to show; otherwise the most", minimum=1
+    "processors", "Processors", "int", description="N of the run to show; otherwise the most", minimum=1, follows=True
 )
 
 

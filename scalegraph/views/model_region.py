@@ -181,7 +181,11 @@ VIEW = View(
     _make,
     (
         Option(
-            "call_path", "Call path", "text", description="its name or the end of it; otherwise the one that dominates"
+            "call_path",
+            "Call path",
+            "text",
+            description="its name or the end of it; otherwise the one that dominates",
+            follows=True,
         ),
         modelling.METRIC,
         Option("over", "Over", "text", description="the parameter across; otherwise processors, or the first"),

@@ -35,7 +35,13 @@ SCALING = Option(
 TARGET = Option(
     "target", "Predict for N", "float", description="otherwise four times the largest N that was run", minimum=1
 )
-METRIC = Option("metric", "Metric", "text", description="name of a metric of the set; otherwise its time, or its first")
+METRIC = Option(
+    "metric",
+    "Metric",
+    "text",
+    description="name of a metric of the set; otherwise its time, or its first",
+    follows=True,
+)
 NEED = (
     "Laws need times of one problem on two or more processor counts (three tell more): add counts to the request, or"
     " import measurements of more."

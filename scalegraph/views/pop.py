@@ -128,7 +128,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     return Figure(
         "pop",
         f"{_TITLE}: {common.study_title(data)}",
-        _sentence(found.iloc[-1], series.processors[-1]),
+        _sentence(*_spoken_of(found, processors)),
         tuple(panels),
         notes=(
             f"Reference: N = {int(found['reference'].iloc[0])}. Useful: {useful}.",
@@ -141,6 +141,12 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
 
 def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:
     return data.by_key.get(str(rows["keys"].iloc[0]).split(",")[0])
+
+
+def _spoken_of(found: pd.DataFrame, processors: object) -> tuple[pd.Series, int]:
+    """Return the efficiencies on *processors*, otherwise on the most, and their N."""
+    rows = found if processors is None else found[found["processors"] == int(str(processors))]
+    return rows.iloc[-1], int(rows["processors"].iloc[-1])
 
 
 def _sentence(last: pd.Series, processors: int) -> str:

@@ -8,6 +8,7 @@ from scalegraph.analyze import loss, verdicts
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
+from scalegraph.base.errors import InputError
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import LOSS, Column, Figure, Row, Table
@@ -65,12 +66,18 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         Row((_KINDS[item.kind], item.text, item.rating), 0, "" if item.place is None else str(item.place))
         for item in found
     )
+    loss_of = "Loss"
     panels = [Table((Column("of"), Column("verdict"), Column("rating")), rows)]
     series = common.chosen_series(data, size)
     count = None if processors is None else int(str(processors))
     lost = parts(data, series, count) if series is not None else None
+    if series is not None and count is not None and lost is None and parts(data, series) is not None:
+        known = ", ".join(str(n) for n in series.processors if n > 1)
+        raise InputError(f"processors: no loss on {count}; it is known on {known}")
     if lost is not None and len(lost):
         panels.append(_parts(lost))
+    if series is not None and lost is not None and len(lost):
+        loss_of = f"Loss on N = {series.processors[-1] if count is None else count}"
     limits = ", ".join(f"{name} from {limit:g}" for limit, name in verdicts.RATINGS[:-1])
     return Figure(
         "verdicts",
@@ -79,7 +86,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         tuple(panels),
         notes=(
             f"Efficiencies are called {limits}, else {verdicts.RATINGS[-1][1]}.",
-            "Loss: processor time beyond that of one processor; the parts add up to N T_para - T_seq.",
+            f"{loss_of}: processor time beyond that of one processor; the parts add up to N T_para - T_seq.",
             *common.failure_notes(data),
         ),
     )

@@ -19,7 +19,13 @@ _TRUE = {"yes": True, "true": True, "1": True, "on": True, "no": False, "false":
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a view. A *default* of ``None`` means: chosen from the data, and said in the picture."""
+    """One option of a view. A *default* of ``None`` means: chosen from the data, and said in the picture.
+
+    An option that *follows* takes what the user selects in the window where nothing else was chosen for it: a view of
+    one run then shows the run on the selected N. The option's name is that of the part of the selection. An option
+    that leaves something out (the N of a matrix, one row of several) never follows: a selection marks, it does not
+    filter.
+    """
 
     name: str
     title: str
@@ -30,6 +36,7 @@ class Option:
     description: str = ""
     minimum: float | None = None
     maximum: float | None = None
+    follows: bool = False
 
     def parse(self, value: OptionValue) -> OptionValue:
         """Return *value*, text or already typed, as the option's type.
