@@ -1,9 +1,10 @@
-"""A selection marks: whatever is selected, no view loses rows, cells or curves; a view of one run says which it shows."""
+"""A selection marks: no view loses rows, cells or curves by it; a view of one run says which run it shows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +13,16 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.gui.following import build_following, to_follow
 from scalegraph.gui.selection_state import Selection
+from scalegraph.gui.time_window import TimeWindow
+from scalegraph.gui.trace_filter import TraceFilter
+from scalegraph.gui.trace_options import trace_options
 from scalegraph.gui.view_options import FOLLOWS, OptionBar
 from scalegraph.views import StudyData, View
 from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
 from tests.analyze import synthetic
-from tests.views import studies, test_model_views
+from tests.views import studies, test_model_views, traces
 
+OF_TRACES = [view for view in views.everything().values() if view.subject == "trace"]
 OF_STUDIES = [view for view in views.everything().values() if view.subject == "study"]
 STUDIES: dict[str, Callable[[], StudyData]] = {
     "sizes and what-if runs": studies.full,
@@ -89,7 +94,9 @@ def test_no_selection_takes_anything_out_of_a_view(view: View, study: StudyData)
             assert [type(panel) for panel in figure.panels] == [type(panel) for panel in plain.panels], name
         whole = zip(figure.panels, plain.panels, strict=False)
         if "processors" not in followed:
-            assert all(a >= b for here, there in whole for a, b in zip(content(here), content(there), strict=True)), name
+            assert all(a >= b for here, there in whole for a, b in zip(content(here), content(there), strict=True)), (
+                name
+            )
 
 
 @pytest.mark.parametrize("view", OF_STUDIES, ids=lambda view: view.name)
@@ -121,6 +128,31 @@ def test_a_view_that_follows_n_shows_one_run_and_says_which(view: View, study: S
         else:  # nothing of this N: it shows what it shows without a selection
             assert figure.panels == plain.panels, name
             assert f"N = {followed['processors']}" in figure.notes[0], name
+
+
+@pytest.mark.parametrize("view", OF_TRACES, ids=lambda view: view.name)
+def test_of_a_trace_only_the_selected_time_is_taken_and_only_by_views_of_a_stretch(view: View, qtbot: Any) -> None:
+    data = traces.halves()
+    trace = SimpleNamespace(
+        key="here",
+        window=TimeWindow(1.0),
+        filter=TraceFilter(),
+        replay=SimpleNamespace(shown=False),
+        data=lambda: data,
+        seconds=lambda tick: tick / traces.SECOND,
+    )
+
+    def taken(**changes: Any) -> dict[str, Any]:
+        return trace_options(view, trace, Selection(study="here", **changes), 800)  # type: ignore[arg-type]
+
+    marked = taken(region=0, location=1, processors=4, cell=(1, 2), line=("work.c", 7), call_path="a", metric="time")
+    assert marked | {"file": ""} == taken() | {"file": ""}  # the text with the region comes into view
+    stretch = taken(interval=(0, traces.SECOND // 2))
+    assert stretch == (taken() if view.window or "begin" not in names_of(view) else taken() | {"begin": 0, "end": 0.5})
+
+
+def names_of(view: View) -> set[str]:
+    return {option.name for option in view.options}
 
 
 def test_what_was_chosen_in_the_options_stands_before_the_selection() -> None:
