@@ -125,7 +125,7 @@ def frame(
 
 def simulate(
     sources: PathLike | Sequence[PathLike] = (),
-    machine: str = "ksr1",
+    machine: str = "",
     processors: Sequence[int] = (1, 2, 4),
     args: Sequence[object] = (),
     *,
@@ -146,7 +146,8 @@ def simulate(
 ) -> Data:
     """Run *sources* (or a shipped program by its name) with *args* on a simulated *machine* for each of *processors*.
 
-    *machine* is one of `machines` or a file; *overrides* change its values. The one-processor run is always made.
+    *machine* is one of `machines` or a file (without it server-2x32, for shipped programs ksr1); *overrides* change its
+    values. The one-processor run is always made.
     *executable* and *build* take the place of sources. Runs are kept in the file *study*, in memory without it;
     *workers* run side by side, one for each core if None. With *traced* each run of *processors* writes a trace
     (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says what the table ``[trace]`` of a
@@ -154,7 +155,7 @@ def simulate(
     Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
 
     Example:
-        >>> data = sg.simulate("prog.c", "ksr1", processors=(1, 2, 4), args=[100])
+        >>> data = sg.simulate("prog.c", "server-2x32", processors=(1, 2, 4), args=[100])
 
     """
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)

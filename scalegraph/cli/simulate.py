@@ -27,6 +27,7 @@ from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given
 from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
 from scalegraph.request import Session, programs
+from scalegraph.request.defaults import OWN_MACHINE, OWN_PROCESSORS, SHIPPED_MACHINE
 from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
@@ -59,7 +60,7 @@ class _Given:
     sources: tuple[str, ...]
     arguments: tuple[str, ...]
     machine: str
-    processors: str
+    processors: str | None
     overrides: tuple[str, ...]
     cflags: str
     ldflags: str
@@ -84,10 +85,12 @@ class _Given:
 @click.option("--build", default="", metavar="CMD", help="Run this command first; it builds what --exe names.")
 @click.option("--exe", "executable", default="", metavar="FILE",
               help="A program linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc.")  # fmt: skip
-@click.option("-m", "--machine", "machine_name", default="ksr1", show_default=True, metavar="M",
-              help="A shipped machine (see `scalegraph machines`) or a machine file.")  # fmt: skip
-@click.option("-p", "--processors", default="1,2,4,8", show_default=True, metavar="LIST",
-              help="Processor counts: 1,2,4 or 1-8 (every one) or 1..64 (doubling).")  # fmt: skip
+@click.option("-m", "--machine", "machine_name", default="", metavar="M",
+              help="A shipped machine (see `scalegraph machines`) or a machine file. Without it: "
+              f"{OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.")  # fmt: skip
+@click.option("-p", "--processors", metavar="LIST",
+              help="Processor counts: 1,2,4 or 1-8 (every one) or 1..64 (doubling). Without it 1..64, as far as the "
+              "machine goes.")  # fmt: skip
 @click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a value of the machine; repeatable."
 )
@@ -136,7 +139,7 @@ def simulate(
     ctx: click.Context,
     sources: tuple[str, ...],
     machine_name: str,
-    processors: str,
+    processors: str | None,
     overrides: tuple[str, ...],
     cflags: str,
     ldflags: str,
@@ -246,11 +249,13 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     faults: list[Fault] = []
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
-    machine = _collect(faults, lambda: machines.load(given.machine, overrides))
+    wanted = given.machine or programs.machine_for(() if given.executable else given.sources)
+    machine = _collect(faults, lambda: machines.load(wanted, overrides))
     counts: list[int] = []
     if machine is not None:
         counts = (
-            _collect(faults, lambda: parse_processors(given.processors, machine.max_processors, machine.name)) or []
+            _collect(faults, lambda: parse_processors(_counts(given, machine), machine.max_processors, machine.name))
+            or []
         )
     if given.schedule and not _SCHEDULE.fullmatch(given.schedule):
         form = "expected static, dynamic, guided or auto, with a chunk size as in dynamic,4 if wanted"
@@ -260,7 +265,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     variants = _collect(faults, lambda: what_ifs(given.ideals, given.speedups)) or ()
     if faults:
         raise InputError(faults)
-    is_path = given.machine.endswith(".toml") or "/" in given.machine
+    is_path = wanted.endswith(".toml") or "/" in wanted
     request = Request(
         program=ProgramChoice(
             **_which(given, cflags, ldflags),
@@ -268,7 +273,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             stdin=str(given.stdin or ""),
             cwd=str(given.cwd or ""),
         ),
-        machine=MachineChoice(**{"path" if is_path else "name": given.machine}, overrides=overrides),
+        machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,
         schedule=given.schedule,
@@ -278,6 +283,13 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
+
+
+def _counts(given: _Given, machine: machines.Machine) -> str:
+    """Return the counts that were asked for, else those that show how a program scales on *machine*."""
+    if given.processors is not None:
+        return given.processors
+    return f"1..{min(max(OWN_PROCESSORS), machine.max_processors)}"
 
 
 def _which(given: _Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:

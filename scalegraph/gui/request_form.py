@@ -14,6 +14,7 @@ from typing import Any, Final
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.gui import request_text as text
+from scalegraph.request.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
 from scalegraph.request.programs import Program
 
@@ -61,10 +62,10 @@ class RequestForm:
     parameters: Pairs = ()
     method: str = FIXED  # a method's name, CUSTOM, or FIXED
     grow: Pairs = ()
-    machine: str = "ksr1"
+    machine: str = OWN_MACHINE
     machine_path: str = ""
     overrides: Pairs = ()
-    processors: str = "1, 2, 4, 8, 16, 32"
+    processors: str = text.processors_text(OWN_PROCESSORS)
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
     classes: bool = False

@@ -24,7 +24,7 @@
     method = "IV"                                # one of the program's methods ..
     # grow = { num_balls = "N", num_steps = "sqrt(N)" }   # .. or factors of the base values
 
-    [machine]
+    [machine]                                    # server-2x32 for a program of your own, ksr1 for a shipped one
     name = "ksr1"                                # or path = "mine.toml"
     overrides = { "clock_mhz" = "40" }
 
@@ -87,6 +87,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from scalegraph.base import amounts
 from scalegraph.base.run import Ideal, Value, Variant
 from scalegraph.link import scale
+from scalegraph.request import defaults
 
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
@@ -154,7 +155,7 @@ def _texts(value: Any) -> Any:
 class MachineChoice(Strict):
     """The target: a shipped machine or a machine file, and values changed for this request."""
 
-    name: str = Field(default="ksr1", max_length=200, description="a shipped machine")
+    name: str = Field(default="", max_length=200, description="a shipped machine; that of the program if empty")
     path: str = Field(default="", description="a machine file of your own; taken instead of the name")
     overrides: dict[str, str] = Field(default_factory=dict, description="machine keys set for this request")
 
@@ -458,6 +459,10 @@ class Request(RequestBody):
     """All that a user asks for."""
 
     program: ProgramChoice
+
+    @model_validator(mode="after")
+    def _some_machine(self) -> Self:
+        return defaults.with_machine(self)
 
     def to_toml(self) -> str:
         """Return the request as a TOML file that reads back equal; values left at their default are omitted."""

@@ -59,6 +59,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import Value
 from scalegraph.request import expression
+from scalegraph.request.defaults import default_machine
 from scalegraph.request.model import Name, RequestBody, Strict, Text
 
 
@@ -236,7 +237,7 @@ def chosen(
     *args* as a request has them (`verbatim`); a shipped program without any gets its own.
     """
     plain: dict[str, Any] = {"include": include, "cflags": cflags, "ldflags": ldflags}
-    if len(sources) != 1 or Path(sources[0]).exists() or sources[0] not in names():
+    if not is_shipped(sources):
         return plain | {"sources": tuple(sources), "args": args}
     if not args:
         return plain | {"name": sources[0]}
@@ -250,6 +251,16 @@ def chosen(
         "cflags": (*program.cflags, *cflags),
         "ldflags": (*program.ldflags, *ldflags),
     }
+
+
+def is_shipped(sources: Sequence[str]) -> bool:
+    """Return whether *sources* is the name of one shipped program; a file of that name goes before it."""
+    return len(sources) == 1 and not Path(sources[0]).exists() and sources[0] in names()
+
+
+def machine_for(sources: Sequence[str]) -> str:
+    """Return the machine of a request for *sources* that names none."""
+    return default_machine(sources[0] if is_shipped(sources) else "")
 
 
 def fill(args: tuple[str, ...], parameters: Mapping[str, Value]) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ class Session:
         self,
         sources: Sequence[Path | str] = (),
         *,
-        machine: str = "ksr1",
+        machine: str = "",
         overrides: Mapping[str, str] | None = None,
         processors: Sequence[int] = (1,),
         args: Sequence[str] = (),
@@ -121,11 +121,13 @@ class Session:
     ) -> Study:
         """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
 
+        Without a *machine*, server-2x32 for a program of one's own and ksr1 for a shipped one.
         *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
         *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file,
         empty input if there is none; *cwd*: the working directory. The study is in memory unless *study_path* names a
         file. *trace* says what the runs write down, *traces* where to; see `submit`. Raises as `submit`.
         """
+        machine = machine or programs.machine_for(tuple(map(str, sources)))
         is_path = machine.endswith(".toml") or "/" in machine
         choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
         request = Request(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import scalegraph
 from scalegraph.base.run import Region
@@ -59,6 +59,14 @@ class Manifest(_Part):
     memory: str = ""
     sources: tuple[SourceText, ...] = ()
     regions: tuple[Region, ...] = ()
+
+    @model_validator(mode="after")
+    def _machine_of_request(self) -> Self:
+        """Name the machine in a request that left it out: what its default was when it ran need not be so today."""
+        asked = self.request.get("machine") or {}
+        if self.machine and self.request.get("program") and not (asked.get("name") or asked.get("path")):
+            self.__dict__["request"] = {**self.request, "machine": {**asked, "name": self.machine}}
+        return self
 
     @classmethod
     def new(cls, **values: Any) -> Manifest:

@@ -64,7 +64,7 @@ def test_without_the_reference_only_the_named_counts_run(place: Path, capsys: py
 
 
 def test_document_has_what_the_specification_names(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = document(capsys, "sum.c", "-p", "1,4", "--json", "--", "3000", "{x}")
+    made = document(capsys, "sum.c", "-m", "ksr1", "-p", "1,4", "--json", "--", "3000", "{x}")
     assert (made["program"], made["machine"]) == ("sum", "ksr1")
     one, four = made["runs"]
     assert [row["processors"] for row in made["runs"]] == [1, 4]
@@ -98,7 +98,7 @@ def test_document_is_the_same_twice_but_for_host_time(place: Path, capsys: pytes
 
 
 def test_table_has_a_row_for_every_count_with_units(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "sum.c", "-p", "1,2,4", "--show-output"]) == 0
+    assert run(["simulate", "sum.c", "-m", "ksr1", "-p", "1,2,4", "--show-output"]) == 0
     captured = capsys.readouterr()
     assert "--- output of N = 4\n- 1.999e+06\n" in captured.out
     title, header, *rows = captured.out.splitlines()[-5:]
@@ -110,11 +110,23 @@ def test_table_has_a_row_for_every_count_with_units(place: Path, capsys: pytest.
 
 
 def test_machine_and_its_values_can_be_changed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    slow = document(capsys, "sum.c", "-p", "1", "--json")["runs"][0]
-    fast = document(capsys, "sum.c", "-p", "1", "--set", "processor.clock_mhz=40", "--json")["runs"][0]
+    slow = document(capsys, "sum.c", "-m", "ksr1", "-p", "1", "--json")["runs"][0]
+    fast = document(capsys, "sum.c", "-m", "ksr1", "-p", "1", "--set", "processor.clock_mhz=40", "--json")["runs"][0]
     assert fast["time_s"] == pytest.approx(slow["time_s"] / 2)
     other = document(capsys, "sum.c", "-p", "1", "-m", "server-2x32", "--json")
     assert other["machine"] == "server-2x32"
+
+
+def test_an_own_program_runs_on_a_server_and_a_shipped_one_on_the_machine_of_the_papers(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = document(capsys, "sum.c", "--json", "--", "200")
+    assert own["machine"] == "server-2x32"
+    assert [row["processors"] for row in own["runs"]] == [1, 2, 4, 8, 16, 32, 64]
+    small = document(capsys, "sum.c", "--machine", "bus-smp", "--json", "--", "200")
+    assert [row["processors"] for row in small["runs"]] == [1, 2, 4, 8, 16, 32]
+    shipped = document(capsys, "ge2", "-p", "1", "--json", "--", "40")
+    assert shipped["machine"] == "ksr1"
 
 
 def test_runs_are_kept_in_a_study_and_not_run_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +152,7 @@ def test_runs_are_kept_in_a_study_and_not_run_again(place: Path, capsys: pytest.
 def test_processor_counts_that_cannot_be_are_refused(
     place: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
 ) -> None:
-    assert run(["simulate", "sum.c", f"--processors={text}"]) == 2
+    assert run(["simulate", "sum.c", "--machine", "ksr1", f"--processors={text}"]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -205,7 +217,7 @@ def test_interrupt_keeps_what_is_finished_and_says_so(place: Path) -> None:
     out, err = process.communicate()
     assert process.returncode == 130
     assert "interrupted; what was finished is kept" in err
-    assert "some on KSR-1" in out
+    assert "some on Two-socket server" in out
     with Study.open(place / "kept.sgstudy") as study:
         assert [record.point.processors for record in study.runs()] == [1]
 

@@ -140,6 +140,7 @@ def request_of(tmp_path: Path) -> Callable[..., Request]:
             "program": {"sources": ["p.c"], "args": ["{n}"], "directory": str(tmp_path)},
             "parameters": {"n": 1000},
             "processors": [1, 2, 4, 8],
+            "machine": {"name": "ksr1"},
         }
         return Request.model_validate(values | more)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.request import Request, Session, check, load_request, programs
+from scalegraph.store import Manifest
 
 
 def faults_of(tmp_path: Path, text: str) -> list[Fault]:
@@ -245,3 +246,21 @@ def test_faults_of_form_and_of_meaning_are_told_together(tmp_path: Path) -> None
     places = [(fault.line, fault.key.split(".")[0]) for fault in caught.value.faults]
     assert {(1, "titel"), (2, "processors"), (4, "program"), (8, "bound"), (9, "bound")} <= set(places)
     assert any("4000" in str(fault) and fault.line == 2 for fault in caught.value.faults)
+
+
+def test_a_request_that_names_no_machine_gets_that_of_its_program() -> None:
+    own = Request.model_validate({"program": {"sources": ["a.c"]}})
+    assert (own.machine.name, own.processors) == ("server-2x32", (1, 2, 4, 8, 16, 32, 64))
+    assert 'name = "server-2x32"' in own.to_toml()
+    few = Request.model_validate({"program": {"executable": "a"}, "processors": [1, 3]})
+    assert (few.machine.name, few.processors) == ("server-2x32", (1, 3))
+    shipped = Request.model_validate({"program": {"name": "ge1"}, "machine": {"overrides": {"processor.count": 4}}})
+    assert (shipped.machine.name, shipped.machine.overrides) == ("ksr1", {"processor.count": "4"})
+    assert shipped.processors == (1, 2, 4, 8, 16, 32)
+
+
+def test_a_kept_request_without_a_machine_means_the_one_that_the_study_was_run_on() -> None:
+    kept = Manifest(program="a", machine="ksr1", request={"program": {"sources": ["a.c"]}})
+    assert Request.model_validate(kept.request).machine.name == "ksr1"
+    own = Manifest(program="a", machine="mine", request={"program": {"name": "a"}, "machine": {"path": "mine.toml"}})
+    assert own.request["machine"] == {"path": "mine.toml"}

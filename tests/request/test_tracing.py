@@ -236,7 +236,8 @@ FAULTS = {
 @pytest.mark.parametrize("line", FAULTS)
 def test_faults_of_the_table_are_told_with_their_line(line: str, tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
-    text = 'processors = [1, 2]\n[program]\nsources = ["p.c"]\n\n\n\n\n\n\n[trace]\n' + line + "\n"
+    top = 'processors = [1, 2]\nmachine = { name = "ksr1" }\n'
+    text = top + '[program]\nsources = ["p.c"]\n\n\n\n\n\n[trace]\n' + line + "\n"
     (tmp_path / "r.toml").write_text(text)
     with pytest.raises(InputError) as caught:
         load_request(tmp_path / "r.toml")
