@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.jobs import Reporter
-from scalegraph.gui.opening import Kind, kind_of, measurement_filter, open_filter, trace_filter
+from scalegraph.gui.opening import SOURCES, Kind, kind_of, measurement_filter, open_filter, trace_filter
 
 if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
@@ -99,6 +99,13 @@ class Files(QObject):
     def ask_open(self) -> None:
         """Ask for files and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", open_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_sources(self) -> None:
+        """Ask for the sources of a program and show its request, which can then be run."""
+        files, _kind = QFileDialog.getOpenFileNames(
+            self._window, "Sources of the program", "", f"{SOURCES};;All files (*)"
+        )
         self.open([Path(file) for file in files])
 
     def ask_measurements(self) -> None:

@@ -207,6 +207,7 @@ class MainWindow(QMainWindow):
 
     def _wire(self) -> None:
         self.start.new_request.connect(lambda: self.go(REQUEST))
+        self.start.sources_wanted.connect(self.files.ask_sources)
         self.start.open_wanted.connect(self.files.ask_open)
         self.start.measurements_wanted.connect(self.files.ask_measurements)
         self.start.directory_wanted.connect(self.files.ask_directory)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from scalegraph.base.units import thousands
 from scalegraph.gui.opening import SOURCES
@@ -21,6 +21,13 @@ from scalegraph.request.programs import Parameter, Program
 
 _OWN: Final = "\0own"  # no program is called that
 _BUILT: Final = "\0built"
+_EXECUTABLE: Final = "\0executable"
+_SHIPPED: Final = "\0shipped"  # heading
+_OWN_ITEMS: Final = (
+    (_OWN, "Source files of your own…"),
+    (_EXECUTABLE, "An executable of your own…"),
+    (_BUILT, "A build of your own (make, CMake)"),
+)
 _COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # said by a build of the user's own, or above
 
 
@@ -33,6 +40,8 @@ class ProgramSection(Section):
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Program")
         self._catalog = Catalog()
+        self.own = self._ways_to_own()
+        self.column.addWidget(self.own)
         self.choice = Choice()
         self.choice.setAccessibleName("Program")
         self.choice.chosen.connect(self.choose)
@@ -40,7 +49,7 @@ class ProgramSection(Section):
             "Program",
             self.choice,
             ("program.name", "program"),
-            "A shipped program, sources of your own, or what your own build makes",
+            "Sources of your own, what your own build makes, or a shipped program",
         )
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
@@ -78,7 +87,10 @@ class ProgramSection(Section):
     def choose(self, name: str) -> None:
         """Start from the defaults of program *name*; for own files, ask which."""
         if name == _OWN:
-            self._add_sources()
+            self.ask_sources()
+            self.show_form(self.model.form)
+        elif name == _EXECUTABLE:
+            self._ask_executable()
             self.show_form(self.model.form)
         elif name == _BUILT:
             if not self.model.form.built:
@@ -110,10 +122,12 @@ class ProgramSection(Section):
         items = [(name, found.program.title) for name, found in self._catalog.programs.items()]
         if form.program and form.program not in self._catalog.programs:
             items.append((form.program, form.program))
-        self.choice.offer([*items, (_OWN, "Sources of your own…"), (_BUILT, "A build of your own (make, CMake)")])
+        self.choice.offer([*_OWN_ITEMS, (_SHIPPED, "Shipped programs"), *items])
+        self.choice.show_heading(_SHIPPED)
         self.choice.show_value(form.program or (_BUILT if form.built else _OWN if form.sources else None))
+        self.own.setVisible(not form.chosen)
         if not form.chosen:
-            self.choice.setPlaceholderText("Choose a program")
+            self.choice.setPlaceholderText("Or choose a shipped program")
         found = self._catalog.programs.get(form.program)
         self.summary.setText(found.program.summary if found is not None else "")
         self.summary.setVisible(bool(self.summary.text()))
@@ -134,13 +148,34 @@ class ProgramSection(Section):
         self._args_entry.show_text(form.args)
         self.tables["program.env"].show_pairs(form.env)
 
+    def _ways_to_own(self) -> QWidget:
+        """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 2, 0, 6)
+        row = QHBoxLayout()
+        self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
+        self.own_sources.clicked.connect(self.ask_sources)
+        executable = button("Executable…", "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked")
+        executable.clicked.connect(self._ask_executable)
+        build = button("Build command…", "make, CMake ..: run before the program")
+        build.clicked.connect(lambda: self.choose(_BUILT))
+        for way in (self.own_sources, executable, build):
+            row.addWidget(way)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(
+            label("The program is not changed. Files can also be dropped on the window.", "muted", wrap=True)
+        )
+        return made
+
     def _source_row(self) -> QWidget:
         row = QWidget()
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         self._files = label("", wrap=True)
         change = button("Choose…", "Choose the sources of the program")
-        change.clicked.connect(self._add_sources)
+        change.clicked.connect(self.ask_sources)
         line.addWidget(self._files, 1)
         line.addWidget(change)
         return row
@@ -159,12 +194,12 @@ class ProgramSection(Section):
 
     def _ask_executable(self) -> None:
         file, _kind = QFileDialog.getOpenFileName(self, "Program that the build makes", self.model.form.directory)
-        if file:
+        if file and self.model.form.built:
             self.model.edit("choice of the executable", executable=file)
+        elif file:
+            self.choose_build(file)
 
     def _build_more(self) -> None:
-        from PySide6.QtWidgets import QVBoxLayout
-
         self._more = QWidget()
         column = QVBoxLayout(self._more)
         column.setContentsMargins(0, 0, 0, 0)
@@ -198,7 +233,8 @@ class ProgramSection(Section):
         self._more.setVisible(shown)
         self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
 
-    def _add_sources(self) -> None:
+    def ask_sources(self) -> None:
+        """Ask for the sources of a program of the user's own and start from them."""
         files, _kind = QFileDialog.getOpenFileNames(self, "Sources of the program", "", f"{SOURCES};;All files (*)")
         if files:
             self.choose_sources(tuple(map(Path, files)))

@@ -74,6 +74,11 @@ class Choice(QComboBox):
         """Show *value* as chosen."""
         self.setCurrentIndex(self.findData(value))
 
+    def show_heading(self, value: str) -> None:
+        """Show the item *value* as the heading of those below it, which cannot be chosen."""
+        index = self.findData(value)
+        self.setItemData(index, 0, Qt.ItemDataRole.UserRole - 1)  # no flag of `Qt.ItemFlag`
+
 
 class _Wheel(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

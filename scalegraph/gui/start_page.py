@@ -68,6 +68,7 @@ class StartPage(QScrollArea):
     """The page shown when the window opens without files."""
 
     new_request = Signal()
+    sources_wanted = Signal()
     open_wanted = Signal()
     measurements_wanted = Signal()
     directory_wanted = Signal()
@@ -122,6 +123,9 @@ class StartPage(QScrollArea):
             "Run a program", "A program with OpenMP or threads, unmodified, on a simulated machine of any size.", ""
         )
         run.clicked.connect(self.new_request)
+        self.sources = button("Choose source files…", "C, C++ or Fortran; then Run", "primary")
+        self.sources.clicked.connect(self.sources_wanted)
+        run.add(self.sources)
         have = Card(
             "Open measurements", "Times you have: a table (CSV), Extra-P, Cube, Caliper. Or drop them here.", ""
         )
