@@ -9,6 +9,7 @@ differ by z standard deviations of the measurement are confused with probability
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -21,6 +22,7 @@ from scalegraph.analyze.fits import Fit, fit_laws, fit_models
 from scalegraph.analyze.fits.curve import Curve
 from scalegraph.analyze.series import main_series
 from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns, usable
+from scalegraph.base.units import significant
 
 Cost: TypeAlias = Literal["elapsed", "processor", "host"]
 COSTS: tuple[Cost, ...] = ("elapsed", "processor", "host")
@@ -34,8 +36,9 @@ class Model:
     """The time of a study over processors and, where sizes were run, a size.
 
     *size* names the parameter that makes the problem larger, empty where only one problem is looked at; *along* are
-    parameters that grow in proportion with it (value over that of *size*), *fixed* those that stay. *points* (points, 1
-    or 2) are what was measured; *best* and *rivals* the laws that they allow.
+    parameters that grow in proportion with it (value over that of *size*), *fixed* those that stay, *whole* those that
+    are whole numbers in all runs. *points* (points, 1 or 2) are what was measured; *best* and *rivals* the laws that
+    they allow.
     """
 
     size: str
@@ -44,6 +47,7 @@ class Model:
     rivals: tuple[Fit, ...] = ()
     along: tuple[tuple[str, float], ...] = ()
     fixed: tuple[tuple[str, object], ...] = ()
+    whole: tuple[str, ...] = ()
 
     def band(self, x: Floats) -> tuple[Floats, Floats]:
         """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds.
@@ -62,9 +66,20 @@ class Model:
         found = dict(self.fixed)
         if self.size:
             size = float(row[1])
-            found[self.size] = _whole(size)
-            found |= {name: _whole(size * ratio) for name, ratio in self.along}
+            found[self.size] = self._value(self.size, size)
+            found |= {name: self._value(name, size * ratio) for name, ratio in self.along}
         return found
+
+    def interval(self, goal: Sequence[float]) -> float:
+        """Return the width of the interval at one point over the time there; NaN or infinite where it has none."""
+        low, high = self.band(np.array([goal], dtype=np.float64))
+        value = self.time(goal)
+        return float(high[0] - low[0]) / value if value > 0 else math.nan
+
+    def _value(self, name: str, value: float) -> int | float:
+        """Return a value of parameter *name* as programs take it: whole where it always was, else of twelve digits."""
+        near = abs(value - round(value)) < 1e-6 * max(1.0, abs(value))
+        return round(value) if near or name in self.whole else float(f"{value:.12g}")
 
 
 def _plain(value: Any) -> object:
@@ -72,8 +87,9 @@ def _plain(value: Any) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
-def _whole(value: float) -> int | float:
-    return round(value) if abs(value - round(value)) < 1e-6 * max(1.0, abs(value)) else value
+def half_width(width: float) -> str:
+    """Return the relative *width* of an interval as people read it, half of it to each side: ``±2.1 %``."""
+    return f"\u00b1{significant(50 * width, 2)}\u00a0%"
 
 
 @dataclass(frozen=True)
@@ -155,7 +171,12 @@ def _over_sizes(runs: pd.DataFrame) -> Model | None:
         return None  # weak scaling: the size follows N, so nothing tells what either does to the time
     best = fit_models(points, values[None], parameters=("N", size.removeprefix(PARAMETER)))[0]
     fixed = tuple((name.removeprefix(PARAMETER), _plain(runs[name].iloc[0])) for name in names if name not in varying)
-    return Model(size.removeprefix(PARAMETER), points, best, (), tuple(along), fixed)
+    whole = tuple(name.removeprefix(PARAMETER) for name in varying if _all_whole(numbers(runs, name)))
+    return Model(size.removeprefix(PARAMETER), points, best, (), tuple(along), fixed, whole)
+
+
+def _all_whole(values: Floats) -> bool:
+    return bool((values == np.round(values)).all())
 
 
 def _repeated(runs: pd.DataFrame, sizes: Sequence[str]) -> tuple[Floats, Floats]:
@@ -183,9 +204,13 @@ def candidates(model: Model, most: int | None = None) -> Floats:
 
 
 def _spread(values: Floats, most: float) -> list[float]:
-    """Return the values, whole numbers halfway between neighbours in logarithms, and doublings up to *most*."""
+    """Return the values, numbers halfway between neighbours in logarithms, and doublings up to *most*.
+
+    Those between are whole numbers where all *values* are, else of three digits.
+    """
     known = [float(value) for value in np.unique(values)]
-    between = [float(round((a * b) ** 0.5)) for a, b in itertools.pairwise(known)]
+    middles = [(a * b) ** 0.5 for a, b in itertools.pairwise(known)]
+    between = [float(round(x)) if _all_whole(values) else float(f"{x:.3g}") for x in middles]
     beyond, last = [], known[-1]
     while 2 * last <= most:
         last *= 2
@@ -208,17 +233,16 @@ def advise(
 
     *at* are the candidates (`candidates` if not given); *cost* is elapsed seconds, processor-seconds or, with *host*
     (host seconds of a measured point), what the simulation takes, scaled from the nearest measured point by predicted
-    processor time. Candidates that cannot narrow the interval are left out, and without *again* those that were
-    measured (a simulated run says the same every time).
+    processor time. Candidates that do not narrow the interval by as much as `half_width` shows are left out, and
+    without *again* those that were measured (a simulated run says the same every time).
     """
     rows = candidates(model, most) if at is None else np.asarray(at, dtype=np.float64)
     goal = np.asarray([target], dtype=np.float64)
-    value = model.time(target)
-    low, high = model.band(goal)
+    value, now = model.time(target), model.interval(target)
     own_low, own_high = Curve.band(model.best.curve, goal)
-    now, own = float(high[0] - low[0]) / value, float(own_high[0] - own_low[0]) / value
-    if not np.isfinite(now) or value <= 0:
+    if not np.isfinite(now):
         return []
+    own = float(own_high[0] - own_low[0]) / value
     seconds = model.best.predict(rows)
     costs = _costs(model, rows, seconds, cost, host or {})
     narrowed = model.best.narrowed(rows, goal, repetitions)
@@ -237,7 +261,8 @@ def advise(
             tuple(row.tolist()) in known,
         )
         for index, row in enumerate(rows)
-        if seconds[index] > 0 and costs[index] > 0 and then[index] < now * 0.999
+        if seconds[index] > 0 and costs[index] > 0
+        if then[index] < now and half_width(float(then[index])) != half_width(now)
         if again or tuple(row.tolist()) not in known
     ]
     return sorted(found, key=lambda entry: -entry.worth)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalegraph.analyze.fits import Models, fit_models
 from scalegraph.analyze.fits.noise import Floats, Indices
+from scalegraph.base.units import assigned
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
 
@@ -52,9 +53,7 @@ def model_input(
         [] if positive.all() else [f"{int((~positive).sum())} points have a parameter of 0 or less and are left out."]
     )
     if fixed:
-        notes.append(
-            "Taken are the points with " + ", ".join(f"{name} = {value}" for name, value in fixed.items()) + "."
-        )
+        notes.append(f"Taken are the points with {assigned(fixed.items())}.")
     places, point_of = np.unique(numeric[positive], axis=0, return_inverse=True)
     if len(places) < LEAST_POINTS:
         return None

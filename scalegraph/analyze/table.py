@@ -10,7 +10,7 @@ import pandas as pd
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RUN_SCALARS
-from scalegraph.base.units import significant
+from scalegraph.base.units import assigned
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -137,13 +137,8 @@ def _medians(rows: pd.DataFrame) -> pd.DataFrame:
 
 def parameter_label(row: Mapping[Any, Any]) -> str:
     """Return the parameters of a row for people: ``balls = 200, steps = 40``; missing ones are left out."""
-    parts = []
-    for name, value in row.items():
-        if str(name).startswith(PARAMETER) and not pd.isna(value):
-            text = significant(value, 6) if isinstance(value, float) and not value.is_integer() else _plain(value)
-            parts.append(f"{str(name)[len(PARAMETER) :]} = {text}")
-    return ", ".join(parts)
-
-
-def _plain(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) else str(value)
+    return assigned(
+        (str(name)[len(PARAMETER) :], value)
+        for name, value in row.items()
+        if str(name).startswith(PARAMETER) and not pd.isna(value)
+    )

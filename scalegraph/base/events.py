@@ -15,10 +15,19 @@ from scalegraph.base.run import RunPoint, RunRecord
 
 @dataclass(frozen=True)
 class Planned:
-    """What will be run. A search adds points later by another ``Planned``; *points* is the whole list so far."""
+    """What will be run. A search adds points later by another ``Planned``; *points* is the whole list so far.
+
+    *runs* is how many runs that makes: more than *points* where some are run once more for their traces.
+    """
 
     points: tuple[RunPoint, ...]
     estimate_s: float | None = None
+    runs: int = 0
+
+    @property
+    def total(self) -> int:
+        """Number of runs so far, never fewer than the points."""
+        return max(self.runs, len(self.points))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from scalegraph.base.units import assigned
+
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
 # Far beyond anything that runs, but sums and ratios of such numbers stay finite.
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=-1e19, le=1e19)]
@@ -136,7 +138,7 @@ class RunPoint(_Frozen):
 
     def label(self) -> str:
         """Short name for people: ``N = 8, n = 200``."""
-        parts = [f"N = {self.processors}", *(f"{k} = {v}" for k, v in self.parameters.items())]
+        parts = [assigned([("N", self.processors), *self.parameters.items()])]
         if self.repetition:
             parts.append(f"repetition {self.repetition + 1}")
         if self.variant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 _PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
 
@@ -40,6 +41,25 @@ def thousands(value: float, places: int = 0) -> str:
     """Return a number with *places* decimals and thin spaces between thousands."""
     text = f"{value:,}" if isinstance(value, int) and not places else f"{value:,.{places}f}"
     return text.replace(",", "\u202f")
+
+
+def plain(value: object) -> str:
+    """Return a parameter's value for people: text and whole numbers as they are, others with six digits: ``107.8``."""
+    if hasattr(value, "item"):
+        value = value.item()  # of numpy
+    if not isinstance(value, float):
+        return str(value)
+    if not math.isfinite(value):
+        return si(value)
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    text = significant(value, max(6, math.floor(math.log10(abs(value))) + 2))
+    return text.rstrip("0") if "." in text and "e" not in text else text
+
+
+def assigned(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return names with their values for people: ``n = 200, tolerance = 0.5``."""
+    return ", ".join(f"{name} = {plain(value)}" for name, value in pairs)
 
 
 def stacked(heading: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scalegraph.base.errors import Cancelled, Fault, InputError
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import assigned, si
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.progress import progress
@@ -77,8 +77,12 @@ def advise(
     if as_json:
         print_json(_document(source, model, goal, entries, done))
         return
+    from scalegraph.analyze.advise import half_width
+    from scalegraph.views.advise import run_words
+
     for entry in done:
-        click.echo(f"ran {_where(entry)}: the interval was {_half(entry.now)}, {_half(entry.then)} was expected")
+        was, expected = half_width(entry.now), half_width(entry.then)
+        click.echo(f"ran {run_words(entry)}: the interval was {was}, {expected} was expected")
     _show(model, goal, entries)
 
 
@@ -119,25 +123,21 @@ def _document(
 
 
 def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
-    place = f"N = {int(goal[0])}" + (f", {model.size} = {goal[1]:g}" if model.size else "")
+    from scalegraph.analyze.advise import half_width
+    from scalegraph.views.advise import run_words, unimproved
+
+    place = assigned([("N", int(goal[0])), *([(model.size, goal[1])] if model.size else [])])
     seconds = model.time(goal)
     click.echo(f"predicted time at {place}: {si(seconds, 's')}, by {model.best.formula}")
+    if not entries:
+        click.echo(unimproved(model, goal))
+        return
     if model.best.doubt:
         click.echo(model.best.doubt)
-    if not entries:
-        click.echo("no single run would narrow its interval: are there points enough for one?")
-        return
-    click.echo(f"its interval is {_half(entries[0].now)}; what a run would make of it:")
+    click.echo(f"its interval is {half_width(entries[0].now)} of it; what a run would make of that:")
     rows = [
-        [_where(entry), si(entry.seconds, "s"), si(entry.cost, "s"), _half(entry.then), "yes" if entry.again else "no"]
+        [run_words(entry), si(entry.seconds, "s"), si(entry.cost, "s"), half_width(entry.then),
+         "yes" if entry.again else "no"]
         for entry in entries[:_SHOWN]
-    ]
+    ]  # fmt: skip
     print_rows(("run", "takes", "costs", "interval then", "run before"), rows, left=(0,))
-
-
-def _where(entry: Advice) -> str:
-    return ", ".join([f"N = {entry.processors}", *(f"{name} = {value}" for name, value in entry.parameters.items())])
-
-
-def _half(width: float) -> str:
-    return f"\u00b1{significant(50 * width, 2)} %"

@@ -82,6 +82,7 @@ class _Lines:
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
+        self._total = 0
 
     def __call__(self, event: Event) -> None:
         text = self._text(event)
@@ -90,9 +91,8 @@ class _Lines:
 
     def _text(self, event: Event) -> str:
         match event:
-            case Planned(points, estimate_s):
-                about = f", about {seconds(estimate_s)}" if estimate_s else ""
-                return f"{len(points)} run{'s' if len(points) != 1 else ''} planned{about}"
+            case Planned(estimate_s=estimate_s):
+                return self._planned(event.total, f", about {seconds(estimate_s)}" if estimate_s else "")
             case Building(program):
                 return f"building {program}"
             case RunFinished() | RunFailed() | RunSkipped():
@@ -104,6 +104,13 @@ class _Lines:
             case Done(failed=failed, cancelled=cancelled):
                 return _summary(failed, cancelled=cancelled)
         return ""
+
+    def _planned(self, total: int, about: str) -> str:
+        """Return what is planned; after the first time, what was added."""
+        more, self._total = total - self._total, max(total, self._total)
+        if more == total:
+            return f"{total} run{'s' if total != 1 else ''} planned{about}"
+        return f"{more} more run{'s' if more != 1 else ''}, {total} in all{about}" if more > 0 else ""
 
 
 class _Bar:
@@ -117,8 +124,8 @@ class _Bar:
     def __call__(self, event: Event) -> None:
         update = self._bar.update
         match event:
-            case Planned(points):
-                update(self._task, total=len(points))
+            case Planned():
+                update(self._task, total=event.total)
             case Building(program):
                 update(self._task, description=f"building {escape(program)}")
             case RunStarted(point):

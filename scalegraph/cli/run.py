@@ -11,7 +11,7 @@ import click
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.events import EventSink
-from scalegraph.base.units import seconds
+from scalegraph.base.units import assigned, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
@@ -143,7 +143,7 @@ def by_size(records: list[RunRecord]) -> Mapping[str, list[RunRecord]]:
     """Return the runs by their parameters in words, sizes in the order of their first run."""
     groups: dict[str, list[RunRecord]] = {}
     for record in records:
-        title = ", ".join(f"{name} = {value}" for name, value in record.point.parameters.items()) or "fixed arguments"
+        title = assigned(record.point.parameters.items()) or "fixed arguments"
         groups.setdefault(title, []).append(record)
     return {title: sorted(group, key=lambda record: record.point.processors) for title, group in groups.items()}
 

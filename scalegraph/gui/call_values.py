@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import assigned, si, significant
 
 if TYPE_CHECKING:
     from scalegraph.measurements.mapping import Mapping as Meaning
@@ -72,7 +72,7 @@ def call_values(
     told = measured.metrics[known[metric]]
     summed = told.extent == "exclusive" and told.kind != "ratio"
     row = measured.points.iloc[point]
-    words = ", ".join(f"{name} = {_plain(row[name])}" for name in measured.parameters)
+    words = assigned((name, row[name]) for name in measured.parameters)
     shares = _shares(_parents(measured), values, summed=summed, ratio=told.kind == "ratio")
     unit = told.unit or (meaning.unit if meaning is not None and meaning.time == metric else "")
     return CallValues(metric, unit, words, values, shares, repetitions, summed)
@@ -112,10 +112,3 @@ def _shares(parents: NDArray[np.int64], values: Numbers, *, summed: bool, ratio:
         return np.full_like(values, np.nan)
     known = np.isfinite(values) | (summed & (inclusive > 0))
     return np.where(known, inclusive / whole, np.nan)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, float | np.floating):
-        value = float(value)
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else significant(value, 6)
-    return str(value)

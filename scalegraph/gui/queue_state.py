@@ -43,6 +43,7 @@ class QueueEntry:
     phase: Phase = "waiting"
     runs: dict[str, RunItem] = field(default_factory=dict)
     finished: int = 0
+    planned: int = 0  # runs that the engine counts: more than points where some are run again for their traces
     remaining_s: float | None = None
     notes: list[str] = field(default_factory=list)
     message: str = ""
@@ -53,8 +54,8 @@ class QueueEntry:
 
     @property
     def total(self) -> int:
-        """Number of runs known so far; a search adds to it."""
-        return len(self.runs)
+        """Number of runs known so far, never fewer than those that ended; a search adds to it."""
+        return max(self.planned, len(self.runs), self.finished)
 
     @property
     def failed(self) -> int:
@@ -76,6 +77,7 @@ class QueueEntry:
         """Take in one event; return the keys of the runs that changed."""
         match event:
             case events.Planned(points=points, estimate_s=estimate):
+                self.planned = event.total
                 for point in points:
                     self.runs.setdefault(point.key, RunItem(point))
                 self._tell(estimate)
@@ -98,7 +100,7 @@ class QueueEntry:
 
     def _ended_run(self, event: events.RunFinished | events.RunFailed | events.RunSkipped) -> str:
         item = self._item(event.point)
-        self.finished = event.finished
+        self.finished, self.planned = event.finished, event.total
         match event:
             case events.RunFinished(record=record):
                 item.phase, item.record = "done", record

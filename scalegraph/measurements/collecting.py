@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import assigned
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.names import metric_kind
 
@@ -138,8 +139,7 @@ class Collector:
 
     def at(self, point: int) -> str:
         """Return a point for people: ``p = 4, n = 100``."""
-        pairs = zip(self.parameters, self.points[point], strict=True)
-        return ", ".join(f"{name} = {value:g}" if _is_number(value) else f"{name} = {value}" for name, value in pairs)
+        return assigned(zip(self.parameters, self.points[point], strict=True))
 
     def _name(self, path: int) -> str:
         parts: list[str] = []

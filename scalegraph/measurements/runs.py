@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.base.units import assigned
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
@@ -173,5 +174,5 @@ def _file(measured: MeasurementSet) -> str:
 
 def _fault(measured: MeasurementSet, point: int, message: str) -> Fault:
     row = measured.points.iloc[point]
-    where = ", ".join(f"{name} = {row[name]}" for name in measured.parameters)
+    where = assigned((name, row[name]) for name in measured.parameters)
     return Fault(message, file=_file(measured), key=f"point {where}" if where else "")

@@ -27,7 +27,7 @@ from scalegraph.analyze import pop
 from scalegraph.analyze.series import main_series
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import significant
+from scalegraph.base.units import assigned, significant
 from scalegraph.request import expression
 from scalegraph.views import StudyData, matrices
 from scalegraph.views.pop import efficiencies
@@ -242,7 +242,7 @@ def _row(data: StudyData, count: int, parameters: Mapping[str, object]) -> pd.Se
     rows = rows[rows["processors"] == count] if len(rows) else rows
     if rows.empty:
         run = f"; run were {', '.join(map(str, there))}" if there else ""
-        size = f" with {', '.join(f'{name}={value}' for name, value in parameters.items())}" if parameters else ""
+        size = f" with {assigned(parameters.items())}" if parameters else ""
         raise _Undecided(f"no run on {count} processors{size} ended well{run}")
     return rows.iloc[0]
 

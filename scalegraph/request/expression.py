@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scalegraph.base.errors import near
+from scalegraph.base.units import assigned
 
 _LONGEST = 400  # characters; a growth rule is a few words
 _DEEPEST = 40
@@ -127,4 +128,4 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> float:
 
 
 def _said(values: Mapping[str, float], names: frozenset[str]) -> str:
-    return ", ".join(f"{name} = {values[name]:g}" for name in sorted(names)) or "no variables"
+    return assigned((name, values[name]) for name in sorted(names)) or "no variables"

@@ -34,7 +34,8 @@ class Plan:
     *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known, unless
     its description says how much work it is: then *estimate_rough* holds, right within a factor of a few.
     *limit_s*: host seconds if every run went on until its time limit.
-    *runs_at_most*: if every search needs all the sizes it may try.
+    *runs_at_most*: if every search needs all the sizes it may try, with all that is run once those are known: traces
+    of the sizes found, their what-if runs, and virtual speedups.
     """
 
     points: tuple[RunPoint, ...]
@@ -70,8 +71,7 @@ def plan(
     host = HostTime(found.family)
     host.learn(records)
     expected = [*left, *(point for search in searches for point in _expected(found, search))]
-    repetitions = found.request.repetitions
-    at_most = len(points) + sum(2 * repetitions * search.bound.max_runs for search in searches)
+    at_most = len(points) + _later_at_most(found.request, points, searches)
     return Plan(
         points=tuple(points),
         searches=tuple(searches),
@@ -143,6 +143,21 @@ def start_knob(found: Resolved, processors: int) -> float:
 
 def _expected(found: Resolved, search: PlannedSearch) -> list[RunPoint]:
     return points_of(found, search.start, (1, search.processors)) * _USUAL_TRIES
+
+
+def _later_at_most(request: Request, points: Iterable[RunPoint], searches: Iterable[PlannedSearch]) -> int:
+    """Return how many runs at most come to be known only while the request is carried out."""
+    repetitions, many = request.repetitions, 0
+    sweep = request.speedups
+    swept = sweep.processors or (max(request.every_count()),)
+    varied = sum(point.processors in swept and not point.repetition and not point.variant for point in points)
+    again = request.trace is not None and request.trace.sizes == "all"
+    for search in searches:
+        there = {1, search.processors}
+        many += 2 * repetitions * (search.bound.max_runs + again)
+        many += repetitions * sum(len(there & {*(what.processors or there)}) for what in request.what_if)
+        varied += len(there & {*swept}) * search.bound.max_runs
+    return many + varied * (sweep.lines + sweep.regions) * len(sweep.factors)
 
 
 def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, cast
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.base.units import significant
+from scalegraph.base.units import assigned, significant
 from scalegraph.request.model import Bound
 from scalegraph.request.planning import PlannedSearch, points_of, start_knob
 from scalegraph.request.resolve import Resolved
@@ -160,7 +160,7 @@ def _sentence(bound: Bound, task: _Task, found: Found | None, size: Mapping[str,
         return f"{what}: stopped before a size was found; {cost}"
     if found.best is None or size is None:
         return f"{what}: {found.sentence}; {cost}"
-    where = ", ".join(f"{name} = {size[name]}" for name in size)
+    where = assigned(size.items())
     got = f"{symbol} = {significant(found.best.value or 0.0)}{unit}"
     if found.met:
         return f"{what}: {where} gives {got}; {cost}"

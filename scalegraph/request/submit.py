@@ -240,7 +240,8 @@ class Submission:
         self._later_s = self._later(searches)
         estimate = self._host.total(left, self._workers)
         known = estimate is not None and self._later_s is not None
-        self._emit(Planned(tuple(self._points.values()), (estimate or 0.0) + (self._later_s or 0.0) if known else None))
+        about = (estimate or 0.0) + (self._later_s or 0.0) if known else None
+        self._emit(Planned(tuple(self._points.values()), about, self._progress.total))
         for point in there:
             skip(point, self._progress, self._emit)
         # longest first: the last run to end should not be the longest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,10 +11,10 @@ from scalegraph.analyze import advise
 from scalegraph.analyze.advise import Advice, Cost, Model
 from scalegraph.analyze.table import numbers, usable
 from scalegraph.base.errors import InputError
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import assigned, si
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.views.figure import PREDICTED_TIME, Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "What to run next"
@@ -74,16 +75,14 @@ def _make(
     where = _place(model, goal)
     seconds = model.time(goal)
     if not entries:
-        said = f"The predicted time on {where}, {si(seconds, 's')}, has no interval that a run could narrow: " + (
-            model.best.doubt or "the points lie on the law, or are too few: run more processor counts."
-        )
+        said = f"The predicted time on {where} is {si(seconds, 's')}, {unimproved(model, goal)}"
         return Figure("advise", f"{_TITLE}: {common.study_title(data)}", said, (_curve(model, goal),))
     best = entries[0]
     return Figure(
         "advise",
         f"{_TITLE}: {common.study_title(data)}",
-        f"{_words(best)}: it narrows the predicted time on {where} from "
-        f"{_half(best.now)} to {_half(best.then)} and takes {si(best.cost, 's')} of {_UNITS[kind]}.",
+        f"{_words(best)}: it narrows the predicted time on {where} from {advise.half_width(best.now)} to "
+        f"{advise.half_width(best.then)} and takes {si(best.cost, 's')} of {_UNITS[kind]}.",
         (_table(model, entries), _curve(model, goal, best)),
         notes=(
             f"Law: {model.best.formula} ({model.best.title}).",
@@ -93,18 +92,28 @@ def _make(
     )
 
 
+def unimproved(model: Model, goal: Sequence[float]) -> str:
+    """Return why no run is advised, behind a predicted time and a comma."""
+    width = model.interval(goal)
+    if math.isfinite(width):
+        return f"within {advise.half_width(width)}; no single run narrows that visibly. " + (
+            model.best.doubt or "Several runs together may: run more processor counts, or repeat them."
+        )
+    return "without an interval: " + (model.best.doubt or "the points are too few for one; run more processor counts.")
+
+
+def run_words(entry: Advice) -> str:
+    """Return the point of *entry*: ``N = 8, n = 200``."""
+    return assigned([("N", entry.processors), *entry.parameters.items()])
+
+
 def _words(entry: Advice) -> str:
-    parts = [f"N = {entry.processors}", *(f"{name} = {value}" for name, value in entry.parameters.items())]
-    return f"{'Repeat' if entry.again else 'Run'} {', '.join(parts)} next"
-
-
-def _half(width: float) -> str:
-    return f"\u00b1{significant(50 * width, 2)}\u00a0%"
+    return f"{'Repeat' if entry.again else 'Run'} {run_words(entry)} next"
 
 
 def _place(model: Model, goal: Sequence[float]) -> str:
     text = f"{int(goal[0])} processors"
-    return f"{text} with {model.size} = {goal[1]:g}" if model.size else text
+    return f"{text} with {assigned([(model.size, goal[1])])}" if model.size else text
 
 
 def _table(model: Model, entries: Sequence[Advice]) -> Table:
@@ -114,8 +123,8 @@ def _table(model: Model, entries: Sequence[Advice]) -> Table:
     columns += [
         Column("predicted time", "s"),
         Column("cost", "s"),
-        Column("interval then", "%"),
-        Column("narrowed per second", "%/s", "mark"),
+        Column("interval then", PREDICTED_TIME),
+        Column("narrowed per second", "% of predicted time/s", "mark"),
         Column("tells rivals", "sd"),
         Column("run before"),
     ]

@@ -217,9 +217,11 @@ def matches(row: pd.Series, wanted: Mapping[str, str]) -> bool:
 
 def _same(value: object, text: str) -> bool:
     try:
-        return float(str(value)) == float(text)
+        number, wanted = float(str(value)), float(text)
     except ValueError:
         return str(value) == text
+    # of what is no whole number labels have six digits
+    return number == wanted or (not number.is_integer() and math.isclose(number, wanted, rel_tol=5e-6))
 
 
 def chosen_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord | None:

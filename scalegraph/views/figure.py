@@ -24,6 +24,7 @@ PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups, waiti
 LOSS = "% of the loss"  # of N T_para - T_seq
 MISSES = "% of misses"  # of the run
 REFERENCES = "% of references"
+PREDICTED_TIME = "% of predicted time"
 
 
 @dataclass(frozen=True)

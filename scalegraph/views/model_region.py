@@ -10,7 +10,7 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.fits.terms import columns_at
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import significant
+from scalegraph.base.units import assigned, plain, significant
 from scalegraph.views import common, modelling
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Origin, Plot
@@ -41,11 +41,8 @@ def _make(
     parameter = made.source.parameters[column]
     counts = column == processors_column(data, made)
     x = Axis("processors N" if counts else parameter, scale="log2")
-    others = ", ".join(
-        f"{name} = {value:g}"
-        for i, (name, value) in enumerate(zip(made.source.parameters, held, strict=True))
-        if i != column
-    )
+    pairs = zip(made.source.parameters, held, strict=True)
+    others = assigned(pair for i, pair in enumerate(pairs) if i != column)
     models = made.models
     end = np.array(held)
     end[column] = far
@@ -55,7 +52,7 @@ def _make(
     y = Axis(name, unit, scale=_scale(made, index))
     words = f"{significant(value)} {unit}".rstrip()
     sentence = (
-        f"{made.names[index]}: {models.formula(index)}; at {parameter} = {far:g} it gives {words}"
+        f"{made.names[index]}: {models.formula(index)}; at {parameter} = {plain(far)} it gives {words}"
         f" ({modelling.interval(float(low[0]), float(high[0]))}). {models.doubt(index) or 'The points decide it.'}"
     )
     return Figure(

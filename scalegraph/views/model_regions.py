@@ -9,6 +9,7 @@ import numpy as np
 from scalegraph.analyze.fits.noise import Floats, Indices
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.analyze.verdict import percent
+from scalegraph.base.units import assigned
 from scalegraph.views import common, modelling
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Column, Figure, Row, Table
@@ -58,7 +59,7 @@ def processors_column(data: StudyData, made: RegionModels) -> int | None:
 
 
 def _place(made: RegionModels, at: Floats) -> str:
-    return ", ".join(f"{name} = {value:g}" for name, value in zip(made.source.parameters, at, strict=True))
+    return assigned(zip(made.source.parameters, at, strict=True))
 
 
 def _columns(made: RegionModels) -> tuple[Column, ...]:

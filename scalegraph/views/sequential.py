@@ -11,6 +11,7 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import InputError, near
+from scalegraph.base.units import plain
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Plot
@@ -55,7 +56,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     first, last = series.rows.iloc[0], series.rows.iloc[-1]
     span = f"From {first['label']} to {last['label']}"
     if series.label == f"{name} grows":
-        span = f"From {name} = {sizes[0]:g} to {sizes[-1]:g}"
+        span = f"From {name} = {plain(sizes[0])} to {plain(sizes[-1])}"
     missed, which = _miss_rate(series)
     others = [other.label for other in found if other is not series]
     return Figure(

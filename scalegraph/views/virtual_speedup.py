@@ -8,7 +8,7 @@ from pathlib import PurePath
 from scalegraph.analyze import whatif
 from scalegraph.analyze.whatif import Curve
 from scalegraph.base.errors import InputError
-from scalegraph.base.units import significant
+from scalegraph.base.units import assigned, significant
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Plot, Row, Table
@@ -67,7 +67,7 @@ def _names(curves: list[Curve]) -> list[str]:
     sizes = [dict(curve.size) for curve in curves]
     apart = [key for key in sizes[0] if len({size.get(key) for size in sizes}) > 1]
     return [
-        ", ".join([curve.words, *(f"{key} = {size[key]}" for key in apart if key in size)])
+        ", ".join([curve.words, *(assigned([(key, size[key])]) for key in apart if key in size)])
         for curve, size in zip(curves, sizes, strict=True)
     ]
 

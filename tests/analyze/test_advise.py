@@ -70,6 +70,26 @@ def test_sizes_are_candidates_where_sizes_were_run():
     assert all(isinstance(entry.parameters["n"], int) for entry in found)
 
 
+def test_sizes_that_are_advised_are_numbers_that_a_program_takes():
+    whole = _table((1, 2, 4, 8), lambda n, size: size**2 / n * 1e-6 + 0.01 * n, sizes=(110, 220, 430))
+    whole["param.steps"] = (whole["param.n"] * 0.77).round().astype(int)
+    model = _model(whole)
+    assert model.parameters(np.array([4.0, 140.0]))["steps"] == 108  # of 107.80000000000001
+    parts = whole.assign(**{"param.steps": whole["param.n"] * 0.77})
+    assert _model(parts).parameters(np.array([4.0, 140.0]))["steps"] == 107.8
+    fractions = _table((1, 2, 4, 8), lambda n, size: size**2 / n + 0.01 * n, sizes=(0.1, 0.2, 0.4))
+    assert set(advise.candidates(_model(fractions))[:, 1]) >= {0.1, 0.141, 0.2, 0.283, 0.4, 0.8}
+
+
+def test_no_run_is_advised_whose_effect_cannot_be_seen():
+    model = _model(_table((1, 2, 4, 8, 16, 32), amdahl, repetitions=60))
+    found = advise.advise(model, (64,))
+    assert all(advise.half_width(entry.then) != advise.half_width(entry.now) for entry in found)
+    cheap = advise.advise(model, (4,), np.array([[2.0]]))
+    assert cheap == [], "one repetition more of sixty narrows an interval by less than is shown"
+    assert np.isfinite(model.interval((4,)))
+
+
 def test_candidates_keep_within_what_can_be_run():
     model = _model(_table((1, 2, 4, 8), amdahl))
     assert advise.candidates(model).max() == 32

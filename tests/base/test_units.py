@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalegraph.base.units import plural, seconds, si, significant, thousands
+from scalegraph.base.run import RunPoint
+from scalegraph.base.units import assigned, plain, plural, seconds, si, significant, thousands
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,20 @@ def test_rounding_keeps_three_digits(value: float) -> None:
 )
 def test_durations_read_as_people_say_them(value: float | None, text: str) -> None:
     assert seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(107.80000000000001, "107.8"), (0.1 + 0.2, "0.3"), (200, "200"), (200.0, "200"), (1234567.5, "1234567.5"),
+     (2.5e-9, "2.5e-09"), ("fast", "fast"), (math.inf, "∞"), (1e6, "1000000")],
+)  # fmt: skip
+def test_parameters_are_written_without_the_rounding_of_the_machine(value: object, text: str) -> None:
+    assert plain(value) == text
+    assert assigned([("n", value)]) == f"n = {text}"
+
+
+def test_a_run_is_named_with_numbers_as_people_write_them() -> None:
+    assert RunPoint(processors=4, parameters={"x": 107.80000000000001}).label() == "N = 4, x = 107.8"
 
 
 def test_thousands_stand_apart() -> None:

@@ -58,6 +58,19 @@ def test_progress_off_a_terminal_is_one_line_an_event(capsys: pytest.CaptureFixt
     ]
 
 
+def test_runs_that_are_added_are_told_with_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress() as emit:
+        emit(Planned((POINT,)))
+        emit(Planned((POINT, RunPoint(processors=8))))
+        emit(Planned((POINT, RunPoint(processors=8)), runs=4))  # both once more, for their traces
+        emit(Planned((POINT, RunPoint(processors=8)), runs=4))
+    assert capsys.readouterr().err.splitlines() == [
+        "1 run planned",
+        "1 more run, 2 in all",
+        "2 more runs, 4 in all",
+    ]
+
+
 def test_quiet_progress_tells_failures_and_remarks_only(capsys: pytest.CaptureFixture[str]) -> None:
     with progress(quiet=True) as emit:
         emit(Building("p"))

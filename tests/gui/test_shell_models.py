@@ -207,6 +207,20 @@ def test_queue_follows_the_events_of_a_request() -> None:
     assert [run.phase for run in entry.runs.values()] == ["done", "kept", "failed"]
 
 
+def test_no_more_runs_are_done_than_planned_when_some_are_run_again() -> None:
+    entry = QueueEntry("model", Path("x"), None)
+    points = _points(1, 2)
+    record = RunRecord(source="simulated", program="m", machine="k", point=points[0])
+    entry.apply(events.Planned(points))
+    entry.apply(events.RunStarted(points[0]))
+    entry.apply(events.RunFinished(points[0], record, 1, 2))
+    entry.apply(events.RunFinished(points[1], record, 2, 2))
+    entry.apply(events.Planned(points, None, 3))
+    assert entry.said() == "2 of 3 runs"
+    entry.apply(events.RunFinished(points[0], record, 3, 3))
+    assert entry.said() == "3 of 3 runs"
+
+
 def test_a_cancelled_request_leaves_no_run_waiting() -> None:
     entry = QueueEntry("model", Path("x"), None)
     points = _points(1, 2)

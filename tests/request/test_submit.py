@@ -183,6 +183,28 @@ def test_the_plan_counts_what_is_done_and_learns_from_it(link: Any, request_of: 
     assert after.estimate_s > 0
 
 
+def test_no_more_runs_end_than_were_planned_and_the_plan_held_them_all(
+    link: Any, request_of: Requests, tmp_path: Path
+) -> None:
+    request = request_of(
+        processors=[1, 2, 4],
+        scaling={"grow": {"n": "N"}},
+        bound=[{"kind": "problem_size"}, EFFICIENCY],
+        trace={"sizes": "all"},
+        what_if=[{"ideal": ["cache"]}],
+    )
+    session, seen = Session(link=link()), []
+    session.submit(request, tmp_path / "a.sgstudy", seen.append).close()
+    planned, ended = 0, 0
+    for event in seen:
+        planned = event.total if isinstance(event, Planned) else planned
+        if isinstance(event, RunFinished | RunFailed | RunSkipped):
+            ended += 1
+            assert event.finished == ended <= event.total == planned
+    assert len({event.point.key for event in seen if isinstance(event, RunFinished)}) < ended, "some are run again"
+    assert ended == planned <= session.plan(request).runs_at_most
+
+
 def test_growth_and_memory_bounds_choose_their_sizes(request_of: Requests) -> None:
     plan = Session().plan(request_of(scaling={"grow": {"n": "2 * N"}}, bound={"kind": "growth"}, processors=[1, 4]))
     assert {(point.processors, point.parameters["n"]) for point in plan.points} == {(1, 2000), (1, 8000), (4, 8000)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from scalegraph.analyze.fits.linear import Solution, solve
 from scalegraph.analyze.fits.noise import Floats, condense
 from scalegraph.base.units import significant
 
-Trend: TypeAlias = Literal["grows", "falls", "stays", "unknown"]
+Trend: TypeAlias = Literal["grows", "falls", "stays", "varies", "unknown"]
+_ALIKE = (0.005, 0.25)  # fractions that differ by less, absolutely or of their mean, count as the same
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,11 @@ class SerialFraction:
 
 @dataclass(frozen=True)
 class KarpFlatt:
-    """Serial fractions of a fixed-size series. *slope* is their change for each doubling of N, with its interval."""
+    """Serial fractions of a fixed-size series. *slope* is their change for each doubling of N, with its interval.
+
+    *trend*: ``grows`` or ``falls`` where the interval of the slope says so; else ``stays`` where the fractions are
+    alike within their intervals or a quarter, ``varies`` where they are not, ``unknown`` for fewer than three N.
+    """
 
     fractions: tuple[SerialFraction, ...]
     trend: Trend
@@ -73,6 +79,8 @@ def karp_flatt(
         if n[i] > 1
     )
     trend, slope = _trend(n, values, confidence)
+    if trend == "stays" and not _alike(fractions):
+        trend = "varies"
     return KarpFlatt(fractions, trend, *slope, _sentence(fractions, trend))
 
 
@@ -122,6 +130,33 @@ def _trend(n: Floats, values: Floats, confidence: float) -> tuple[Trend, tuple[f
     return trend, (slope, low, high)
 
 
+def _alike(fractions: Sequence[SerialFraction]) -> bool:
+    """Return whether one fraction may stand for all: within each one's interval, or not far from each."""
+    low, high = (max(part.low for part in fractions), min(part.high for part in fractions))
+    values = [part.value for part in fractions]
+    least, share = _ALIKE
+    return low <= high or max(values) - min(values) <= max(least, share * abs(sum(values) / len(values)))
+
+
+def _course(fractions: Sequence[SerialFraction]) -> str:
+    """Return how the fractions go, with every end and turn: ``falls from 0.29 at N = 2 to 0.06 at N = 4, rises ..``."""
+    values = [part.value for part in fractions]
+    turns = [0]
+    for i in range(1, len(values) - 1):
+        if (values[i] - values[turns[-1]]) * (values[i + 1] - values[i]) < 0:
+            turns.append(i)
+    turns.append(len(values) - 1)
+    at = [f"{significant(values[i], 2)} at N = {fractions[i].processors:g}" for i in turns]
+    ways = ["rises" if values[b] > values[a] else "falls" for a, b in itertools.pairwise(turns)]
+    legs = [f"{way} to {place}" for way, place in zip(ways, at[1:], strict=True)]
+    most = 3
+    if len(legs) > most:
+        low, high = (fractions[values.index(pick(values))] for pick in (min, max))
+        ends = [f"{significant(end.value, 2)} at N = {end.processors:g}" for end in (low, high)]
+        return f"goes up and down between {ends[0]} and {ends[1]}"
+    return f"{ways[0]} from {at[0]} to {at[1]}" + "".join(f", then {leg}" for leg in legs[1:])
+
+
 def _curve(basis: Basis, found: Solution, error: spread.Scale, confidence: float, pivots: Floats | None) -> Curve:
     theta, freedom = found.theta[0], float(error.freedom[0])
     return Curve(basis, theta, theta, found.inverse[0], float(error.sigma[0]), freedom, 0.0, confidence, pivots)
@@ -139,5 +174,10 @@ def _sentence(fractions: Sequence[SerialFraction], trend: Trend) -> str:
     if trend == "falls":
         return f"The serial fraction falls with N, {span}: processors bring more than their share, as more cache does."
     if trend == "stays":
-        return f"The serial fraction does not clearly change with N ({span}): as serial code by Amdahl's law."
+        return f"The serial fraction stays about the same, {span}: as serial code by Amdahl's law."
+    if trend == "varies":
+        return (
+            f"The serial fraction {_course(fractions)}: it differs from N to N, without a trend that these points"
+            " establish, so no one share of serial code explains the times."
+        )
     return f"The serial fraction goes {span}; two points or no spare ones cannot show a trend."

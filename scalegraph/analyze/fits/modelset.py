@@ -15,6 +15,7 @@ from scalegraph.analyze.fits.linear import Solution
 from scalegraph.analyze.fits.mixture import mixture_band
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Indices, Sample
 from scalegraph.analyze.fits.terms import Hypothesis
+from scalegraph.base.units import assigned
 
 RIVALS = 8  # hypotheses kept for each series, the chosen one first
 _COLUMNS = 4
@@ -271,7 +272,7 @@ class Models:
             return ""
         names = list(dict.fromkeys(self.term_text(series, int(rank)) for rank in others))
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        place = ", ".join(f"{name} = {value:g}" for name, value in zip(self.parameters, self.far, strict=True))
+        place = assigned(zip(self.parameters, self.far, strict=True))
         return (
             f"These points cannot distinguish {self.term_text(series)} from {listed}: "
             f"at {place} they differ by up to {100 * apart.max():.0f} %."

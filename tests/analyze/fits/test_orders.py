@@ -40,6 +40,27 @@ def test_overhead_makes_the_fraction_grow_and_caches_make_it_fall() -> None:
     assert "overhead" in rise.sentence
 
 
+def test_a_fraction_that_goes_down_and_up_is_not_said_to_stay() -> None:
+    n, fractions = np.array([1.0, 2.0, 4.0, 8.0]), np.array([0.0, 0.29, 0.06, 0.13])
+    found = karp_flatt(n, 10 * (fractions + (1 - fractions) / n))
+    assert found is not None
+    assert found.trend == "varies"
+    assert "falls from 0.29 at N = 2 to 0.060 at N = 4, then rises to 0.13 at N = 8" in found.sentence
+    assert "Amdahl" not in found.sentence
+    many = np.array([2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+    zigzag = np.array([0.2, 0.1, 0.3, 0.15, 0.2, 0.12])
+    found = karp_flatt([1, *many], np.array([10.0, *(10 * (zigzag + (1 - zigzag) / many))]))
+    assert found is not None
+    assert "between 0.10 at N = 4 and 0.30 at N = 8" in found.sentence
+
+
+def test_noise_alone_does_not_make_a_fraction_vary() -> None:
+    noise = 1 + 0.05 * np.random.default_rng(5).standard_normal((5, 4))
+    found = karp_flatt(N, 10 * (0.02 + 0.98 / N)[:, None] * noise)
+    assert found is not None
+    assert found.trend == "stays"
+
+
 def test_intervals_of_fractions_hold_the_truth_at_their_rate() -> None:
     held = []
     for seed in range(200):
