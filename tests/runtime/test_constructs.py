@@ -1,6 +1,7 @@
 """The simulated program prints what the native one prints, on every machine and number of processors."""
 
 from collections.abc import Callable
+from platform import machine
 from typing import Any
 
 import pytest
@@ -70,6 +71,19 @@ def test_program_sees_simulated_time_and_processors(run: Runner) -> None:
     outcome = run("clock", 12)
     assert outcome.stdout == "0.250 0.250 12 12 0\n"
     assert outcome.time == pytest.approx(0.25 * float(outcome.result.meta["clock_hz"]), rel=0.01)
+
+
+def test_the_date_is_a_fixed_one_and_the_processors_counter_counts_simulated_cycles(run: Runner) -> None:
+    outcome = run("dates", 2)
+    hertz = float(outcome.result.meta["clock_hz"])
+    assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
+    day, counter, *rest = outcome.stdout.splitlines()
+    assert day == "2000-01-01 0 0 0"
+    slept = 1e-3 * hertz
+    if machine() == "x86_64":
+        assert slept <= 1000 * float(counter) + 1000 <= slept * 1.01 + 2000
+        assert rest.pop(0) == "1 0"
+    assert rest == ["1 2"]  # two seconds of the date are two of every other clock
 
 
 def test_larger_team_than_the_run_has_processors_shares_their_time(run: Runner) -> None:

@@ -132,3 +132,23 @@ def test_members_say_where_they_are_when_the_size_of_the_team_changes(run: Runne
     outcome = run("counts", 3, on="server-2x32", env=env)
     assert outcome.status == "ok"
     assert sorted(outcome.stderr.splitlines()) == ["0 of 3: 0", "1 of 3: 1", "2 of 3: 2"]
+
+
+@pytest.mark.parametrize("processors", SIZES)
+def test_tasks_take_part_in_the_reductions_of_all_groups_around_them(
+    run: Runner, simulator: Any, processors: int
+) -> None:
+    outcome = run("task_groups", processors, on="server-2x32")
+    assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
+    assert outcome.stdout == simulator.native("task_groups", 4)
+    assert outcome.stderr == "\nlibgomp: error directive encountered: as expected\n"
+
+
+def test_a_fatal_error_directive_ends_the_program_with_code_1(run: Runner, simulator: Any) -> None:
+    (simulator.directory / "error_directive.c").write_text(
+        '#include <stdio.h>\nint main(void) {\n    puts("before");\n'
+        '#pragma omp error at(execution) message("stop here")\n    puts("after");\n    return 0;\n}\n'
+    )
+    outcome = run("error_directive", 2, on="server-2x32")
+    assert (outcome.status, outcome.returncode, outcome.stdout) == ("ok", 1, "before\n")
+    assert outcome.stderr == "\nlibgomp: fatal error: error directive encountered: stop here\n"

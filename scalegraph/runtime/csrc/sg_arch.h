@@ -4,6 +4,7 @@
 #ifndef SG_ARCH_H
 #define SG_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <ucontext.h>

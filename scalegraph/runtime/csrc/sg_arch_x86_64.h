@@ -3,6 +3,7 @@
 #define SG_ARCH_X86_64_H
 
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 
 #ifdef SG_ARCH_DEFINE
 __asm__(".text\n"
@@ -100,6 +101,29 @@ static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
 static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* Makes the instructions that read the processor's time-stamp counter fault in this process. */
+static inline void sg_arch_trap_counter(void)
+{
+    sg_arch_syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0);
+}
+
+/* Completes an instruction that reads the time-stamp counter (rdtsc, rdtscp) with `value` read on
+ * `processor`; false if the interrupted instruction is another one. */
+static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t value, uint32_t processor)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const unsigned char *code = (const unsigned char *)registers[REG_RIP];
+    bool ordered = code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xf9; /* rdtscp */
+    if (!ordered && (code[0] != 0x0f || code[1] != 0x31))
+        return false;
+    registers[REG_RAX] = (greg_t)(value & UINT32_MAX);
+    registers[REG_RDX] = (greg_t)(value >> 32);
+    if (ordered)
+        registers[REG_RCX] = (greg_t)processor;
+    registers[REG_RIP] += ordered ? 3 : 2;
+    return true;
 }
 
 static inline long sg_arch_rename(const char *from, const char *to)

@@ -106,8 +106,20 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg_arch_syscall(SYS_exit_group, 128 + number, 0, 0, 0);
 }
 
+/* The program reads the processor's time-stamp counter: it counts cycles of the simulated machine. */
+static bool reads_counter(int number, const siginfo_t *info, ucontext_t *context)
+{
+    if (number != SIGSEGV || info->si_code != SI_KERNEL || sg->finished)
+        return false;
+    if (sg_now->coroutine != NULL)
+        sg_charge(sg_now, SG_LEAF_BUSY_INT, 1); /* a counter that is read in a loop must move */
+    return sg_arch_read_counter(context, sg_now->clock, sg_now->id);
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
+    if (reads_counter(number, info, context))
+        return;
     signal(number, SIG_DFL); /* a fault in here must not come back */
     if (!sg->finished)
         crash(number, info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr, context);
@@ -142,7 +154,8 @@ void sg_fault_open(void)
         sigaction(fatal[i], &action, NULL);
     }
     if (sg->alone)
-        return; /* SIGTERM is no time limit there */
+        return; /* SIGTERM is no time limit there, and processes that it starts read the host's counter */
+    sg_arch_trap_counter();
     struct sigaction action = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
 }

@@ -1,5 +1,7 @@
 /* The functions of omp.h that ask and set. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sg_omp.h"
 
@@ -307,4 +309,25 @@ SG_API size_t omp_get_affinity_format(char *buffer, size_t size)
     if (size > 0)
         snprintf(buffer, size, "%s", sg->omp->affinity_format);
     return strlen(sg->omp->affinity_format);
+}
+
+/* ---- the error directive, where it is executed; libgomp's words ---- */
+
+static void encountered(const char *severity, const char *message, size_t length)
+{
+    fprintf(stderr, "\nlibgomp: %serror directive encountered", severity);
+    if (message != NULL)
+        fprintf(stderr, ": %.*s", length == (size_t)-1 ? (int)strlen(message) : (int)length, message);
+    fputc('\n', stderr);
+}
+
+SG_API void GOMP_warning(const char *message, size_t length)
+{
+    encountered("", message, length);
+}
+
+SG_API void GOMP_error(const char *message, size_t length)
+{
+    encountered("fatal error: ", message, length);
+    exit(EXIT_FAILURE);
 }

@@ -84,8 +84,22 @@ static size_t firstprivate(size_t count, void **addresses, const size_t *sizes, 
 
 enum { BLOCK_ALIGNMENT = 64 };
 
+/* The thread_limit clause of a target construct among its arguments; 0: there is none. An argument holds a
+ * device, what it is for, and its value, unless the value is the next word. */
+static uint32_t thread_limit_of(void **arguments)
+{
+    enum { DEVICE = 0x7f, NEXT_WORD = 0x80, PURPOSE = 0xff00, THREAD_LIMIT = 0x200, VALUE_SHIFT = 16 };
+    while (arguments != NULL && *arguments != NULL) {
+        intptr_t word = (intptr_t)*arguments++;
+        intptr_t value = word & NEXT_WORD ? (intptr_t)*arguments++ : word >> VALUE_SHIFT;
+        if ((word & DEVICE) == 0 && (word & PURPOSE) == THREAD_LIMIT)
+            return value > INT32_MAX ? INT32_MAX : (uint32_t)value;
+    }
+    return 0;
+}
+
 static void run_on_host(void (*function)(void *), size_t count, void **addresses, const size_t *sizes,
-                        const unsigned short *kinds)
+                        const unsigned short *kinds, uint32_t limit)
 {
     sg_thread *t = sg_self();
     size_t size = kinds != NULL ? firstprivate(count, addresses, sizes, kinds, NULL) : 0;
@@ -94,6 +108,8 @@ static void run_on_host(void (*function)(void *), size_t count, void **addresses
     if (size > 0)
         firstprivate(count, addresses, sizes, kinds, (char *)start);
     sg_team_enter_initial(t);
+    if (limit != 0)
+        t->task->icv.thread_limit = limit;
     function(addresses);
     sg_team_leave_initial(t);
 }
@@ -102,11 +118,11 @@ SG_API void GOMP_target_ext(int device, void (*function)(void *), size_t count, 
                             size_t *sizes, unsigned short *kinds, unsigned flags, void **depend,
                             void **arguments)
 {
-    (void)device, (void)flags, (void)arguments;
+    (void)device, (void)flags;
     sg_thread *t = sg_member(SG_CALLER);
     if (depend != NULL)
         sg_depend_wait(t, depend);
-    run_on_host(function, count, addresses, sizes, kinds);
+    run_on_host(function, count, addresses, sizes, kinds, thread_limit_of(arguments));
 }
 
 SG_API void GOMP_target(int device, void (*function)(void *), const void *unused, size_t count,
@@ -114,7 +130,7 @@ SG_API void GOMP_target(int device, void (*function)(void *), const void *unused
 {
     (void)device, (void)unused, (void)sizes, (void)kinds;
     sg_member(SG_CALLER);
-    run_on_host(function, count, addresses, NULL, NULL);
+    run_on_host(function, count, addresses, NULL, NULL, 0);
 }
 
 SG_API void GOMP_target_data_ext(int device, size_t count, void **addresses, size_t *sizes,

@@ -302,9 +302,16 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
     uint32_t size = threads != 0 ? threads : icv->threads;
     if (icv->dynamic && size > sg->processors)
         size = sg->processors;
+    uint32_t busy = team->root->busy;
     if (icv->thread_limit != UINT32_MAX) {
-        uint32_t busy = team->root->busy, left = icv->thread_limit > busy ? icv->thread_limit - busy + 1 : 1;
+        uint32_t left = icv->thread_limit > busy ? icv->thread_limit - busy + 1 : 1;
         size = size < left ? size : left;
+    }
+    uint32_t most = SG_MAX_THREADS > busy ? SG_MAX_THREADS - busy : 1;
+    if (size > most) {
+        sg_warn("the program asks for a team of more threads than the 4096 it can have when simulated: the "
+                "team has fewer");
+        size = most;
     }
     return size;
 }

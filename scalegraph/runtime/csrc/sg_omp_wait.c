@@ -66,7 +66,10 @@ sg_taskgroup *sg_taskgroup_start(sg_thread *t)
         group = sg_new(sizeof *group);
         group->address = sg_variables_of(1, SG_OWN_TASK);
     }
-    *group = (sg_taskgroup){.address = group->address, .before = t->task->group, .owner = t->task};
+    sg_taskgroup *outer = t->task->group;
+    *group = (sg_taskgroup){.address = group->address, .before = outer, .owner = t->task};
+    if (outer != NULL)
+        group->reductions = outer->reductions; /* a task inside may take part in those of the groups around */
     return t->task->group = group;
 }
 

@@ -1,5 +1,6 @@
 /* Time as the program sees it: that of the simulated machine.
- * The clock of the day begins at the epoch's second 0, so that two runs read the same. */
+ * Clocks that run begin at 0 with the run. The date is always the same one at the beginning of a run, so that
+ * two runs read the same, and not 0, which programs that make a seed of it would multiply by. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -12,6 +13,8 @@
 
 #include "sg_arch.h"
 #include "sg_posix.h"
+
+#define DATE_S 946684800 /* 2000-01-01 00:00:00 UTC, in seconds since the epoch */
 
 static uint64_t now_ns(void)
 {
@@ -27,9 +30,12 @@ static uint64_t to_clock(double ns)
     return cycles < 0 ? 0 : cycles > 1e15 ? SG_NEVER : (uint64_t)cycles;
 }
 
+/* No run lasts so long that a running clock reaches the date, so the time itself says which clock it is of.
+ */
 uint64_t sg_deadline(const struct timespec *time)
 {
-    return to_clock((double)time->tv_sec * 1e9 + (double)time->tv_nsec);
+    time_t seconds = time->tv_sec >= DATE_S ? time->tv_sec - DATE_S : time->tv_sec;
+    return to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
 }
 
 uint64_t sg_deadline_in(const struct timespec *duration)
@@ -49,14 +55,18 @@ static void pass_time(uint64_t cycles, const void *site)
         sg_yield(p, site);
 }
 
-/* ---- clocks: the day of the simulation begins at the epoch's second 0 for every run ---- */
+/* ---- clocks ---- */
+
+static time_t origin_of(clockid_t id)
+{
+    return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI ? DATE_S : 0;
+}
 
 SG_API int clock_gettime(clockid_t id, struct timespec *time)
 {
-    (void)id;
     pass_time(1, SG_CALLER);
     uint64_t ns = now_ns();
-    time->tv_sec = (time_t)(ns / 1000000000u);
+    time->tv_sec = origin_of(id) + (time_t)(ns / 1000000000u);
     time->tv_nsec = (long)(ns % 1000000000u);
     return 0;
 }
@@ -79,14 +89,14 @@ SG_API int gettimeofday(struct timeval *time, void *zone)
     (void)zone;
     pass_time(1, SG_CALLER);
     uint64_t us = now_ns() / 1000;
-    *time = (struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
+    *time = (struct timeval){DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
     return 0;
 }
 
 SG_API time_t time(time_t *result)
 {
     pass_time(1, SG_CALLER);
-    time_t seconds = (time_t)(now_ns() / 1000000000u);
+    time_t seconds = DATE_S + (time_t)(now_ns() / 1000000000u);
     if (result != NULL)
         *result = seconds;
     return seconds;

@@ -1,0 +1,135 @@
+"""The OpenMP Validation and Verification suite (SOLLVE) natively with gcc and on a simulated machine, test by test.
+
+    python benchmarks/openmp_validation.py DIRECTORY [--only PART] [--threads 8] [--json FILE]
+
+DIRECTORY is a checkout of the suite: its ``tests/4.5`` to ``tests/5.2`` and ``ompvv``. Every test in C, C++ and Fortran
+is compiled and run twice with the same options: by gcc with libgomp on this host, where target regions fall back to the
+host, and by ScaleGraph on a simulated server. The table counts, for each version and language, the tests, those that
+pass natively, and of these those that pass when simulated; below it stands every test that passes natively and fails
+simulated, with the first line that says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from scalegraph.cli.simulate import simulate as scalegraph
+
+COMPILERS = {".c": "gcc", ".cpp": "g++", ".f90": "gfortran"}
+LIMIT_S = 120
+
+
+@dataclass
+class Outcome:
+    """What became of one test: ``passes``, ``does not compile``, ``fails`` or ``does not end``."""
+
+    test: str
+    version: str
+    language: str
+    native: str
+    simulated: str = ""
+    reason: str = ""
+
+
+def options(suite: Path, source: Path) -> list[str]:
+    """Return the compiler's options, the same for both sides."""
+    fortran = ["-ffree-line-length-none", "-cpp"] if source.suffix.lower() == ".f90" else []
+    return [*fortran, "-O1", "-fopenmp", f"-I{suite / 'ompvv'}", f"-I{source.parent}", "-w"]
+
+
+def natively(suite: Path, source: Path, scratch: Path, threads: int) -> str:
+    """Compile and run *source* with gcc; return how it ended."""
+    program = scratch / "native"
+    words = [COMPILERS[source.suffix.lower()], *options(suite, source), str(source), "-o", str(program), "-lm"]
+    if subprocess.run(words, capture_output=True, cwd=scratch, check=False).returncode:
+        return "does not compile"
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    try:
+        ended = subprocess.run(
+            [program], capture_output=True, cwd=scratch, env=environment, timeout=LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    finally:
+        program.unlink()
+    return "passes" if ended.returncode == 0 else "fails"
+
+
+def simulated(suite: Path, source: Path, threads: int) -> tuple[str, str]:
+    """Run *source* on a simulated machine; return how it ended and the first line that says why."""
+    flags = " ".join(word for word in options(suite, source) if word != "-fopenmp")
+    words = [str(source), "-m", "server-2x32", "-p", str(threads), "--no-reference", "--json"]
+    words += [f"--cflags={flags}", "--ldflags=-lm", "--timeout", str(LIMIT_S)]
+    ended = CliRunner().invoke(scalegraph, words)
+    try:
+        run = json.loads(ended.stdout)["runs"][0]
+    except (ValueError, LookupError):
+        lines = [line for line in (ended.stderr or str(ended.exception)).splitlines() if "error" in line.lower()]
+        return "does not compile", (lines or ended.stderr.splitlines() or ["nothing said"])[0]
+    if ended.exit_code == 0 and run["exit_code"] == 0:
+        return "passes", ""
+    return "fails", (run.get("message") or run.get("stdout") or "").strip().partition("\n")[0]
+
+
+def tests(suite: Path, only: str) -> list[Path]:
+    """Return the tests' sources in order."""
+    found = [path for path in sorted((suite / "tests").rglob("*")) if path.suffix.lower() in COMPILERS]
+    return [path for path in found if only in str(path)]
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Return the counts by version and language, and every test that only fails simulated."""
+    total, native, both = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for one in outcomes:
+        key = (one.version, one.language)
+        total[key] += 1
+        native[key] += one.native == "passes"
+        both[key] += one.native == "passes" and one.simulated == "passes"
+    lines = [
+        "| OpenMP | language | tests | pass natively (gcc) | of these pass simulated |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    lines += [f"| {key[0]} | {key[1]} | {total[key]} | {native[key]} | {both[key]} |" for key in sorted(total)]
+    lines.append(f"| all | | {total.total()} | {native.total()} | {both.total()} |")
+    failed = [one for one in outcomes if one.native == "passes" and one.simulated != "passes"]
+    lines += ["", *(f"{one.test}: {one.simulated}: {one.reason}" for one in failed)]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the suite and print the table; exit code 1 if a test that passes natively fails simulated."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", type=Path)
+    parser.add_argument("--only", default="", help="tests whose path holds this")
+    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--json", type=Path, help="write every outcome to this file")
+    given = parser.parse_args()
+    suite = given.suite.resolve()
+    outcomes = []
+    for source in tests(suite, given.only):
+        version, name = source.relative_to(suite / "tests").parts[0], str(source.relative_to(suite / "tests"))
+        with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # compilers leave modules there
+            outcome = Outcome(name, version, source.suffix[1:], natively(suite, source, Path(scratch), given.threads))
+            if outcome.native == "passes":
+                outcome.simulated, outcome.reason = simulated(suite, source, given.threads)
+        outcomes.append(outcome)
+        print(f"{name}: {outcome.native}; {outcome.simulated} {outcome.reason}", file=sys.stderr, flush=True)
+        if given.json:
+            given.json.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
+    print(table(outcomes))
+    return any(one.native == "passes" and one.simulated != "passes" for one in outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
