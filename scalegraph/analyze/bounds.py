@@ -22,6 +22,13 @@ from scalegraph.base.units import si, significant
 Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed"]
 Way: TypeAlias = Literal["measured", "computed", "predicted", ""]
 RunWay: TypeAlias = Literal["measured", "computed", "runs"]  # ways that need nothing but the runs
+# Ways in words. The name "measured" is that of the command line and of JSON: an end that is a run, whatever made it.
+WAY_WORDS = {
+    "measured": "from runs",
+    "computed": "interpolated between runs",
+    "predicted": "predicted by models",
+    "imported": "as imported",
+}
 
 # bound -> (column of the runs, words, unit, whether the tolerance is relative)
 _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {

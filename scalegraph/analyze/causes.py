@@ -11,7 +11,12 @@ from scalegraph.runtime.format import CAUSE_NAMES, STALL_NAMES
 
 _REMOTE = ("remote_reads", "remote_writes", "upgrades")
 _REMOTE_STALLS = ("stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_contention")
-_SYNCHRONISATION = ("barrier", "lock")
+# Accesses by what makes them, so that every access is in one group: the mean of all lies between those of the groups.
+GROUPS = {
+    "computation": ("computation",),
+    "synchronisation": ("barrier", "lock"),
+    "others": tuple(cause for cause in CAUSE_NAMES if cause not in ("computation", "barrier", "lock")),
+}
 
 
 def is_known(table: pd.DataFrame) -> bool:
@@ -67,19 +72,23 @@ def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
     """Return the average time of an access through the network, cycles (latency-metric.txt 5.2.2, Fig. 10).
 
     Columns: ``program`` all of them, ``computation`` the program's own, ``synchronisation`` those of barriers and
-    locks. Waiting for slots, links and modules counts. NaN where there are none.
+    locks, ``others`` those of atomics, forks, loop chunks and tasks. Waiting for slots, links and modules counts. NaN
+    where there are none.
     """
     accesses, cycles = remote_accesses(table), by_cause(table, *_REMOTE_STALLS)
-    groups = {
-        "program": list(CAUSE_NAMES),
-        "computation": ["computation"],
-        "synchronisation": list(_SYNCHRONISATION),
-    }
     found = {}
-    for name, causes in groups.items():
-        count = accesses[causes].sum(axis=1, skipna=False)
-        found[name] = (cycles[causes].sum(axis=1, skipna=False) / count).where(count > 0)
+    for name, causes in {"program": CAUSE_NAMES, **GROUPS}.items():
+        count = accesses[list(causes)].sum(axis=1, skipna=False)
+        found[name] = (cycles[list(causes)].sum(axis=1, skipna=False) / count).where(count > 0)
     return pd.DataFrame(found, index=table.index)
+
+
+def access_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Return which share of the accesses through the network (0 to 1) each of `GROUPS` makes; NaN without any."""
+    accesses = remote_accesses(table)
+    whole = accesses.sum(axis=1, skipna=False)
+    parts = {name: accesses[list(causes)].sum(axis=1, skipna=False) / whole for name, causes in GROUPS.items()}
+    return pd.DataFrame(parts, index=table.index).where(whole > 0)
 
 
 def stalls(table: pd.DataFrame) -> pd.DataFrame:

@@ -44,7 +44,7 @@ class OptionEditor(QWidget):
         self._setting = False
         self.editor: QComboBox | QCheckBox | QLineEdit | QDoubleSpinBox
         if option.type == "choice":
-            self.editor = self._combo([(choice, choice) for choice in option.choices])
+            self.editor = self._combo(list(option.worded))
         elif option.type == "bool":
             self.editor = QCheckBox(option.title)
             self.editor.toggled.connect(self._emit)

@@ -151,12 +151,18 @@ def curve(
 
 def origin(rows: pd.DataFrame) -> Origin:
     """Return where the rows come from; a mixture counts as measured only if all of it is."""
-    sources = set(rows["source"]) if "source" in rows.columns else set()
+    return origin_of(*(set(rows["source"]) if "source" in rows.columns else ()))
+
+
+def origin_of(*sources: str) -> Origin:
+    """Return the weakest of the *sources* of records: simulated, imported, measured."""
     order: tuple[Origin, ...] = ("simulated", "imported", "measured")
-    for known in order:
-        if known in sources:
-            return known
-    return "simulated"
+    return next((known for known in order if known in sources), "simulated")
+
+
+def data_origin(data: StudyData) -> Origin:
+    """Return where the values of a study come from: its runs, or the set that it was made of."""
+    return "imported" if data.imported is not None else origin(data.table)
 
 
 def exact(value: float, unit: str = "") -> str:

@@ -51,7 +51,8 @@ WAY = Option(
     "choice",
     "runs",
     ("runs", "measured", "computed", "predicted", "best"),
-    description="measured or interpolated from runs; one of them alone; predicted by models; or the best there is",
+    description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is",
+    words=("runs and between them", "runs alone", "between runs alone", "predicted by models", "best there is"),
 )
 LATENCY = Option(
     "latency",
@@ -83,7 +84,7 @@ def matrix(
     """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
 
     Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
-    relative to the target (to 1 for nothing): within it a run counts as measured. *way*: ``runs`` takes runs and
+    relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
     interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
     times (`analyze.predicted`), ``best`` the models only where the runs give nothing. *processors* may name counts
     without runs, which can only be predicted. A printed matrix is returned as it is, whatever is asked for.

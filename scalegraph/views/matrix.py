@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scalegraph.analyze import verdict
-from scalegraph.analyze.bounds import Anchor, Bound
+from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
 from scalegraph.base.units import si, significant
 from scalegraph.views import common, matrices
@@ -82,7 +82,8 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
         way = made.ways.get((n, n2), "")
         ends = made.intervals.get((n, n2))
         span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
-        lines.append(f"{bound_words(made.bound, verdict.target_words(made))}: {common.exact(value)} ({way}{span})")
+        held = bound_words(made.bound, verdict.target_words(made))
+        lines.append(f"{held}: {common.exact(value)} ({WAY_WORDS.get(way, way)}{span})")
         lines.extend(_formula(made, n, n2))
     reason = "; ".join(dict.fromkeys(reasons))
     return Cell(
@@ -149,12 +150,12 @@ def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str,
             text += f"; values depart from N' W/(N W') by at most {apart} % (latency-metric eq. 3.13)"
         notes.append(text + ".")
         said = [
-            f"{words} at N = {', '.join(map(str, counts))}"
-            for way, words in (("computed", "interpolated between runs"), ("predicted", "predicted by models"))
+            f"{WAY_WORDS[way]} at N = {', '.join(map(str, counts))}"
+            for way in ("computed", "predicted")
             if (counts := [n for n, anchor in made.anchors.items() if anchor.way == way])
         ]
         if said:
-            rest = "; others measured" if any(a.way == "measured" for a in made.anchors.values()) else ""
+            rest = "; the others are runs" if any(a.way == "measured" for a in made.anchors.values()) else ""
             notes.append(f"{made.bound.capitalize()} bound: {'; '.join(said)}{rest}.")
     time = next((made for made in found if made.bound == "time"), None)
     if time is not None and main is not time:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import causes
+from scalegraph.analyze import causes, verdict
+from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
@@ -15,10 +16,13 @@ from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
 
 _TITLE = "Miss latencies"
+OTHERS = "atomics, forks, chunks and tasks"
+_FAR = 8.0  # times: latencies further apart need a logarithmic axis
 _CURVES = (
     ("program", "all accesses", "ink"),
     ("computation", "computation", "memory_stall"),
     ("synchronisation", "barriers and locks", "idle"),
+    ("others", OTHERS, "primitive"),
 )
 
 
@@ -35,27 +39,40 @@ def _make(data: StudyData, size: object = None) -> Figure:
     most = float(latency["program"].iloc[fastest])
     n = series.processors[fastest]
     marks = (Mark(f"L_max at N = {n}", y=most),) if np.isfinite(most) and n > 1 else ()
-    last = latency.iloc[-1]
-    sentence = f"{series.label or 'This problem'}: on {series.processors[-1]} processors an access through the network"
-    known = [f"{words} {float(last[name]):.0f}" for name, words, _ in _CURVES if np.isfinite(float(last[name]))]
-    sentence += f" takes, in cycles: {', '.join(known)}."
+    values = [value for line in lines for value in line.y if np.isfinite(value)]
+    apart = min(values) > 0 and max(values) > _FAR * min(values)
     return Figure(
         "miss-latency",
         f"{_TITLE}: {common.study_title(data)}",
-        sentence,
+        _sentence(series, latency),
         (
             Plot(
                 common.processors_axis(series.processors),
-                Axis("remote access", "cycles"),
+                Axis("remote access", "cycles", "log10" if apart else "linear"),
                 lines,
                 marks=marks,
             ),
         ),
         notes=(
-            "L_max is the miss latency on the processors where the program is fastest.",
+            "L_max is the miss latency of all accesses on the processors where the program is fastest.",
             *common.failure_notes(data),
         ),
     )
+
+
+def _sentence(series: Series, latency: pd.DataFrame) -> str:
+    """Return the mean on the most processors and the means that it is made of, each with its share of the accesses."""
+    last, shares = latency.iloc[-1], causes.access_shares(series.rows).iloc[-1]
+    parts = [
+        f"{words} {float(last[name]):.0f} ({verdict.percent(float(shares[name]))})"
+        for name, words, _ in _CURVES[1:]
+        if np.isfinite(float(last[name]))
+    ]
+    where = f"{series.label or 'This problem'}: on {series.processors[-1]} processors"
+    if not parts:
+        return f"{where} no access goes through the network."
+    mean = f"an access through the network takes {float(last['program']):.0f} cycles on average"
+    return f"{where} {mean}, by what makes it (share of accesses): {', '.join(parts)}."
 
 
 def curves(rows: pd.DataFrame, latency: pd.DataFrame, wanted: Sequence[tuple[str, str, str]]) -> tuple[Line, ...]:

@@ -16,6 +16,7 @@ _CURVES = (
     ("average", "mean of both", "ink"),
     ("synchronisation", "synchronisation L_sync", "idle"),
     ("program", "all accesses", "muted"),
+    ("others", miss_latency.OTHERS, "primitive"),
 )
 
 
@@ -57,7 +58,8 @@ def _make(data: StudyData, size: object = None) -> Figure:
             _table(found),
         ),
         notes=(
-            "L_max is the latency of a remote access where the program is fastest; curves below it let it scale on.",
+            "L_max is the latency of remote accesses where the program is fastest; curves below it let it scale on.",
+            "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
             *(() if found.reached else ("The program was still faster on the most processors: L_max may be larger.",)),
             *common.failure_notes(data),
         ),
@@ -83,7 +85,7 @@ def _table(found: Prediction) -> Table:
         "pessimistic": "L_sync = L_max: nothing but synchronisation",
         "predicted": "mean of both = L_max",
     }
-    rows = [Row(("measured", str(found.fastest), found.l_max, "where the program is fastest"))]
+    rows = [Row(("of the runs", str(found.fastest), found.l_max, "where the program is fastest"))]
     rows += [Row((name, reach.words, found.l_max, meanings[name])) for name, reach in _named(found)]
     return Table((Column("bound"), Column("processors"), Column("L_max", "cycles"), Column("condition")), tuple(rows))
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from scalegraph.analyze.fits import BackTest, back_test, fit_laws
-from scalegraph.analyze.fits.noise import Floats
+from scalegraph.analyze.repetitions import Timed
 from scalegraph.analyze.verdict import percent
 from scalegraph.base.units import si
 from scalegraph.views import common, modelling
@@ -39,8 +41,8 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     values = fits[0].predict(x)
     rest = [fit for fit in fits[1:3] if fit.law in fits[0].rivals]
     lines = (
-        _points("runs used", timed.processors[kept], timed.mean[kept], "time"),
-        _points("runs hidden", timed.processors[~kept], timed.mean[~kept], "mark"),
+        _points("runs used", timed, kept, "time"),
+        _points("runs hidden", timed, ~kept, "mark"),
         Line(
             fits[0].title, tuple(x.tolist()), tuple(values.tolist()), "series:1", "predicted",
             *modelling.floor_band(low, high, values), style="dashed", markers=False,
@@ -66,10 +68,11 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     )
 
 
-def _points(name: str, n: Floats, mean: Floats, role: str) -> Line:
+def _points(name: str, timed: Timed, these: np.ndarray[tuple[int], np.dtype[np.bool_]], role: str) -> Line:
+    n, mean = timed.processors[these], timed.mean[these]
     tips = tuple(f"{si(value, 's', 6)} at N = {at:g}" for at, value in zip(n, mean, strict=True))
     return Line(
-        name, tuple(n.tolist()), tuple(mean.tolist()), role, "measured", style="thin", tips=tips,
+        name, tuple(n.tolist()), tuple(mean.tolist()), role, common.origin_of(timed.source), style="thin", tips=tips,
         processors=tuple(int(at) for at in n),
     )  # fmt: skip
 

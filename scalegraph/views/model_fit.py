@@ -13,7 +13,7 @@ from scalegraph.analyze.repetitions import Timed
 from scalegraph.base.units import si, significant
 from scalegraph.views import common, modelling
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Line, Mark, Origin, Plot
+from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Fit and prediction"
@@ -69,7 +69,7 @@ def _make(
 
 
 def _one(timed: Timed, fit: Fit) -> float:
-    """Return T(1): measured if it was, else by the law."""
+    """Return T(1): of the run if there is one, else by the law."""
     at = np.flatnonzero(timed.processors == 1)
     return float(timed.mean[at[0]]) if len(at) else float(fit.predict([1.0])[0])
 
@@ -91,11 +91,8 @@ def _measured(timed: Timed, one: float) -> Line:
         + (f", mean of {count} repetitions" if count > 1 else "")
         for value, n, count in zip(mean, timed.processors, counts, strict=True)
     )
-    origin: Origin = (
-        "simulated" if timed.source == "simulated" else "imported" if timed.source == "imported" else "measured"
-    )
     return Line(
-        "runs", tuple(timed.processors.tolist()), tuple(mean.tolist()), "time", origin,
+        "runs", tuple(timed.processors.tolist()), tuple(mean.tolist()), "time", common.origin_of(timed.source),
         tuple(low.tolist()) if repeated else (), tuple(high.tolist()) if repeated else (),
         style="thin", tips=tips, processors=tuple(int(n) for n in timed.processors),
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scalegraph.analyze.bounds import WAY_WORDS
 from scalegraph.analyze.fits import Isoefficiency, isoefficiency_order
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.matrix import Matrix
@@ -41,7 +42,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(
-        f"W = {si(value, made.work_unit, 6)} at N = {count:g}, {way}"
+        f"W = {si(value, made.work_unit, 6)} at N = {count:g}, {WAY_WORDS.get(way, way)}"
         for count, value, way in zip(n, work, ways, strict=True)
     )
     points = Line(

@@ -59,7 +59,7 @@ def _make(
         "region-model",
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
-        (Plot(x, y, _lines(made, index, column, held, places, counts=counts)),),
+        (Plot(x, y, _lines(made, index, column, held, places, counts=counts, origin=common.data_origin(data))),),
         notes=tuple(
             note
             for note in (
@@ -123,7 +123,7 @@ def _scale(made: RegionModels, index: int) -> Literal["log10", "linear"]:
 
 
 def _lines(
-    made: RegionModels, index: int, column: int, held: Floats, places: Floats, *, counts: bool
+    made: RegionModels, index: int, column: int, held: Floats, places: Floats, *, counts: bool, origin: Origin
 ) -> tuple[Line, ...]:
     points, values = made.source.points, made.source.values[index]
     others = np.delete(points, column, axis=1)
@@ -132,8 +132,7 @@ def _lines(
     x, there = points[here, column][order], values[here][order]
     mean, low, high = np.nanmean(there, axis=1), np.nanmin(there, axis=1), np.nanmax(there, axis=1)
     repeated = bool((np.isfinite(there).sum(axis=1) > 1).any())
-    origin: Origin = "imported"
-    measured = Line(
+    values_there = Line(
         "values", tuple(x.tolist()), tuple(mean.tolist()), "time", origin,
         tuple(low.tolist()) if repeated else (), tuple(high.tolist()) if repeated else (), style="thin",
         processors=tuple(int(n) for n in x) if counts else (),
@@ -146,7 +145,7 @@ def _lines(
         ((), ()) if not np.isfinite(band_low + band_high).all() else (_positive(band_low, values), band_high.tolist())
     )
     lines = [
-        measured,
+        values_there,
         Line(
             fit.title, at, tuple(predicted.tolist()), "series:1", "predicted", tuple(ends[0]), tuple(ends[1]),
             style="dashed", markers=False,

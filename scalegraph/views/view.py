@@ -25,6 +25,8 @@ class Option:
     one run then shows the run on the selected N. The option's name is that of the part of the selection. An option
     that leaves something out (the N of a matrix, one row of several) never follows: a selection marks, it does not
     filter.
+
+    *words*, one for each of *choices*, are what people read in place of the choices' names.
     """
 
     name: str
@@ -37,6 +39,12 @@ class Option:
     minimum: float | None = None
     maximum: float | None = None
     follows: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def worded(self) -> tuple[tuple[str, str], ...]:
+        """Choices as people read them, each with its name."""
+        return tuple(zip(self.words or self.choices, self.choices, strict=True))
 
     def parse(self, value: OptionValue) -> OptionValue:
         """Return *value*, text or already typed, as the option's type.

@@ -36,6 +36,17 @@ def test_latency_is_time_over_accesses_and_synchronisation_is_barriers_and_locks
     assert latency.iloc[0].isna().all()
 
 
+def test_the_mean_of_all_accesses_lies_between_those_of_its_groups() -> None:
+    row = RUNS[2].row()
+    forks = {"remote_writes": 10, "stall_remote_write": 100, "stall_contention": 75_000}
+    table = pd.DataFrame([row | {f"cause.other.{name}": value for name, value in forks.items()}])
+    latency, shares = causes.miss_latency(table).iloc[0], causes.access_shares(table).iloc[0]
+    assert latency["program"] > max(latency["computation"], latency["synchronisation"])
+    assert latency["others"] == 7510
+    assert shares.sum() == pytest.approx(1)
+    assert latency["program"] == pytest.approx(sum(shares[name] * latency[name] for name in shares.index))
+
+
 def test_runs_without_causes_are_not_known_rather_than_zero() -> None:
     table = pd.concat([TABLE, pd.DataFrame([{"processors": 8, "time_s": 1.0}])], ignore_index=True)
     assert causes.is_known(table)

@@ -17,12 +17,12 @@ SECOND = 1_000_000  # ticks
 STATES = ("busy_int", "stall_local", "idle_barrier")
 
 
-def builder(locations: int, regions: Iterable[str] = ()) -> Builder:
-    """Return a builder with processors and regions, numbered in order, and a clock of `SECOND`."""
+def builder(locations: int, regions: Iterable[str] = (), kind: str = "processor") -> Builder:
+    """Return a builder with processors (or locations of *kind*) and regions, in order, and a clock of `SECOND`."""
     made = Builder()
     made.meta.ticks_per_second = SECOND
     for number in range(locations):
-        made.location(number, lambda number=number: Location(f"processor {number}", "processor"))
+        made.location(number, lambda number=number: Location(f"{kind} {number}", kind))
     for name in regions:
         made.region(name, lambda name=name: Region(name, "work.c", 7))
     return made
@@ -58,9 +58,14 @@ def finish(made: Builder, end: int = SECOND, name: str = "made", **more: Any) ->
     return data(made.finish(begin=0, end=end), name, **more)
 
 
-def halves(end: int = SECOND) -> TraceData:
+def threads() -> TraceData:
+    """Return two threads of a program that was measured, as `halves`."""
+    return halves(kind="thread")
+
+
+def halves(end: int = SECOND, kind: str = "processor") -> TraceData:
     """Return two processors: 0 computes all the time, 1 computes and then waits at a barrier, half and half."""
-    made = builder(2, ("solve", "barrier"))
+    made = builder(2, ("solve", "barrier"), kind)
     calls(made, 0, (0, end, 0))
     calls(made, 1, (0, end // 2, 0), (end // 2, end, 1))
     wait(made, end // 2, end, 1, why=1, holder=0, region=1)

@@ -1,0 +1,74 @@
+"""Where a value comes from is said as the record says it: a simulated value is nowhere called measured or imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from scalegraph import views
+from scalegraph.views import StudyData
+from scalegraph.views.figure import Cell, Dot, Figure, Line
+from tests.analyze import synthetic
+from tests.views import studies, traces
+from tests.views.imported import call_paths, times
+
+STUDIES = {"simulated": (studies.full,), "imported": (times, call_paths)}
+_DERIVED = {"computed", "predicted"}
+
+
+def drawn(thing: Any) -> Iterator[Line | Dot | Cell]:
+    """Yield everything in a figure that has an origin."""
+    if isinstance(thing, Line | Dot | Cell):
+        yield thing
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from drawn(part)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        for field in fields(thing):
+            yield from drawn(getattr(thing, field.name))
+
+
+def texts(figure: Figure) -> list[str]:
+    """Return what a figure says in words, and its table's cells."""
+    said = [figure.title, figure.sentence, *figure.notes]
+    for panel in figure.panels:
+        for row in getattr(panel, "rows", ()):
+            said += [value for value in getattr(row, "values", ()) if isinstance(value, str)]
+        said += [tip for thing in drawn(panel) for tip in (getattr(thing, "tip", ""), *getattr(thing, "tips", ()))]
+        said += [line.name for line in getattr(panel, "lines", ()) if isinstance(line, Line)]
+    return said
+
+
+@pytest.mark.parametrize("source", STUDIES)
+@pytest.mark.parametrize("name", [view.name for view in views.registry().values()])
+def test_what_is_drawn_has_the_origin_of_its_records(name: str, source: str) -> None:
+    for make in STUDIES[source]:
+        data: StudyData = make()
+        figure = views.get(name).build(data)
+        strange = {(thing.origin, getattr(thing, "name", "")) for thing in drawn(figure)}
+        assert {pair for pair in strange if pair[0] not in {source, *_DERIVED}} == set()
+
+
+@pytest.mark.parametrize("name", [view.name for view in views.registry().values()])
+def test_no_word_about_a_simulated_study_calls_its_values_measured_or_imported(name: str) -> None:
+    figure = views.get(name).build(studies.full())
+    found = [text for text in texts(figure) if "measured" in text.lower() or "imported" in text.lower()]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", [view.name for view in views.registry("trace").values()])
+def test_a_trace_that_was_measured_is_not_said_to_be_simulated(name: str) -> None:
+    data = traces.threads()
+    figure = views.get(name).build(data)
+    assert {thing.origin for thing in drawn(figure)} <= {"measured", *_DERIVED}
+    simulated = views.get(name).build(traces.halves())
+    assert {thing.origin for thing in drawn(simulated)} <= {"simulated", *_DERIVED}
+
+
+def test_runs_of_several_sources_have_the_weakest_of_their_origins() -> None:
+    mixed = [synthetic.run(1), synthetic.run(2).model_copy(update={"source": "imported"})]
+    data = StudyData.from_runs(mixed)
+    assert views.common.origin(data.scaling) == "simulated"
