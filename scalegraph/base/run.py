@@ -53,6 +53,8 @@ RUN_SCALARS = (
 
 # cause -> quantity -> count: counters of references, and cycles by memory_stall leaf; a quantity not named is 0
 Causes: TypeAlias = dict[str, dict[str, Count]]
+# what waiting is charged to -> leaf of the waiting -> cycles; `runtime.format.BLAMES` names the causes
+Blames: TypeAlias = dict[str, dict[str, Count]]
 # cause -> copies invalidated by one write -> how often
 Widths: TypeAlias = dict[str, dict[int, Count]]
 
@@ -174,6 +176,8 @@ class RegionCost(_Frozen):
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
+    waited: Blames = Field(default_factory=dict)  # part of the idle leaves whose cause is known
+    caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
 
 
 class LineCost(_Frozen):
@@ -193,6 +197,8 @@ class LineCost(_Frozen):
     invalidations: Count = 0
     causes: dict[str, Count] = Field(default_factory=dict)  # misses by cause
     classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
+    waited: Count = 0  # part of *idle* whose cause is known
+    caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
 
 
 class VariableCost(_Frozen):
@@ -336,6 +342,7 @@ class RunRecord(_Frozen):
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
+    blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
     trace: TraceFile | None = None
     stdout: str = ""
     stderr: str = ""
@@ -361,7 +368,8 @@ class RunRecord(_Frozen):
         """Return one row of the run table.
 
         Scalars, leaves as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
-        parameters as ``param.*``, quantities by cause as ``cause.<cause>.<quantity>``.
+        parameters as ``param.*``, quantities by cause as ``cause.<cause>.<quantity>``, waiting whose cause is known as
+        ``blame.<cause>.<leaf>`` (cycles, sums over processors).
         """
         named = {"source", "program", "machine", "status", "clock_hz", "host_s"}
         scalars = self.model_dump(include=named.union(RUN_SCALARS))
@@ -375,4 +383,5 @@ class RunRecord(_Frozen):
             **{f"leaf.{k}": v for k, v in self.leaves.items()},
             **{f"count.{k}": v for k, v in self.counters.items()},
             **{f"cause.{cause}.{k}": v for cause, part in self.causes.items() for k, v in part.items()},
+            **{f"blame.{cause}.{k}": v for cause, part in self.blame.items() for k, v in part.items()},
         }

@@ -12,11 +12,13 @@ import numpy as np
 
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
 from scalegraph.link import causes
+from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, wait_in_words
 from scalegraph.machine import Machine
 from scalegraph.runtime.format import (
+    BLAME_NAMES,
     CAUSE_NAMES,
     CLASS_NAMES,
     COUNTER_NAMES,
@@ -123,6 +125,7 @@ def _measured(context: RunContext, result: Result) -> dict[str, Any]:
         },
         "regions": _regions(result),
         "lines": _lines(context.build, result),
+        "blame": by_cause_and_leaf(result.blames),
         **_causes(context, result),
     }
 
@@ -149,6 +152,7 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
         counters = mine["counters"].sum(axis=0, dtype=np.int64)
         parts = result.causes[result.causes["region"] == region]
         spread = result.widths[result.widths["region"] == region]
+        blames = result.blames[result.blames["region"] == region]
         rows.append(
             RegionCost(
                 region=int(region),
@@ -159,6 +163,8 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
                 causes=causes.by_cause(parts),
                 widths=causes.widths(spread),
                 classes=causes.named(CLASS_NAMES, parts["classes"].sum(axis=0, dtype=np.int64)),
+                waited=by_cause_and_leaf(blames),
+                caused=caused(blames),
             )
         )
     return tuple(rows)
@@ -178,7 +184,9 @@ def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
     places = build.lines.lookup([int(address) for address in sites["address"]])
     names = ("executions", "references", "misses", "cycles", "remote", "upgrades", "invalidations", "causes", "classes")
     columns = [sites[name].astype(np.int64).reshape(len(sites), -1) for name in names]
-    for row, (file, line, _function) in zip(np.concatenate(columns, axis=1), places, strict=True):
+    for row, (file, line, _function) in zip(
+        np.concatenate([*columns, blamed_sites(result)], axis=1), places, strict=True
+    ):
         if not file:
             continue
         if (before := sums.get((file, line))) is not None:
@@ -192,12 +200,15 @@ def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
 def _line(file: str, line: int, row: list[int]) -> LineCost:
     scalars = ("executions", "references", "misses", *GROUPS, "remote", "upgrades", "invalidations")
     first, then = len(scalars), len(scalars) + len(CAUSE_NAMES)
+    last = then + len(CLASS_NAMES)
     return LineCost(
         file=file,
         line=line,
         **dict(zip(scalars, row[:first], strict=True)),
         causes=causes.named(CAUSE_NAMES, row[first:then]),
-        classes=causes.named(CLASS_NAMES, row[then:]),
+        classes=causes.named(CLASS_NAMES, row[then:last]),
+        waited=row[last],
+        caused=causes.named(BLAME_NAMES, row[last + 1 :]),
     )
 
 

@@ -105,6 +105,13 @@ LEAF_CAUSES: Final = {
     "prim_atomic": "atomic",
 }
 
+# What waiting is charged to besides the place where one waited (csrc/sg_blame.h says how it is found out).
+BLAMES: Final[tuple[tuple[str, str], ...]] = (
+    ("serial", "code that one processor executed alone while all others waited"),
+    ("fork_join", "starting a parallel region, and ending it after all had come"),
+    ("lock", "what delayed the last one at locks and critical sections more than the others that wait for it"),
+)
+
 # Why a line was not there, of every counted miss exactly one (runtime/csrc/sg_class.c says how it is found out).
 MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("cold", "first reference of the processor to the line"),
@@ -170,6 +177,7 @@ COUNTER_NAMES: Final = tuple(name for name, _ in COUNTERS)
 OP_CLASS_NAMES: Final = tuple(name for name, _ in OP_CLASSES)
 STATUS_NAMES: Final = tuple(name for name, _ in STATUSES)
 CAUSE_NAMES: Final = tuple(name for name, _ in CAUSES)
+BLAME_NAMES: Final = tuple(name for name, _ in BLAMES)
 CLASS_NAMES: Final = tuple(name for name, _ in MISS_CLASSES)
 KIND_NAMES: Final = tuple(name for name, _ in VARIABLE_KINDS)
 OWN_NAMES: Final = tuple(name for name, _ in OWN_VARIABLES)
@@ -196,6 +204,8 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("LINE_USERS", 9, "LINE_USER records: who used which words of those lines"),
     ("LINE_PARTS", 10, "LINE_PART records: what lies in those lines"),
     ("RESOURCES", 11, "RESOURCE records: how busy the parts of the network and the memory were"),
+    ("BLAMES", 12, "BLAME records: waiting by region and cause, where it was spent and where it was caused"),
+    ("BLAMED_SITES", 13, "BLAMED_SITE records: the same by code address"),
 )
 COST: Final = np.dtype(
     [
@@ -283,6 +293,23 @@ RESOURCE: Final = np.dtype(
         ("busy", "<u8"),
         ("transactions", "<u8"),
         ("waiting", "<u8"),
+    ]
+)
+# Sums over all regions: of each cause, waited (of all leaves together) = caused.
+BLAME: Final = np.dtype(
+    [
+        ("region", "<u4"),
+        ("cause", "<u4"),
+        ("waited", "<u8", (len(LEAVES),)),  # cycles of these leaves in COSTS that this cause explains
+        ("caused", "<u8"),  # cycles that all processors together waited for what happened here
+    ]
+)
+# caused: address 0 stands for all code outside the program. Sums to that of the BLAME records.
+BLAMED_SITE: Final = np.dtype(
+    [
+        ("address", "<u8"),
+        ("waited", "<u8"),  # idle cycles of this address in SITES that some cause explains
+        ("caused", "<u8", (len(BLAMES),)),
     ]
 )
 # One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
@@ -423,6 +450,7 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_status", "STATUS", list(STATUSES))
     _enum(out, "sg_group", "GROUP", [(g, "leaf group") for g in GROUPS])
     _enum(out, "sg_cause", "CAUSE", list(CAUSES))
+    _enum(out, "sg_blamed", "BLAME", list(BLAMES))
     _enum(out, "sg_miss_class", "CLASS", list(MISS_CLASSES))
     _enum(out, "sg_variable_kind", "KIND", list(VARIABLE_KINDS))
     _enum(out, "sg_own", "OWN", list(OWN_VARIABLES))
@@ -457,6 +485,8 @@ def write_header(out: TextIO) -> None:
         ("sg_line_user", LINE_USER),
         ("sg_line_part", LINE_PART),
         ("sg_resource", RESOURCE),
+        ("sg_blame", BLAME),
+        ("sg_blamed_site", BLAMED_SITE),
         ("sg_block", BLOCK),
         ("sg_trace_header", TRACE_HEADER),
         ("sg_trace_record", TRACE_RECORD),

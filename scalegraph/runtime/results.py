@@ -13,6 +13,8 @@ import numpy.typing as npt
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.runtime.format import (
+    BLAME,
+    BLAMED_SITE,
     CAUSE,
     COST,
     ENDIAN_MARK,
@@ -44,6 +46,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "LINE_USERS": LINE_USER,
     "LINE_PARTS": LINE_PART,
     "RESOURCES": RESOURCE,
+    "BLAMES": BLAME,
+    "BLAMED_SITES": BLAMED_SITE,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 
@@ -67,6 +71,8 @@ class Result:
     line_users: Records  # LINE_USER
     line_parts: Records  # LINE_PART
     resources: Records  # RESOURCE
+    blames: Records  # BLAME; none of a program linked with a runtime that did not find them out
+    blamed_sites: Records  # BLAMED_SITE
 
 
 def write_config(path: Path, values: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from scalegraph import machine
 from scalegraph.instrument.blocks import block_table
 from scalegraph.runtime.compiler import find_compiler
-from scalegraph.runtime.format import COUNTER_NAMES, LEAF_NAMES
+from scalegraph.runtime.format import BLAME_NAMES, COUNTER_NAMES, LEAF_NAMES
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.results import Result, read_result, write_config
 
@@ -53,6 +53,34 @@ class Outcome:
         costs = self.result.costs[self.result.costs["region"] == region]
         kind, names = ("leaves", LEAF_NAMES) if name in LEAF_NAMES else ("counters", COUNTER_NAMES)
         return int(costs[kind][:, names.index(name)].sum())
+
+    def caused(self, region: int, cause: str) -> int:
+        """Cycles that all processors waited for what happened in *region*."""
+        blames = self.result.blames
+        mine = blames[(blames["region"] == region) & (blames["cause"] == BLAME_NAMES.index(cause))]
+        return int(mine["caused"].sum())
+
+    def waited(self, cause: str, *leaves: str) -> int:
+        """Cycles of these leaves, or of all, that *cause* explains."""
+        mine = self.result.blames[self.result.blames["cause"] == BLAME_NAMES.index(cause)]["waited"]
+        return int(mine[:, [LEAF_NAMES.index(leaf) for leaf in leaves or LEAF_NAMES]].sum())
+
+    def blame_fault(self) -> str:
+        """Return what is wrong with what waiting is charged to, or nothing."""
+        blames, sites = self.result.blames, self.result.blamed_sites
+        for index, name in enumerate(BLAME_NAMES):
+            mine = blames[blames["cause"] == index]
+            sums = [int(mine["waited"].sum()), int(mine["caused"].sum()), int(sites["caused"][:, index].sum())]
+            if len(set(sums)) != 1:
+                return f"{name}: {sums} cycles waited, caused by regions, caused by sites"
+        for region in {int(region) for region in blames["region"]}:
+            waited = blames[blames["region"] == region]["waited"].sum(axis=0)
+            costs = self.result.costs[self.result.costs["region"] == region]["leaves"].sum(axis=0)
+            if np.any(waited > costs) or any(waited[i] for i, n in enumerate(LEAF_NAMES) if not n.startswith("idle")):
+                return f"region {region}: {waited} cycles are explained of {costs}"
+        idle = {int(site["address"]): int(site["cycles"][2]) for site in self.result.sites}
+        wrong = [s for s in sites if s["address"] and int(s["waited"]) > idle.get(int(s["address"]), 0)]
+        return f"more waiting is explained at {wrong[0]} than there is" if wrong else ""
 
     def processor_sums(self) -> list[int]:
         """Sum of all leaves of each processor, which must be the time of the run."""
@@ -209,6 +237,7 @@ def run(simulator: Simulator) -> Runner:
         outcome = simulator.run(name, processors, **options)
         if outcome.status == "ok":
             assert outcome.processor_sums() == [outcome.time] * processors
+            assert not outcome.blame_fault()
             counters = outcome.result.costs["counters"]
             misses, reads, writes = (counters[:, COUNTER_NAMES.index(name)] for name in ("misses", "reads", "writes"))
             assert np.all(misses <= reads + writes)

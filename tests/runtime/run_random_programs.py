@@ -156,6 +156,8 @@ def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
         return f"{this}: other results than the native program's"
     if outcome.processor_sums() != [outcome.time] * this.processors:
         return f"{this}: the leaves do not add up to the time"
+    if wrong := outcome.blame_fault():
+        return f"{this}: {wrong}"
     if this.threads == 0 and (other := other_fault(simulator, this, outcome)):
         return f"{this}: {other}"
     if traced:

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "sg_blame.h"
 #include "sg_probe.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
@@ -153,7 +154,7 @@ static size_t read_blocks(const char *path, const sg_block **records)
     return section->count;
 }
 
-static void *reserve(size_t size)
+void *sg_reserve(size_t size)
 {
     void *memory =
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -167,17 +168,18 @@ void sg_cost_open(void)
     sg->text_low = (uintptr_t)__executable_start;
     sg->text_high = (uintptr_t)etext;
     size_t text = sg->text_high - sg->text_low + 1;
-    sg->block_index = reserve(text * sizeof(uint32_t));
-    sg->site_index = reserve(text * sizeof(uint32_t));
-    sg->no_block_index = reserve(text * sizeof(uint32_t));
-    sg->sites = reserve((text / 5 + 2) * sizeof(sg_site_count)); /* a call takes five bytes */
-    sg->sites_count = 1;                                         /* number 0: anywhere else */
+    sg->block_index = sg_reserve(text * sizeof(uint32_t));
+    sg->site_index = sg_reserve(text * sizeof(uint32_t));
+    sg->lone_index = sg_reserve(text * sizeof(uint32_t));
+    sg->no_block_index = sg_reserve(text * sizeof(uint32_t));
+    sg->sites = sg_reserve((text / 5 + 2) * sizeof(sg_site_count)); /* a call takes five bytes */
+    sg->sites_count = 1;                                            /* number 0: anywhere else */
 
     const sg_block *records = NULL;
     size_t count = sg->config.blocks_path[0] ? read_blocks(sg->config.blocks_path, &records) : 0;
-    sg->blocks = reserve((count + 1) * sizeof(sg_block_cost));
-    sg->block_parts = reserve((count + 1) * sizeof(uint64_t));
-    sg->block_address = reserve((count + 1) * sizeof(uint64_t));
+    sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost));
+    sg->block_parts = sg_reserve(2 * (count + 1) * sizeof(uint64_t));
+    sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t));
     /* A block without a record. */
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
     sg->block_parts[0] = SG_PARTS;
@@ -187,9 +189,10 @@ void sg_cost_open(void)
         if (address < sg->text_low || address > sg->text_high)
             continue;
         block_cost(&records[i], &sg->blocks[i + 1]);
-        sg->block_parts[i + 1] = sg->blocks[i + 1].parts;
+        sg->block_parts[i + 1] = sg->block_parts[sg->blocks_count + i + 1] = sg->blocks[i + 1].parts;
         sg->block_address[i + 1] = address;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
+        sg->lone_index[address - sg->text_low] = sg->blocks_count + (uint32_t)i + 1;
     }
 }
 
@@ -208,13 +211,13 @@ sg_site_count *sg_site_new(uintptr_t address)
 static sg_account *new_account(void)
 {
     static const size_t chunk = (size_t)1 << 26;
-    size_t size = (sizeof(sg_account) + sg->blocks_count * sizeof(uint64_t) + 63) & ~(size_t)63;
+    size_t size = (sizeof(sg_account) + 2 * sg->blocks_count * sizeof(uint64_t) + 63) & ~(size_t)63;
     if (size % 1024 == 0)
         size +=
             64; /* so that equal places of two accounts do not fall into the same set of the host's cache */
     if (sg->accounts_left < size) {
         sg->accounts_left = size > chunk ? size : chunk;
-        sg->accounts_next = reserve(sg->accounts_left);
+        sg->accounts_next = sg_reserve(sg->accounts_left);
         madvise(sg->accounts_next, sg->accounts_left, MADV_NOHUGEPAGE);
     }
     sg_account *account = (sg_account *)sg->accounts_next;
@@ -247,11 +250,14 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
 /* Adds what the blocks executed in `account` cost, and forgets that they were. */
 static void settle(sg_account *account)
 {
-    for (uint32_t i = 0; i < sg->blocks_count; i++) {
+    uint32_t count = sg->blocks_count;
+    for (uint32_t i = 0, end = account->alone ? 2 * count : count; i < end; i++) {
         uint64_t executions = account->executions[i];
         if (executions == 0)
             continue;
-        sg_block_cost *block = &sg->blocks[i];
+        sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
+        if (i >= count)
+            sg_blame_executions(i - count, executions);
         for (int leaf = 0; leaf < 4; leaf++)
             account->busy[leaf] += executions * block->busy[leaf];
         account->ops += executions * block->ops;
@@ -269,6 +275,7 @@ void sg_accounts_settle(void)
             if (p->accounts[region] != NULL)
                 settle(p->accounts[region]);
     }
+    sg_blame_settle();
 }
 
 /* The clock has taken the whole cycles of the sum of the busy leaves: each leaf gets its own whole ones, and
@@ -301,6 +308,8 @@ void sg_account_total(const sg_account *account, sg_cost *total)
 /* The regions of the thread of `p` have changed, at the end or `all` of them. */
 static __attribute__((noinline)) void tell_watchers(sg_processor *p, bool all)
 {
+    if (sg->lone == p)
+        sg_blame_region(p);
     if (sg->whatif != NULL)
         sg_whatif_changed(p);
     if (sg->trace != NULL)
@@ -323,6 +332,15 @@ uint32_t sg_region(const sg_thread *t)
     return t->depth ? t->stack_of_regions[(t->depth <= SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH) - 1] : 0;
 }
 
+/* The region of a task that runs above others has been entered or left. */
+static void tell_of_task(sg_processor *p)
+{
+    if (SG_UNLIKELY(sg->lone == p))
+        sg_blame_region(p);
+    if (SG_UNLIKELY(sg->trace != NULL))
+        sg_trace_regions(p, false);
+}
+
 void sg_regions_push(sg_thread *t, uint32_t region)
 {
     if (t->depth < SG_REGION_DEPTH) {
@@ -330,8 +348,7 @@ void sg_regions_push(sg_thread *t, uint32_t region)
         t->processor->account = sg_account_of(t->processor, region);
     }
     t->depth++;
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_regions(t->processor, false);
+    tell_of_task(t->processor);
 }
 
 void sg_regions_pop(sg_thread *t, uint32_t depth)
@@ -340,8 +357,7 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
         return;
     t->depth = depth;
     t->processor->account = sg_account_of(t->processor, sg_region(t));
-    if (SG_UNLIKELY(sg->trace != NULL))
-        sg_trace_regions(t->processor, false);
+    tell_of_task(t->processor);
 }
 
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */

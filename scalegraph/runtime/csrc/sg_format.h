@@ -111,6 +111,13 @@ enum sg_cause {
     SG_CAUSE_COUNT
 };
 
+enum sg_blamed {
+    SG_BLAME_SERIAL, /* code that one processor executed alone while all others waited */
+    SG_BLAME_FORK_JOIN, /* starting a parallel region, and ending it after all had come */
+    SG_BLAME_LOCK, /* what delayed the last one at locks and critical sections more than the others that wait for it */
+    SG_BLAME_COUNT
+};
+
 enum sg_miss_class {
     SG_CLASS_COLD, /* first reference of the processor to the line */
     SG_CLASS_CAPACITY, /* replaced, and would have been in a fully associative cache of the same size too */
@@ -213,6 +220,8 @@ enum sg_task_step {
 #define SG_SECTION_LINE_USERS 9u /* LINE_USER records: who used which words of those lines */
 #define SG_SECTION_LINE_PARTS 10u /* LINE_PART records: what lies in those lines */
 #define SG_SECTION_RESOURCES 11u /* RESOURCE records: how busy the parts of the network and the memory were */
+#define SG_SECTION_BLAMES 12u /* BLAME records: waiting by region and cause, where it was spent and where it was caused */
+#define SG_SECTION_BLAMED_SITES 13u /* BLAMED_SITE records: the same by code address */
 
 typedef struct sg_header {
     char magic[8];
@@ -335,6 +344,21 @@ typedef struct sg_resource {
     uint64_t waiting;
 } sg_resource;
 _Static_assert(sizeof(sg_resource) == 64, "sg_resource differs from format.py");
+
+typedef struct sg_blame {
+    uint32_t region;
+    uint32_t cause;
+    uint64_t waited[27];
+    uint64_t caused;
+} sg_blame;
+_Static_assert(sizeof(sg_blame) == 232, "sg_blame differs from format.py");
+
+typedef struct sg_blamed_site {
+    uint64_t address;
+    uint64_t waited;
+    uint64_t caused[3];
+} sg_blamed_site;
+_Static_assert(sizeof(sg_blamed_site) == 40, "sg_blamed_site differs from format.py");
 
 typedef struct sg_block {
     uint64_t address;

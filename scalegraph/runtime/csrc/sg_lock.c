@@ -1,4 +1,5 @@
 /* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
+#include "sg_blame.h"
 #include "sg_omp.h"
 #include "sg_trace.h"
 #include "sg_variable.h"
@@ -228,6 +229,7 @@ static void end_operation(sg_lock *lock, int change)
 
 void sg_lock_acquire(sg_lock *lock)
 {
+    uint64_t from = sg_now->clock;
     begin_operation(lock);
     sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
     sg_count(sg_now, SG_COUNTER_LOCKS, 1);
@@ -241,6 +243,7 @@ void sg_lock_acquire(sg_lock *lock)
     default:
         sg_lock_spin(lock, SG_LEAF_PRIM_LOCK, SG_LEAF_IDLE_LOCK);
     }
+    sg_blame_locked(from);
     end_operation(lock, 1);
 }
 

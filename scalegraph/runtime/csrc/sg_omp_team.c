@@ -3,6 +3,7 @@
  * The members of the outermost teams are always the same threads, so that threadprivate data stay; those of
  * nested teams are taken from the workers that wait for any team. Where the threads run is the business of
  * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
+#include "sg_blame.h"
 #include "sg_omp.h"
 #include "sg_trace.h"
 
@@ -256,16 +257,18 @@ static sg_thread *get_worker(sg_team *team, uint32_t member)
     return root->workers[member];
 }
 
-static void start_worker(sg_team *team, uint32_t member, unsigned flags)
+static void start_worker(sg_team *team, uint32_t member, unsigned flags, uint64_t from)
 {
     sg_thread *t = get_worker(team, member);
     bool fresh = t->processor == NULL;
+    bool waits = fresh || (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL);
     t->start = team;
     t->start_member = member;
     sg_place_member(team, t, member, flags);
+    sg_blame_start(t, from, waits);
     if (fresh)
         sg_thread_start(t, worker, sg_now->clock);
-    else if (t->state == SG_BLOCKED && t->wait_leaf == SG_LEAF_IDLE_SERIAL)
+    else if (waits)
         sg_wake(t, sg_now->clock);
     /* else it is still on its way out of the last join and will see t->start */
 }
@@ -352,14 +355,18 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         const sg_config *config = &sg->config;
         if (SG_UNLIKELY(sg->trace != NULL))
             sg_trace_mark(SG_MARK_FORK, size);
+        sg_blame_runtime(true);
+        uint64_t from = sg_now->clock;
         root->busy += size - 1;
         prepare_workers(team);
         sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);
         sg_touch(sg_now, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
         for (uint32_t i = 1; i < size; i++) {
             sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
-            start_worker(team, i, flags);
+            start_worker(team, i, flags, from);
         }
+        sg_blame_started(from);
+        sg_blame_runtime(false);
         sg_place_member(team, t, 0, flags);
     }
     enter(team, t, 0);

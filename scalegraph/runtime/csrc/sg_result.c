@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sg_arch.h"
+#include "sg_blame.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
@@ -242,6 +243,8 @@ static const struct {
     {SG_SECTION_LINE_PARTS, sizeof(sg_line_part), sg_line_part_put}, /* may name new variables */
     {SG_SECTION_VARIABLES, sizeof(sg_variable), sg_variable_put},
     {SG_SECTION_RESOURCES, sizeof(sg_resource), sg_resource_put},
+    {SG_SECTION_BLAMES, sizeof(sg_blame), sg_blame_put},
+    {SG_SECTION_BLAMED_SITES, sizeof(sg_blamed_site), sg_blamed_site_put},
     {SG_SECTION_WAITS, sizeof(sg_wait), put_waits},
 };
 #define PARTS (sizeof parts / sizeof *parts)
@@ -313,7 +316,10 @@ static void close_accounts(char *fault, size_t size)
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->account = sg_account_of(p, 0);
-        sg_charge(p, p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED, end - p->clock);
+        enum sg_leaf leaf = p->worked ? SG_LEAF_IDLE_FINISHED : SG_LEAF_IDLE_NOT_STARTED;
+        uint64_t cycles = sg_charge(p, leaf, end - p->clock);
+        if (p->thread == NULL)
+            sg_blame_wait(p, NULL, leaf, cycles);
         uint64_t sum = 0;
         for (uint32_t region = 0; region < p->accounts_size; region++) {
             sg_cost total;
@@ -339,6 +345,7 @@ void sg_finish(void)
     sg_class_close();
     close_accounts(fault, sizeof fault);
     sg_cause_check(fault, sizeof fault);
+    sg_blame_check(fault, sizeof fault);
     if (fault[0] == 0 && sg->check && sg_mem_check(sg->mem, fault, sizeof fault) == 0)
         fault[0] = 0;
     if (fault[0] != 0) {

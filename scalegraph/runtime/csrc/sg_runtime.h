@@ -73,7 +73,8 @@ typedef struct sg_account {
     uint64_t busy[4];           /* the busy leaves, in parts of a cycle */
     uint64_t ops, flops;
     sg_cost rest;
-    uint64_t executions[]; /* by block */
+    bool alone;            /* something was executed by a lone processor, see sg_blame.h */
+    uint64_t executions[]; /* by block; then again, those by a lone processor */
 } __attribute__((aligned(64))) sg_account;
 
 /* What happened at one code address besides the execution of blocks. */
@@ -142,7 +143,15 @@ struct sg_processor {
     uint32_t accounts_size;
     sg_account **accounts; /* by region */
     bool worked;           /* a thread has run on it */
+    uint64_t stretches;    /* sg_blame.c: length of the serial stretches until it came to rest */
 } __attribute__((aligned(64)));
+
+/* How long a thread's way was held up so far, and where last; by enum sg_blamed, without serial code. */
+typedef struct sg_path {
+    uint64_t cycles[SG_BLAME_COUNT];
+    const void *site[SG_BLAME_COUNT];
+    uint32_t region[SG_BLAME_COUNT];
+} sg_path;
 
 struct sg_thread {
     /* While it is on no processor: where to go on, and the code address at which it entered the runtime. */
@@ -165,7 +174,12 @@ struct sg_thread {
     sg_thread *next_timed;
     bool timed, timed_out;
     uint32_t ticket;
-    const uint64_t *places;  /* bit set of the processors it may run on; NULL: all */
+    /* What it waits for, see sg_blame.h. */
+    bool in_runtime; /* it runs, but what it does is no code of the program */
+    sg_path path;
+    uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
+    uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */
+    const uint64_t *places;        /* bit set of the processors it may run on; NULL: all */
     const sg_policy *policy; /* where the pages live that it touches first; NULL: where the machine says */
     /* Coroutine. */
     void (*entry)(void);
@@ -209,10 +223,16 @@ typedef struct sg_context {
     uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
     uint32_t waiting;                      /* threads in run queues */
-    sg_thread *timed;                      /* threads in timed waits, the earliest first */
-    uint64_t timer;                        /* time of the timer's entry in the order; UINT64_MAX: none */
-    uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
-    uint64_t large_stacks;                 /* bytes of stacks that are larger than the run's */
+    uint32_t running;                      /* processors with a thread; one more if there is only one */
+    uint32_t lock_waiters;                 /* threads that wait for locks */
+    bool lone_due;                         /* a serial stretch begins at clock rest_since */
+    uint64_t rest_since;                   /* the latest clock of those without a thread */
+    sg_processor *lone;                    /* that executes serial code now; NULL: none */
+    struct sg_blames *blame;
+    sg_thread *timed;      /* threads in timed waits, the earliest first */
+    uint64_t timer;        /* time of the timer's entry in the order; UINT64_MAX: none */
+    uint64_t thread_data;  /* bytes of the program's and the libraries' thread-local data */
+    uint64_t large_stacks; /* bytes of stacks that are larger than the run's */
     bool fast_thread_pointer;
     bool alone; /* runs by itself, without the simulator */
     bool check;
@@ -237,6 +257,7 @@ typedef struct sg_context {
     /* Code addresses. */
     uintptr_t text_low, text_high;
     uint32_t *block_index;    /* by offset in the text */
+    uint32_t *lone_index;     /* the same with the numbers for a lone processor: blocks_count greater */
     uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
     uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
@@ -293,6 +314,8 @@ extern sg_processor *sg_now;
 extern const uint8_t sg_leaf_group[SG_LEAF_COUNT];
 
 void sg_cost_open(void);
+/* Zeroed memory that costs nothing until it is used. */
+void *sg_reserve(size_t size);
 /* Maps a whole file; returns NULL when it is empty or cannot be read. */
 const char *sg_map_file(const char *path, size_t *size);
 /* Makes `region` the only region of `t` (a worker that joins a team). */

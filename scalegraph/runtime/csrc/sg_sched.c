@@ -2,6 +2,7 @@
 #define SG_ARCH_DEFINE
 #include "sg_arch.h"
 
+#include "sg_blame.h"
 #include "sg_order.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
@@ -65,6 +66,8 @@ static inline uint64_t limit_of(const sg_processor *p)
         uint64_t next = p->ready.head->ready_at > p->slice_end ? p->ready.head->ready_at : p->slice_end;
         limit = next < limit ? next : limit;
     }
+    if (SG_UNLIKELY(sg->lone_due) && sg->rest_since - 1 < limit)
+        limit = sg->rest_since - 1;
     return limit;
 }
 
@@ -75,10 +78,21 @@ static __attribute__((noinline)) void set_attentive_limit(sg_processor *p)
 
 void sg_refresh_limit(sg_processor *p)
 {
+    if (SG_UNLIKELY(sg->running == 1))
+        sg_blame_lone(p);
     if (SG_LIKELY(sg->attention == 0))
         p->limit = limit_of(p);
     else
         set_attentive_limit(p);
+}
+
+/* The limit of `p` was that from which on it is alone. True: there is no other reason to give way. */
+static __attribute__((noinline)) bool becomes_lone(sg_processor *p)
+{
+    if (p->clock < sg->rest_since || p->clock >= SG_TRAP)
+        return false;
+    sg_refresh_limit(p);
+    return p->clock <= limit_of(p) && !sg->stop_signal;
 }
 
 /* The processor had no thread until `t` became ready. */
@@ -93,12 +107,17 @@ static inline void charge_idle(sg_processor *p, const sg_thread *t, bool traced)
     sg_charge(p, leaf, cycles);
     if (leaf != SG_LEAF_IDLE_NOT_STARTED && leaf != SG_LEAF_IDLE_SERIAL)
         sg_site_of(p->site)->cycles[SG_GROUP_IDLE] += cycles;
+    sg_blame_wait(p, t, leaf, cycles);
     if (traced && sg->trace != NULL)
         sg_trace_idle(p, t, leaf);
 }
 
 static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thread *t, bool traced)
 {
+    if (SG_UNLIKELY(sg->lone != NULL))
+        sg_blame_end(t->ready_at);
+    sg->lone_due = false;
+    sg->running++;
     if (traced)
         sg_trace_install(p, t);
     p->thread = t;
@@ -304,6 +323,10 @@ void sg_turn_slow(sg_processor *p)
 static sg_thread *leave(sg_processor *p)
 {
     sg_thread *t = p->thread;
+    if (SG_UNLIKELY(sg->lone != NULL))
+        sg_blame_end(p->clock);
+    sg->lone_due = false;
+    sg->running--;
     t->site = p->site;
     t->ready_at = p->clock;
     p->thread = NULL;
@@ -362,7 +385,9 @@ void sg_give_way(sg_processor *p, const void *site)
 
 void sg_yield(sg_processor *p, const void *site)
 {
-    if (SG_LIKELY(sg->attention == 0) || !sg_trace_yield(p))
+    if (SG_UNLIKELY(sg->attention != 0) && sg_trace_yield(p))
+        return;
+    if (SG_LIKELY(!sg->lone_due) || !becomes_lone(p))
         sg_give_way(p, site);
 }
 
@@ -378,10 +403,12 @@ void sg_pass(const void *site)
 static void run_another(sg_processor *p, sg_thread *t)
 {
     sg_thread *next = choose(p);
-    if (next != NULL)
+    if (next != NULL) {
         install(p, next);
-    else
+    } else {
         sg->idle[p->id / 64] |= 1ull << p->id % 64;
+        sg_blame_rests(p);
+    }
     depart(t);
 }
 
@@ -389,6 +416,9 @@ void sg_suspend(enum sg_leaf leaf, uint64_t object, int32_t holder)
 {
     sg_processor *p = sg_now;
     sg_thread *t = leave(p);
+    sg->lock_waiters += leaf == SG_LEAF_IDLE_LOCK;
+    t->late[SG_BLAME_FORK_JOIN] = t->late[SG_BLAME_LOCK] = 0;
+    t->complete = SG_NEVER;
     t->wait_leaf = leaf;
     t->wait_object = object;
     t->wait_holder = holder;
@@ -438,6 +468,7 @@ void sg_wake(sg_thread *t, uint64_t when)
     sg_processor *p = place_for(t);
     if (t->timed)
         stop_timing(t);
+    sg->lock_waiters -= t->wait_leaf == SG_LEAF_IDLE_LOCK;
     t->ready_at = when;
     if (p->thread == NULL)
         install(p, t);
@@ -489,6 +520,7 @@ void sg_queue_remove(sg_thread *t)
 void sg_sched_open(void)
 {
     uint32_t n = sg->processors;
+    sg->running = n == 1; /* nobody waits for it: no processor is ever alone */
     sg->processor = sg_new(n * sizeof(sg_processor));
     sg->coroutine = sg_new(n * sizeof(sg_coroutine));
     sg_thread_open();

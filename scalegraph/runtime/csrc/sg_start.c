@@ -6,6 +6,7 @@
 #include <sys/personality.h>
 
 #include "sg_arch.h"
+#include "sg_blame.h"
 #include "sg_posix.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
@@ -105,6 +106,7 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
         sg_stop(SG_STATUS_INTERNAL, "%s", error);
     sg->line_bytes = sg_mem_line_bytes(sg->mem);
     sg_cost_open();
+    sg_blame_open();
     sg_variable_open();
     sg_sched_open();
     sg_numa_open();

@@ -3,6 +3,7 @@
  * Barriers and locks (sg_lock.c) are made of reads, writes and read-modify-writes on addresses of simulated
  * memory, so that hot spots, invalidations and network traffic cost what the machine makes them cost. Between
  * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
+#include "sg_blame.h"
 #include "sg_omp.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
@@ -47,6 +48,7 @@ struct sg_barrier {
     node *nodes;            /* the leaves of the tree first; a central barrier is one node */
     uint64_t come;          /* arrivals so far, of members without numbers */
     uint32_t here;          /* members that have come to this round */
+    uint64_t latest;        /* clock of the last arrival */
     enum sg_leaf kind;      /* of the barrier to which the first of them came */
 };
 
@@ -109,17 +111,29 @@ sg_thread *sg_barrier_borrow(sg_barrier *barrier)
     return NULL;
 }
 
-static void release(sg_barrier *barrier, node *n)
+/* `last`: all have come. */
+static void release(sg_barrier *barrier, node *n, bool last)
 {
-    for (sg_thread *t; (t = sg_queue_take(&n->waiting)) != NULL; barrier->waiting--)
+    uint64_t complete = barrier->kind == SG_LEAF_PRIM_FORK_JOIN ? barrier->latest : SG_NEVER;
+    for (sg_thread *t; (t = sg_queue_take(&n->waiting)) != NULL; barrier->waiting--) {
+        sg_blame_release(t, last, complete);
         sg_wake(t, sg_now->clock);
+    }
+}
+
+/* The tasks that the barrier is for are code of the program. */
+static void do_duty(void (*what)(void))
+{
+    sg_blame_runtime(false);
+    what();
+    sg_blame_runtime(true);
 }
 
 void sg_barrier_break(sg_barrier *barrier)
 {
     barrier->broken = true;
     for (uint32_t i = 0; i < barrier->nodes_count; i++)
-        release(barrier, &barrier->nodes[i]);
+        release(barrier, &barrier->nodes[i], false);
 }
 
 void sg_barrier_mend(sg_barrier *barrier)
@@ -148,7 +162,7 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
         barrier->waiting++;
         sg_suspend(duty != NULL && duty->tasks() ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
         if (duty != NULL && n->generation <= generation && !barrier->broken) {
-            duty->help();
+            do_duty(duty->help);
             if (n->generation <= generation)
                 note_arrival(barrier);
         }
@@ -172,10 +186,10 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_leaf lea
         if (n->parent != NULL)
             climb(barrier, n->parent, round == NEXT ? NEXT : complete, leaf);
         else if (barrier->duty != NULL)
-            barrier->duty->drain();
+            do_duty(barrier->duty->drain);
         sg_touch(sg_now, n->flag, SG_WRITE, leaf);
         n->generation++;
-        release(barrier, n);
+        release(barrier, n, true);
         if (round != NEXT) /* it may have completed a round before its own */
             wait_at(barrier, n, round);
         return;
@@ -199,10 +213,10 @@ static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_leaf leaf
     if (last) {
         n->arrived = 0;
         if (duty != NULL && !tasks)
-            duty->drain();
+            do_duty(duty->drain);
         n->generation += !tasks;
     }
-    release(barrier, n);
+    release(barrier, n, last && !tasks);
     sg_lock_unspin(n->lock, leaf);
     while (!last || (round != NEXT && n->generation <= round)) {
         sg_touch(sg_now, n->counter, SG_READ, leaf);
@@ -212,14 +226,14 @@ static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_leaf leaf
         barrier->waiting++;
         sg_suspend(tasks ? SG_LEAF_IDLE_TASK : SG_LEAF_IDLE_BARRIER, n->object, -1);
         if (duty != NULL && n->generation <= generation && !barrier->broken)
-            duty->help();
+            do_duty(duty->help);
         tasks = duty != NULL && duty->tasks();
     }
     if (tasks) { /* the others run them, too, and then find the counter changed once more */
-        duty->drain();
+        do_duty(duty->drain);
         sg_touch(sg_now, n->counter, SG_WRITE, leaf);
         n->generation++;
-        release(barrier, n);
+        release(barrier, n, true);
     }
 }
 
@@ -236,7 +250,7 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     }
     n->arrived = 0;
     if (barrier->duty != NULL)
-        barrier->duty->drain();
+        do_duty(barrier->duty->drain);
     sg_processor *p = sg_now;
     uint64_t last = barrier->hardware_last;
     barrier->hardware_last = 0;
@@ -249,7 +263,7 @@ static void hardware(sg_barrier *barrier, uint64_t round)
     }
     sg_charge_site(p, SG_LEAF_PRIM_BARRIER, sg->config.barrier_hardware_cycles);
     n->generation++;
-    release(barrier, n);
+    release(barrier, n, true);
     if (round != NEXT)
         wait_at(barrier, n, round);
 }
@@ -276,6 +290,9 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
     sg_count(sg_now, SG_COUNTER_BARRIERS, 1);
     if (barrier->members <= 1)
         return;
+    sg_blame_runtime(true);
+    if (sg_now->clock > barrier->latest)
+        barrier->latest = sg_now->clock;
     meet(barrier, leaf);
     if (sg->config.barrier == SG_BARRIER_HARDWARE)
         hardware(barrier, round);
@@ -283,6 +300,7 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
         watch_counter(barrier, round, leaf);
     else
         climb(barrier, &barrier->nodes[member / barrier->radix], round, leaf);
+    sg_blame_runtime(false);
 }
 
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)

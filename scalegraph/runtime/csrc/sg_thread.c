@@ -170,6 +170,8 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     t->wait_leaf = SG_LEAF_IDLE_NOT_STARTED;
     t->wait_holder = -1;
     t->wait_object = 0;
+    t->complete = SG_NEVER;
+    t->in_runtime = false;
     t->places = NULL;
     t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;

@@ -99,7 +99,7 @@ static void close_trace(enum sg_trace_state state)
         sg->processor[i].limit = trace->lane[i].limit;
     sg->trace = NULL;
     sg->tracing = 0;
-    sg->regions_watched = sg->whatif != NULL;
+    sg->regions_watched = sg->whatif != NULL || sg->lone != NULL;
 }
 
 static void cut(sg_processor *p);

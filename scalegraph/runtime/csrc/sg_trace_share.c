@@ -29,7 +29,7 @@ struct sg_told {
 sg_told *sg_told_new(void)
 {
     sg_told *told = sg_trace_new(sizeof *told);
-    told->known = sg_trace_new((sg->blocks_count + 63) / 64 * sizeof(uint64_t));
+    told->known = sg_trace_new((2 * sg->blocks_count + 63) / 64 * sizeof(uint64_t));
     return told;
 }
 
@@ -53,7 +53,8 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
         uint64_t executions = account->executions[s->block] - s->executions;
         if (executions == 0)
             continue;
-        const sg_block_cost *cost = &sg->blocks[s->block];
+        uint32_t count = sg->blocks_count; /* numbers beyond it: executed by a lone processor */
+        const sg_block_cost *cost = &sg->blocks[s->block < count ? s->block : s->block - count];
         s->executions += executions;
         for (int leaf = 0; leaf < 4; leaf++)
             told->busy[leaf] += executions * cost->busy[leaf];
@@ -67,7 +68,8 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
 static uint64_t add_new_blocks(sg_told *told, const sg_account *account, sg_share *share)
 {
     uint32_t first = told->count;
-    for (uint32_t block = 0; block < sg->blocks_count; block++)
+    uint32_t count = account->alone ? 2 * sg->blocks_count : sg->blocks_count;
+    for (uint32_t block = 0; block < count; block++)
         if (account->executions[block] != 0 && (told->known[block / 64] >> block % 64 & 1) == 0)
             look_at(told, block);
     return add_blocks(told, account, first, share);
