@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
 
 from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, TRACE_ARRANGEMENTS
 from scalegraph.gui.icons import icon
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.theme import Theme
 
 
@@ -130,7 +131,7 @@ class Actions:
             self.add(spec)
         self.toolbar = self._tools()
         self.dress()
-        theme.changed.connect(lambda _name: self.dress())
+        theme.changed.connect(tied(window, lambda _name: self.dress()))
 
     def __getitem__(self, name: str) -> QAction:
         return self._made[name]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
 
 from scalegraph.gui.banner import Banner
 from scalegraph.gui.handle import Handle
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
 from scalegraph.gui.widgets import button, label
@@ -39,7 +40,7 @@ class Header(QFrame):
         column.setSpacing(0)
         column.addLayout(row)
         column.addWidget(self.banner)
-        selection.changed.connect(lambda _new: self._show_chosen())
+        selection.changed.connect(tied(self, lambda _new: self._show_chosen()))
         self._show_chosen()
 
     def show_study(self, handle: Handle | None) -> None:

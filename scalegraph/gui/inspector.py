@@ -38,7 +38,7 @@ class Inspector(QScrollArea):
         self.setWidget(self._page)
         selection.changed.connect(self._follow)
         studies.opened.connect(self._opened)
-        studies.closed.connect(lambda _key: self._follow(selection.current))
+        studies.closed.connect(self._again)
         self._follow(selection.current)
 
     def parts(self) -> tuple[Part, ...]:
@@ -46,7 +46,10 @@ class Inspector(QScrollArea):
         return self._parts or ()
 
     def _opened(self, handle: Handle) -> None:
-        handle.changed.connect(lambda: self._follow(self._selection.current))
+        handle.changed.connect(self._again)
+
+    def _again(self, *_what: object) -> None:
+        self._follow(self._selection.current)
 
     def _follow(self, selection: Selection) -> None:
         handle = self._studies.get(selection.study)

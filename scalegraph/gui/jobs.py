@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
 
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled, ScaleGraphError
+from scalegraph.gui.lifetime import tied
 
 log: Final = logging.getLogger(__name__)
 
@@ -234,10 +235,10 @@ class Latest(QObject):
 
             return tell_if_newest
 
-        job.done.connect(deliver(done))
-        job.failed.connect(deliver(failed))
-        job.said.connect(deliver(said))
-        job.shared.connect(deliver(self.shared.emit))
+        job.done.connect(tied(self, deliver(done)))
+        job.failed.connect(tied(self, deliver(failed)))
+        job.said.connect(tied(self, deliver(said)))
+        job.shared.connect(tied(self, deliver(self.shared.emit)))
         job.ended.connect(self._ended)
 
     @Slot()

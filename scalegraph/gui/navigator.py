@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.selection import Selection, SelectionModel
@@ -114,9 +115,14 @@ class Navigator(QWidget):
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.studies_tree.addTopLevelItem(item)
         if isinstance(handle, TraceHandle):
-            handle.progressed.connect(lambda share: item.setText(1, f"{100 * share:.0f} %"))
-        handle.changed.connect(lambda: self._described(handle))
-        handle.failed.connect(lambda sentence: self._unreadable(handle, sentence))
+            handle.progressed.connect(tied(self, lambda share: self._progressed(handle, share)))
+        handle.changed.connect(tied(self, lambda: self._described(handle)))
+        handle.failed.connect(tied(self, lambda sentence: self._unreadable(handle, sentence)))
+
+    def _progressed(self, handle: Handle, share: float) -> None:
+        item = self._item_of(handle.key)
+        if item is not None:
+            item.setText(1, f"{100 * share:.0f} %")
 
     def _closed(self, key: str) -> None:
         item = self._item_of(key)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.settings import Settings
 
 
@@ -63,7 +64,7 @@ class Panels(QObject):
         wanted = self._settings.flag(f"panel/{name}", first)
         self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
         action.setChecked(wanted)
-        action.triggered.connect(lambda _on: self.want(name, self._panels[name].dock.isHidden()))
+        action.triggered.connect(tied(dock, lambda: self.want(name, dock.isHidden())))
         dock.visibilityChanged.connect(lambda _on: self._closed_by_user(name))
 
     def size(self, sizes: Mapping[str, int]) -> None:

@@ -10,6 +10,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
+from scalegraph.gui.lifetime import tied
+
 _LEADER = 16.0  # pixels from the curve's end to its name
 _WIDEST = 190.0
 
@@ -66,7 +68,7 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         self._box = box
         self._labels: list[EndLabel] = []
         self._ink = QColor("black")
-        box.sigRangeChanged.connect(lambda *_: self.update())
+        box.sigRangeChanged.connect(tied(self, lambda *_: self.update()))
         self.show_labels([])
 
     @property

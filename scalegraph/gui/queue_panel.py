@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.queue_model import PROGRESS, STATE, PhaseRole, QueueModel, ShareRole
 from scalegraph.gui.queue_runner import QueueRunner
 from scalegraph.gui.queue_state import QueueEntry, RunItem
@@ -63,7 +64,7 @@ class QueuePanel(QWidget):
         runner.added.connect(self._added)
         runner.changed.connect(self._changed)
         runner.ended.connect(self._ended)
-        runner.removed.connect(lambda _entry: QTimer.singleShot(0, self, self._update))
+        runner.removed.connect(tied(self, lambda _entry: QTimer.singleShot(0, self, self._update)))
         self.tree.selectionModel().selectionChanged.connect(self._selected)
         self._update()
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from scalegraph.base import events
 from scalegraph.base.errors import BuildError
 from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.queue_state import QueueEntry
 
 
@@ -94,10 +95,10 @@ class QueueRunner(QObject):
 
         job = self._jobs.start(f"request {entry.title}", carry_out, long=True)
         self._active[entry.serial] = job
-        job.said.connect(lambda event: self._event(entry, event))
-        job.failed.connect(lambda error: self._failed(entry, error))
+        job.said.connect(tied(self, lambda event: self._event(entry, event)))
+        job.failed.connect(tied(self, lambda error: self._failed(entry, error)))
         job.cancelled.connect(entry.cancelled)
-        job.ended.connect(lambda: self._ended(entry))
+        job.ended.connect(tied(self, lambda: self._ended(entry)))
 
     def _event(self, entry: QueueEntry, event: events.Event) -> None:
         keys = entry.apply(event)

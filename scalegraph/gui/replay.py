@@ -8,6 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.replay_state import ReplayState, scrolled, usual_speed
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.trace_marks import REPLAY, Moment, TraceMarks
@@ -40,7 +41,7 @@ class TraceReplay(QObject):
         self._interval: tuple[float, float] | None = None
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.tick)
-        window.changed.connect(lambda _begin, _end: self._resized())
+        window.changed.connect(tied(self, lambda _begin, _end: self._resized()))
         self._resized()
 
     # what it is

@@ -12,6 +12,7 @@ from shiboken6 import isValid
 from scalegraph.base.units import si
 from scalegraph.gui.bookmark_list import BookmarkList
 from scalegraph.gui.icons import icon
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.replay_state import FASTER, USUAL_SECONDS, speed_words, usual_speed
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.theme import Theme
@@ -78,7 +79,7 @@ class ReplayBar(QWidget):
         row.addWidget(self.buttons["bookmarks"])
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         selection.changed.connect(self._follow)
-        theme.changed.connect(lambda _name: self._dress())
+        theme.changed.connect(tied(self, lambda _name: self._dress()))
         self._dress()
         self.hide()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Signal
 
 from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.lifetime import tied
 
 if TYPE_CHECKING:
     from scalegraph.gui.trace_handle import TraceHandle
@@ -50,8 +51,8 @@ class ReplaySteps(QObject):
             return change(data, at, locations, back=back)
 
         self._job = job = self._jobs.start("finding the next change", look)
-        job.done.connect(lambda there: self._found(there, back))
-        job.failed.connect(lambda error: log.info("no step can be taken: %s", error))
+        job.done.connect(tied(self, lambda there: self._found(there, back)))
+        job.failed.connect(self._not_found)
         job.ended.connect(self._ended)
 
     def _found(self, there: float | None, back: bool) -> None:
@@ -63,6 +64,9 @@ class ReplaySteps(QObject):
             self.ended.emit(back)
         else:
             replay.seek(there)
+
+    def _not_found(self, error: Exception) -> None:
+        log.info("no step can be taken: %s", error)
 
     def _ended(self) -> None:
         self._job = None

@@ -85,7 +85,7 @@ class TimelinePanel(QWidget):
         self._silence: Silence | None = None
         self.note = SilenceNote(self.canvas)
         self.note.wanted.connect(self._show_event)
-        self.window_.changed.connect(lambda _begin, _end: self._tell_silence())
+        self.window_.changed.connect(self._tell_silence)
         self.canvas.scrolled.connect(self._tell_silence)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self.canvas.scroll_to)

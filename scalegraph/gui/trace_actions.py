@@ -6,6 +6,7 @@ from typing import Final
 
 from scalegraph.gui.actions import Actions
 from scalegraph.gui.handle import Handle
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.trace_commands import perform
 from scalegraph.gui.trace_handle import TraceHandle
@@ -22,7 +23,8 @@ class TraceActions:
         for name in actions.names():
             if name.startswith(PREFIX):
                 command = name.removeprefix(PREFIX)
-                actions[name].triggered.connect(lambda _checked=False, command=command: self._do(command))
+                act = tied(actions[name], lambda _checked=False, command=command: self._do(command))
+                actions[name].triggered.connect(act)
 
     def show(self, handle: Handle | None) -> None:
         """Serve *handle*, if it is a trace that was read."""

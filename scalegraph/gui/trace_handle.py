@@ -13,6 +13,7 @@ from scalegraph.gui.bookmarks import Bookmarks
 from scalegraph.gui.event_steps import EventSteps
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Job, Jobs, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.replay import TraceReplay
 from scalegraph.gui.replay_steps import ReplaySteps
 from scalegraph.gui.time_window import TimeWindow
@@ -105,9 +106,11 @@ class TraceHandle(Handle):
             return data, trace_sentence(data)
 
         self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
-        job.done.connect(lambda answer: self._loaded(job, *answer))
-        job.failed.connect(lambda error: self._unreadable(job, str(error), lacking=isinstance(error, MissingTool)))
-        job.cancelled.connect(lambda: self._unreadable(job, STOPPED))
+        job.done.connect(tied(self, lambda answer: self._loaded(job, *answer)))
+        job.failed.connect(
+            tied(self, lambda error: self._unreadable(job, str(error), lacking=isinstance(error, MissingTool)))
+        )
+        job.cancelled.connect(tied(self, lambda: self._unreadable(job, STOPPED)))
 
     def open_what_is_there(self) -> None:
         """Read of a damaged file what can be read."""

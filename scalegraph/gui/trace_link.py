@@ -8,6 +8,7 @@ from typing import Any, Final
 from PySide6.QtCore import QObject
 
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.replay_state import scrolled
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.time_window import TimeWindow
@@ -107,7 +108,7 @@ class TraceLink(QObject):
             return
         panel.interval_chosen.connect(self.choose_interval)
         panel.lane_chosen.connect(self.choose)
-        panel.exact_wanted.connect(lambda found: self._tell(panel, found))
+        panel.exact_wanted.connect(tied(panel, lambda found: self._tell(panel, found)))
 
     def _perform(self, command: str, at: float | None) -> None:
         perform(self._handle, self._selection, command, None if at is None else self._moment(at))
@@ -193,7 +194,7 @@ class TraceLink(QObject):
             reporter.token.check()
             return point(data, location, begin, end).words(data, begin, end)
 
-        self._tips.ask(look, lambda text: panel.say_exactly(found, text), self._not_found)
+        self._tips.ask(look, tied(panel, lambda text: panel.say_exactly(found, text)), self._not_found)
 
     def _not_found(self, error: Exception) -> None:
         """Leave what was there; the view itself says what is wrong with the file."""

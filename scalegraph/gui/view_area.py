@@ -36,6 +36,7 @@ from scalegraph.gui.arrangements import (
 from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.replay_bar import ReplayBar
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
@@ -313,7 +314,7 @@ class ViewArea(QWidget):
             self._stack.addWidget(desk.window)
             key = handle.key
             # the area may end before the study: then there is nothing to forget
-            handle.destroyed.connect(lambda *_: self.forget(key) if isValid(self) else None)
+            handle.destroyed.connect(tied(self, lambda *_: self.forget(key)))
         return self._desks[handle.key]
 
     def _walked(self, _index: int) -> None:

@@ -24,6 +24,7 @@ from scalegraph.base.units import seconds
 from scalegraph.gui.edit_model import EditModel
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.queue_runner import QueueRunner
 from scalegraph.gui.queue_state import QueueEntry
 from scalegraph.gui.request_widgets import Entry
@@ -71,7 +72,7 @@ class WhatIfPanel(QWidget):
         self._build()
         selection.changed.connect(self._follow)
         studies.closed.connect(self._closed)
-        runner.changed.connect(lambda entry, _keys: self._progress(entry))
+        runner.changed.connect(tied(self, lambda entry, _keys: self._progress(entry)))
         runner.ended.connect(self._ended)
         self._follow(selection.current)
 

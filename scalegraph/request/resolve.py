@@ -65,6 +65,17 @@ def resolved(request: Request) -> Resolved:
     return found
 
 
+def _formula(text: str, variables: frozenset[str]) -> expression.Expression | None:
+    """Return the formula of a program description; None for no text, or if a number of it has the value of no number.
+
+    The description was checked when it was read, so that value is a fault of the request, which has been reported.
+    """
+    try:
+        return expression.parse(text, variables) if text else None
+    except ValueError:
+        return None
+
+
 class _Work:
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -219,7 +230,7 @@ class _Work:
                     rules[name] = rule
         variables = frozenset(name for name, value in base.items() if not isinstance(value, str))
         formulas = (described.program.work, described.program.memory) if described else ("", "")
-        work, memory = (expression.parse(text, variables) if text else None for text in formulas)
+        work, memory = (_formula(text, variables) for text in formulas)
         parameters = {item.name: item for item in described.program.parameter} if described else {}
         family = Family(base, rules, parameters, work, memory)
         if work is not None and rules and family.work(family.highest) <= family.work(family.lowest) * 1.001:

@@ -264,3 +264,8 @@ def test_a_kept_request_without_a_machine_means_the_one_that_the_study_was_run_o
     assert Request.model_validate(kept.request).machine.name == "ksr1"
     own = Manifest(program="a", machine="mine", request={"program": {"name": "a"}, "machine": {"path": "mine.toml"}})
     assert own.request["machine"] == {"path": "mine.toml"}
+
+
+def test_a_number_of_a_program_that_is_given_as_text_is_one_fault_of_its_parameter(tmp_path: Path) -> None:
+    faults = check(Request.model_validate({"program": {"name": "billiard"}, "parameters": {"num_steps": "many"}}))
+    assert [fault.key for fault in faults if fault.severity == "error"] == ["parameters.num_steps"]

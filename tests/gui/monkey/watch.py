@@ -1,0 +1,118 @@
+"""What goes wrong while the window is used: exceptions wherever they are swallowed, Qt's warnings, stalls."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final
+
+import pyqtgraph.debug
+from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+
+_LINES: Final = 12  # of a place: the innermost calls
+_HARMLESS: Final = (  # Qt's platform plug-in without a screen says these about itself
+    "This plugin does not support",
+    "QFontDatabase",
+    "Could not register",
+)
+
+
+class Watch:
+    """Collects faults (what, with its traceback) and, of the window's thread, stretches of more than *limit_s*.
+
+    A stretch is what happens between two returns to the event loop. Its length is the CPU time of that thread, so that
+    a busy machine makes none longer.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self.limit_s = limit_s
+        self.faults: Counter[str] = Counter()
+        self.stalls: list[tuple[float, str, str]] = []  # CPU seconds, step, where it was
+        self.step = ""  # what is being done
+        self._places: list[str] = []
+
+    @contextmanager
+    def watching(self) -> Iterator[Watch]:
+        """Watch until the block ends; what was installed before is there again afterwards."""
+        hook, thread_hook, unraisable = sys.excepthook, threading.excepthook, sys.unraisablehook
+        printed = pyqtgraph.debug.printExc
+        sys.excepthook = lambda _kind, error, _trace: self._fault("exception", error)
+        threading.excepthook = lambda told: self._fault("exception in a thread", told.exc_value)
+        sys.unraisablehook = lambda told: self._fault(f"unraisable in {told.object!r}", told.exc_value)
+        pyqtgraph.debug.printExc = lambda *_args, **_more: self._fault("swallowed by pyqtgraph", sys.exc_info()[1])
+        log = _Log(self)
+        logging.getLogger("scalegraph").addHandler(log)
+        before = qInstallMessageHandler(self._said_by_qt)
+        alarm = signal.signal(signal.SIGPROF, self._look)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGPROF, alarm)
+            qInstallMessageHandler(before)
+            logging.getLogger("scalegraph").removeHandler(log)
+            pyqtgraph.debug.printExc = printed
+            sys.excepthook, threading.excepthook, sys.unraisablehook = hook, thread_hook, unraisable
+
+    def stretch(self, act: Callable[[], object]) -> None:
+        """Do *act*, after which the window's thread is back in its loop."""
+        self._places.clear()
+        signal.setitimer(signal.ITIMER_PROF, self.limit_s / 2, self.limit_s / 4)
+        begin = time.thread_time()
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+            self._fault("exception", error)
+        finally:
+            took = time.thread_time() - begin
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if took > self.limit_s:
+            self.stalls.append((took, self.step, self._place()))
+
+    def report(self) -> str:
+        """Return every kind of fault, the frequent ones first, and every stall; nothing if there was neither."""
+        said = [f"{count} times: {text}" for text, count in self.faults.most_common()]
+        said += [f"{1e3 * took:.0f} ms in the window's thread by {step}\n{where}" for took, step, where in self.stalls]
+        return "\n\n".join(said)
+
+    def _place(self) -> str:
+        """Return where the window's thread was found most often, the innermost call last."""
+        found = Counter(self._places).most_common(1)
+        return "".join(f"found {count} of {len(self._places)} times at\n{place}" for place, count in found)
+
+    def _look(self, _signal: int, frame: FrameType | None) -> None:
+        """See where the window's thread is, from within it: no other may hold its frames, in which painters are."""
+        inner = traceback.extract_stack(frame)[-_LINES:]
+        self._places.append("".join(f"    {item.filename}:{item.lineno} {item.name}\n" for item in inner))
+
+    def _fault(self, what: str, error: BaseException | None) -> None:
+        lines = traceback.format_exception(error) if error is not None else ["?"]
+        self.faults[f"{what} after {self.step}\n{''.join(lines)}"] += 1
+
+    def fault(self, text: str) -> None:
+        """Take note of something that went wrong without an exception."""
+        self.faults[f"{text} (after {self.step})"] += 1
+
+    def _said_by_qt(self, kind: QtMsgType, _where: QMessageLogContext, text: str) -> None:
+        if kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) and not any(part in text for part in _HARMLESS):
+            self.fault(f"Qt: {text}")
+
+
+class _Log(logging.Handler):
+    """Takes what the window logs as an error: a view or a job that failed for no reason of the user's."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(logging.ERROR)
+        self._watch = watch
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take note of one."""
+        trace: Any = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
+        self._watch.fault(f"logged: {record.getMessage()}\n{trace}")

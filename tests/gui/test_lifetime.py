@@ -1,0 +1,69 @@
+"""Nothing calls what is gone: a view that was closed is not asked to move, to be painted or to follow."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
+from PySide6.QtWidgets import QWidget
+from shiboken6 import delete
+
+from scalegraph import views
+from scalegraph.gui.jobs import Jobs, Latest
+from scalegraph.gui.lifetime import tied
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.trace_handle import TraceHandle
+from tests.gui.test_trace_window import dock_of, sample, settled, shown  # noqa: F401 - fixtures
+
+TIMED = [view.name for view in views.registry("trace").values() if view.window]
+
+
+class Sender(QObject):
+    """Lasts longer than who listens."""
+
+    moved = Signal(float, float)
+    changed = Signal()
+
+
+@pytest.mark.parametrize("name", TIMED)
+def test_a_closed_view_is_not_asked_to_follow_the_time(
+    name: str,
+    window: MainWindow,
+    shown: TraceHandle,  # noqa: F811
+    qtbot: Any,
+) -> None:
+    assert window.study.area is not None
+    window.study.area.show_view(shown, name)
+    settled(window, qtbot)
+    dock_of(window, name).close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    shown.window.zoom(0.5)  # an exception in a slot fails the test
+    shown.marks.place(0.001, "A")
+    shown.replay.seek(0.001)
+    window.selection.select(study=shown.key, location=1, region=1, interval=(0, 500))
+    settled(window, qtbot)
+
+
+def test_what_is_tied_ends_with_its_receiver(qtbot: Any) -> None:
+    sender, receiver = Sender(), QObject()
+    told: list[tuple[float, ...]] = []
+    act = tied(receiver, lambda *values: told.append(values))
+    sender.moved.connect(act)
+    sender.changed.connect(act)
+    sender.moved.emit(1, 2)
+    sender.changed.emit()
+    act(3)
+    delete(receiver)
+    sender.moved.emit(4, 5)
+    sender.changed.emit()
+    act(6)
+    assert told == [(1.0, 2.0), (), (3,)]
+
+
+def test_an_answer_does_not_reach_a_panel_that_is_gone(qtbot: Any) -> None:
+    jobs, panel = Jobs(), QWidget()
+    told: list[object] = []
+    Latest(jobs, "asking", panel).ask(lambda _reporter: 1, told.append, told.append)
+    delete(panel)
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert told == []
+    assert jobs.join(60_000)

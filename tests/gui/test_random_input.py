@@ -1,0 +1,19 @@
+"""A random user finds no exception, wherever one would be swallowed; the same seeds every time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gui.monkey.world import WORLDS, play
+
+SEEDS = (1, 2)
+STEPS = 100
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_random_input_raises_nothing(world: str, seed: int, session: Any, tmp_path: Path, qtbot: Any) -> None:
+    watch, monkey = play(tmp_path, session, world, seed, STEPS)
+    last = "\n".join(monkey.done)
+    assert not watch.faults, f"{world}, seed {seed}\n{watch.report()}\nlast steps:\n{last}"
