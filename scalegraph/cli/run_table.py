@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import pandas as pd
 
 from scalegraph.analyze import metrics, whatif
+from scalegraph.analyze.remarks import remarks
 from scalegraph.base.run import RUN_SCALARS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import print_rows
@@ -104,6 +106,8 @@ def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str]) 
     values = derived(records)
     rows = [_cells(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
     print_rows(_HEADERS, rows, title=title)
+    for text in remarks(records):
+        click.echo(f"! {text}")
 
 
 def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
@@ -112,7 +116,7 @@ def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
     shares = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
     total = sum(share or 0.0 for share in shares)
     return [
-        str(record.point.processors),
+        f"{record.point.processors}{' !' if record.warnings else ''}",
         si(record.time_s, "s", 4),
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),

@@ -77,6 +77,7 @@ class _Given:
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
     reference: bool = True
+    accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
 
 
@@ -118,6 +119,8 @@ class _Given:
               metavar="S", help="Seconds of this host that one run may take.")  # fmt: skip
 @click.option("--memory", type=SIZE, default=_STANDARD.memory_bytes, metavar="SIZE",
               help="Memory the program may allocate, as in 512M or 8G (default 4G).")  # fmt: skip
+@click.option("--accept-exit", multiple=True, type=click.IntRange(1, 255), metavar="CODE",
+              help="Count runs that end with this exit code as done, with a remark; repeatable.")  # fmt: skip
 @click.option("--no-reference", is_flag=True,
               help="Leave out the one-processor run unless -p names it; there is no speedup then.")  # fmt: skip
 @click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
@@ -153,6 +156,7 @@ def simulate(
     executable: str,
     timeout: float,
     memory: int,
+    accept_exit: tuple[int, ...],
     no_reference: bool,
     no_instrument: bool,
     collect: tuple[str, ...],
@@ -168,9 +172,9 @@ def simulate(
 
     SRC are sources in C, C++ or Fortran (objects and archives may be among them), EXECUTABLE a program that was
     linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc. The program is run once for each processor count; ARGS go
-    to it. For speedup and latency the one-processor run is needed, so it is made even if -p does not name it, unless
-    --no-reference is given. SRC may also be the name of a shipped program (as billiard, ge1, qs1), which then gets its
-    default arguments if there are no ARGS.
+    to it; in them, and in the values of --env, {N} stands for that count. For speedup and latency the one-processor run
+    is needed, so it is made even if -p does not name it, unless --no-reference is given. SRC may also be the name of a
+    shipped program (as billiard, ge1, qs1), which then gets its default arguments if there are no ARGS.
     """
     traced = trace_given(ctx, study)
     request, shown = make_request(
@@ -195,6 +199,7 @@ def simulate(
             speedups=speedups,
             collect=collect,
             reference=not no_reference,
+            accept_exit=accept_exit,
             trace=traced,
         )
     )
@@ -272,6 +277,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             env=env,
             stdin=str(given.stdin or ""),
             cwd=str(given.cwd or ""),
+            accept_exit=given.accept_exit,
         ),
         machine=MachineChoice(**{"path" if is_path else "name": wanted}, overrides=overrides),
         processors=tuple({1, *counts} if given.reference else counts),

@@ -38,6 +38,7 @@ class Link(Protocol):
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        accept_exit: Sequence[int] = (),
         trace: TraceOrder | None = None,
     ) -> RunRecord:
         """Run once; the outcome is in the record."""
@@ -61,6 +62,7 @@ class Job:
     schedule: str = ""
     collect: tuple[str, ...] = ()
     program: str = ""
+    accept_exit: tuple[int, ...] = ()
     trace: TraceOrder | None = None
     estimate_s: float | None = None
 
@@ -170,6 +172,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
             cancel=cancel,
             point=job.point,
             program=job.program,
+            accept_exit=job.accept_exit,
             trace=job.trace,
         )
     except BaseException as error:  # noqa: BLE001 - goes up in the caller's thread

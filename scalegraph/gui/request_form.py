@@ -57,6 +57,7 @@ class RequestForm:
     include: str = ""
     env: Pairs = ()
     stdin: str = ""
+    accept_exit: str = ""
     directory: str = ""
     cwd: str = ""
     parameters: Pairs = ()
@@ -202,6 +203,8 @@ def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     for key in ("cflags", "ldflags", "include"):
         made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
     made["env"] = _pairs(form.env, "program.env", reader, str)
+    if form.accept_exit.strip():
+        made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
     return {key: value for key, value in made.items() if value is not None}
 
 
@@ -271,6 +274,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         include=text.words_text(choice.include),
         env=tuple(choice.env.items()),
         stdin=choice.stdin,
+        accept_exit=", ".join(map(str, choice.accept_exit)),
         directory=choice.directory,
         cwd=choice.cwd,
         parameters=tuple((name, text.values_text(value)) for name, value in named.items()),

@@ -212,6 +212,12 @@ class ProgramSection(Section):
             ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
             ("include", "Header directories", "include", "Directories searched for headers"),
             ("stdin", "Standard input", "a file", "File given to the program as standard input"),
+            (
+                "accept_exit",
+                "Accepted exit codes",
+                "1, 3",
+                "Exit codes besides 0 with which the results of a run count",
+            ),
             ("directory", "Base directory", "where the request lies", "What names are relative to; builds run there"),
             ("cwd", "Working directory", "the base directory", "Directory in which the runs start"),
         ):

@@ -12,6 +12,7 @@ from scalegraph.base.run import Value
 __all__ = [
     "duration",
     "duration_text",
+    "exit_codes",
     "number",
     "processors",
     "processors_text",
@@ -52,6 +53,15 @@ def processors(text: str) -> tuple[int, ...]:
 def processors_text(counts: tuple[int, ...]) -> str:
     """Write processor counts as `processors` reads them."""
     return ", ".join(map(str, counts))
+
+
+def exit_codes(text: str) -> tuple[int, ...]:
+    """Read exit codes: ``1, 3``; raises `ValueError` naming the word that is none from 1 to 255."""
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not word.isdecimal() or not 1 <= int(word) <= 255:
+            raise ValueError(f"'{word}' is not an exit code; expected numbers from 1 to 255, like 1, 3")
+    return tuple(dict.fromkeys(map(int, words)))
 
 
 def number(text: str) -> Value:

@@ -43,6 +43,7 @@ class RunContext:
     program: str
     limits: Limits
     collect: tuple[str, ...] = ()  # what was asked for besides: "classes"
+    accept_exit: tuple[int, ...] = ()  # exit codes besides 0 that count as success
 
 
 def make_record(context: RunContext, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
@@ -245,7 +246,7 @@ def _status(
         status = "timeout"
     elif result is None or (status == "ok" and outcome.signal is not None):
         status = "internal" if outcome.signal is None else "crashed"
-    elif status == "ok" and outcome.exit_code:
+    elif status == "ok" and outcome.exit_code and outcome.exit_code not in context.accept_exit:
         status = "failed"
     return status, failure_message(status, told, outcome, waits, context.limits.time_s)
 
@@ -276,5 +277,27 @@ def _signal(outcome: Outcome, result: Result | None) -> int | None:
 def _remarks(context: RunContext, outcome: Outcome, result: Result | None) -> Iterable[str]:
     if result is not None and result.meta.get("warnings"):
         yield from result.meta["warnings"].split("; ")
+    if outcome.exit_code and outcome.exit_code in context.accept_exit:
+        yield f"ended with exit code {outcome.exit_code}, which is accepted"
+    if result is not None and (remark := thread_remark(result, context.point.processors)):
+        yield remark
     for name in outcome.truncated:
         yield f"{name} truncated at {context.limits.output_bytes} bytes"
+
+
+def thread_remark(result: Result, processors: int) -> str:
+    """Return a remark on a program whose number of threads does not follow the *processors*, empty if it does.
+
+    One thread more than processors is usual: a main thread that waits for its workers.
+    """
+    most, team = int(result.meta.get("threads", "0")), int(result.meta.get("team_max", "0"))
+    if not most:
+        return ""
+    hint = "if an argument or a variable sets their number, write {N} for it"
+    if most == 1 and processors > 1:
+        return f"the program never had a second thread on {processors} processors (was it built with -fopenmp?)"
+    if team > processors or most > processors + 1:
+        return f"up to {max(team, most)} threads shared {processors} processor{'s' * (processors > 1)}; {hint}"
+    if max(team, most) < processors:
+        return f"no more than {max(team, most)} threads ran on {processors} processors; {hint}"
+    return ""

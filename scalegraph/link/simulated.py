@@ -53,6 +53,7 @@ class Simulated:
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        accept_exit: Sequence[int] = (),
         trace: TraceOrder | None = None,
     ) -> RunRecord:
         """Run *build* with *args* on *processors* of *machine* and return everything known about it.
@@ -62,6 +63,7 @@ class Simulated:
         user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
         ``schedule(runtime)``, in OMP_SCHEDULE syntax; *collect*: what is collected besides and costs host time
         (``classes``: misses by class); *point*, *program*: the run's coordinates and name in the record.
+        *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark.
         *trace*: a trace is written of it; nothing else of the record is different then, but the host's time.
         What the point's variant says is done here, but for its machine values: *machine* has them already.
 
@@ -77,6 +79,7 @@ class Simulated:
             program or build.program,
             limits or Limits(),
             tuple(collect),
+            tuple(accept_exit),
         )
         try:
             _sweep()

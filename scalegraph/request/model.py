@@ -11,10 +11,11 @@
     # sources = ["mine.c", "more.cpp"]           # .. or sources in C, C++ or Fortran, beside the request file
     # executable = "./prog"                      # .. or what scalegraph-cc, scalegraph-c++ or scalegraph-fc linked
     # build = "make CC=scalegraph-cc"            # and the command that builds it, run in the directory first
-    # args = ["{n}", "-v"]                       # {name} is replaced by the parameter
+    # args = ["{n}", "-t", "{N}"]                # {name} is replaced by the parameter, {N} by the processors
+    # accept_exit = [1]                          # exit codes besides 0 with which the results count
     # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"
     # directory = "."; cwd = "data"             # where all names are relative to; where the runs work
-    # env = { KEY = "value" }
+    # env = { KEY = "value", THREADS = "{N}" }
 
     [parameters]                                 # base values; a list sweeps (problem-size bound only)
     num_balls = 1000
@@ -95,6 +96,7 @@ SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, Field(max_length=4096)]
 Processors = Annotated[int, Field(ge=1, le=65536)]
+ExitCode = Annotated[int, Field(ge=1, le=255)]
 
 
 class Strict(BaseModel):
@@ -110,12 +112,13 @@ class ProgramChoice(Strict):
     sources: tuple[Text, ...] = Field(default=(), description="sources, if no program is named: C, C++, Fortran")
     executable: str = Field(default="", description="a program that ScaleGraph's compilers linked, in place of sources")
     build: str = Field(default="", description="command that builds the executable, run in the directory by a shell")
-    args: tuple[Text, ...] | None = Field(default=None, description="arguments; {name} stands for a parameter")
+    args: tuple[Text, ...] | None = Field(default=None, description="{name}: a parameter, {N}: processors")
     cflags: tuple[Text, ...] = Field(default=(), description="for the compiler, after ScaleGraph's own")
     ldflags: tuple[Text, ...] = Field(default=(), description="for the linker, after the objects")
     include: tuple[Text, ...] = Field(default=(), description="directories searched for headers")
     env: dict[str, str] = Field(default_factory=dict, description="added to the program's environment")
     stdin: str = Field(default="", description="file given to the program as standard input")
+    accept_exit: tuple[ExitCode, ...] = Field(default=(), description="exit codes besides 0 that count as success")
     directory: str = Field(default="", description="what names are relative to; working directory of the runs")
     cwd: str = Field(default="", description="working directory of the runs, if it is another one")
 

@@ -62,6 +62,8 @@ from scalegraph.request import expression
 from scalegraph.request.defaults import default_machine
 from scalegraph.request.model import Name, RequestBody, Strict, Text
 
+COUNT = "{N}"  # stands for the number of processors among arguments and in values of the environment
+
 
 class Parameter(Strict):
     """One input of a program that a request may set."""
@@ -220,8 +222,13 @@ def available() -> tuple[Described, ...]:
 
 
 def verbatim(args: Iterable[str]) -> tuple[str, ...]:
-    """Return *args* so that `fill` leaves them as they are."""
-    return tuple(word.replace("{", "{{").replace("}", "}}") for word in args)
+    """Return *args* so that `fill` leaves them as they are, but for `COUNT`, the number of processors."""
+    return tuple(COUNT.join(part.replace("{", "{{").replace("}", "}}") for part in word.split(COUNT)) for word in args)
+
+
+def fill_count(text: str, processors: int) -> str:
+    """Return *text* with `COUNT` replaced by *processors*; every other brace stays (OMP_PLACES has some)."""
+    return text.replace(COUNT, str(processors))
 
 
 def chosen(
@@ -263,12 +270,14 @@ def machine_for(sources: Sequence[str]) -> str:
     return default_machine(sources[0] if is_shipped(sources) else "")
 
 
-def fill(args: tuple[str, ...], parameters: Mapping[str, Value]) -> tuple[str, ...]:
+def fill(args: tuple[str, ...], parameters: Mapping[str, Value], processors: int) -> tuple[str, ...]:
     """Return *args* with every ``{name}`` replaced by the parameter; ``{{`` and ``}}`` are braces.
 
-    Raises `ValueError` naming a placeholder that is no parameter.
+    ``{N}`` is the number of *processors*, unless a parameter is called N. Raises `ValueError` naming a placeholder that
+    is no parameter.
     """
-    return tuple(_filled(arg, parameters) for arg in args)
+    known = {COUNT[1:-1]: processors, **parameters}
+    return tuple(_filled(arg, known) for arg in args)
 
 
 def _filled(arg: str, parameters: Mapping[str, Value]) -> str:

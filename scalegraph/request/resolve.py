@@ -187,7 +187,7 @@ class _Work:
     def _arguments(self, args: tuple[str, ...], base: Mapping[str, Value]) -> None:
         for index, arg in enumerate(args):
             try:
-                programs.fill((arg,), base)
+                programs.fill((arg,), base, 1)
             except ValueError as error:
                 self.fault(f"program.args.{index}", str(error))
 

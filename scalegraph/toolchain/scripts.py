@@ -9,20 +9,21 @@ from pathlib import Path
 
 import scalegraph
 from scalegraph.runtime.cache import cache_root, get_or_make
-from scalegraph.toolchain.wrapper import NAMES
+from scalegraph.toolchain.wrapper import ALSO, NAMES
 
 
 def wrapper_directory() -> Path:
-    """Return a directory with ``scalegraph-cc``, ``scalegraph-c++`` and ``scalegraph-fc`` of this very ScaleGraph."""
+    """Return a directory with the compiler wrappers of this very ScaleGraph, under all their names."""
     root = Path(scalegraph.__file__).parent.parent
     start = (
         f'PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}" '
         f"exec {shlex.quote(sys.executable)} -P -m scalegraph.toolchain.wrapper"
     )
-    directory = cache_root() / "wrappers" / hashlib.sha256(start.encode()).hexdigest()[:16]
+    names = [*NAMES.items(), *ALSO.items()]
+    directory = cache_root() / "wrappers" / hashlib.sha256(f"{start}{names}".encode()).hexdigest()[:16]
 
     def write(place: Path) -> None:
-        for language, name in NAMES.items():
+        for language, name in names:
             (place / name).write_text(f'#!/bin/sh\n{start} {language} "$@"\n', encoding="utf-8")
             (place / name).chmod(0o755)
 

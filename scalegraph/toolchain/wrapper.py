@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from scalegraph.instrument import Detail
 
 NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
+# The same under names in which builds find the compiler that they look for.
+ALSO: dict[Language, str] = {"c": "scalegraph-gcc", "c++": "scalegraph-g++", "fortran": "scalegraph-gfortran"}
 _INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
 

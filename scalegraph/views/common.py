@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scalegraph.analyze import series as selection
+from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import InputError, near
@@ -289,12 +290,13 @@ def study_title(data: StudyData) -> str:
 
 
 def failure_notes(data: StudyData) -> tuple[str, ...]:
-    """Return one note about runs that are left out because they failed."""
+    """Return one note about runs that are left out because they failed, and one for each remark on the others."""
+    told = tuple(f"Remark: {text}." for text in remarks(data.runs))
     if not data.failed:
-        return ()
+        return told
     labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
     more = f" and {len(data.failed) - 3} more" if len(data.failed) > 3 else ""
-    return (f"Left out because they failed: {labels}{more}.",)
+    return (f"Left out because they failed: {labels}{more}.", *told)
 
 
 def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:

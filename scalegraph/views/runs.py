@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 
 from scalegraph.analyze.metrics import work_unit
+from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.table import parameter_columns
 from scalegraph.base.run import RunRecord
 from scalegraph.views import common
@@ -50,7 +51,7 @@ def _make(data: StudyData) -> Figure:
                     *(_known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
                     run.host_s,
                     run.source,
-                    run.status if run.ok else f"{run.status}: {run.message}" if run.message else run.status,
+                    _state(run),
                 ),
                 key=run.point.key,
                 tip=run.point.label(),
@@ -63,7 +64,15 @@ def _make(data: StudyData) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
         (Table(columns, tuple(rows)),),
+        notes=tuple(f"Remark: {text}." for text in remarks(runs)),
     )
+
+
+def _state(run: RunRecord) -> str:
+    """Return how *run* ended, with a mark if a remark says more."""
+    if run.ok:
+        return f"{run.status} !" if run.warnings else run.status
+    return f"{run.status}: {run.message}" if run.message else run.status
 
 
 def _sizes(run: RunRecord, parameters: list[str]) -> tuple[tuple[bool, float, str], ...]:

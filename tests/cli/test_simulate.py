@@ -264,3 +264,63 @@ def test_unknown_ideals_and_targets_are_named(place: Path, capsys: pytest.Captur
         assert part in said
     assert run(["simulate", "sum.c", "-p", "1", "--speedup", "line:sum.c:1000=2"]) == 2
     assert "no code comes from line 1000" in capsys.readouterr().err
+
+
+THREADS = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    double sum = 0;
+    omp_set_num_threads(atoi(argc > 1 ? argv[1] : getenv("THREADS")));
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 20000; i++)
+        sum += i;
+    printf("%d %g\\n", omp_get_max_threads(), sum);
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+def test_n_in_braces_is_the_number_of_processors(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "threads.c").write_text(THREADS)
+    asked = document(capsys, "threads.c", "-p", "1,4,8", "--json", "--", "{N}")["runs"]
+    assert [row["stdout"].split()[0] for row in asked] == ["1", "4", "8"]
+    by_variable = document(capsys, "threads.c", "-p", "1,4,8", "--json", "--env", "THREADS={N}")["runs"]
+    assert [row["stdout"] for row in by_variable] == [row["stdout"] for row in asked]
+    assert [row["warnings"] for row in asked] == [[], [], []]
+    fixed = document(capsys, "threads.c", "-p", "1,8", "--json", "--", "8")["runs"]
+    assert fixed[0]["warnings"] == [
+        "up to 8 threads shared 1 processor; if an argument or a variable sets their number, write {N} for it"
+    ]
+    assert fixed[1]["warnings"] == []
+
+
+def test_a_program_with_too_few_threads_is_remarked_on_in_the_table_and_the_views(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "threads.c").write_text(THREADS)
+    assert run(["simulate", "threads.c", "-p", "2,8", "-o", "few.sgstudy", "--", "2"]) == 0
+    table = capsys.readouterr().out
+    assert "! N = 8: no more than 2 threads ran on 8 processors; if an argument or a variable sets" in table
+    assert "! N = 1: up to 2 threads shared 1 processor" in table
+    assert any(line.startswith("8 !") for line in map(str.strip, table.splitlines()))
+    for view in ("runs", "speedup", "time"):
+        assert run(["export", "few.sgstudy", "--view", view, "-o", f"{view}.json"]) == 0
+        assert "no more than 2 threads ran on 8 processors" in (place / f"{view}.json").read_text()
+    (place / "alone.c").write_text("int main(void) { return 0; }\n")
+    assert run(["simulate", "alone.c", "-p", "1,4"]) == 0
+    assert "! N = 4: the program never had a second thread on 4 processors" in capsys.readouterr().out
+
+
+def test_an_accepted_exit_code_keeps_the_numbers_with_a_mark(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "threads.c").write_text(THREADS)
+    arguments = ("threads.c", "-p", "1,4", "--json")
+    refused = document(capsys, *arguments, "--", "{N}", "3", code=1)["runs"]
+    assert [(row["status"], row["speedup"]) for row in refused] == [("failed", None)] * 2
+    kept = document(capsys, *arguments, "--accept-exit", "3", "--", "{N}", "3")["runs"]
+    assert [(row["status"], row["exit_code"]) for row in kept] == [("ok", 3)] * 2
+    assert kept[1]["speedup"] > 1
+    assert all(row["warnings"] == ["ended with exit code 3, which is accepted"] for row in kept)
+    assert document(capsys, *arguments, "--accept-exit", "4", "--", "{N}", "3", code=1)["runs"][0]["status"] == "failed"

@@ -58,6 +58,7 @@ class FakeLink:
         cancel: CancelToken | None = None,
         point: RunPoint | None = None,
         program: str = "",
+        accept_exit: Sequence[int] = (),
         trace: TraceOrder | None = None,
     ) -> RunRecord:
         assert point is not None

@@ -211,3 +211,16 @@ def test_a_wrapper_behind_itself_is_told_not_called_for_ever(
         f"scalegraph-cc: error: '{other}', the compiler that CC names, is this wrapper again; "
         "name the compiler behind it in SCALEGRAPH_CC\n"
     )
+
+
+def test_builds_that_look_for_gcc_in_the_compilers_name_find_it(run: Run, tmp_path: Path) -> None:
+    need("make")
+    (tmp_path / "Makefile").write_text(
+        "FLAGS = $(if $(findstring gcc,$(CC)),-fopenmp,)\nprog: prog.c\n\t$(CC) $(FLAGS) prog.c -o prog\n"
+    )
+    (tmp_path / "prog.c").write_text(
+        "#include <omp.h>\nint main(void)\n{\n    int n = 0;\n#pragma omp parallel reduction(+ : n)\n    n++;\n"
+        "    return n;\n}\n"
+    )
+    run("make", "-s", "-C", str(tmp_path), "CC=scalegraph-gcc")
+    assert simulated(adopt(tmp_path / "prog"), 4).exit_code == 4

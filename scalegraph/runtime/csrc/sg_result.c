@@ -222,10 +222,10 @@ static size_t meta(char *text, size_t size, enum sg_status status, const char *m
     int used = snprintf(text, size,
                         "status %s\nmessage %s\ntime_cycles %llu\nclock_hz %.17g\nprocessors %u\n"
                         "exit_code %d\nsignal %d\nwarnings %s\nreferences %llu\nteam_max %u\n"
-                        "host_seconds %.6f\n",
+                        "threads %u\nhost_seconds %.6f\n",
                         status_name[status], message, (unsigned long long)last_clock(), sg->config.clock_hz,
                         sg->processors, sg->exit_code, signal_number, sg->warnings,
-                        (unsigned long long)references, sg->team_max, seconds);
+                        (unsigned long long)references, sg->team_max, sg->threads, seconds);
     return used < 0 ? 0 : (size_t)used < size ? (size_t)used : size - 1;
 }
 
