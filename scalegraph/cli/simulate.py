@@ -276,6 +276,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
             **_which(given, cflags, ldflags),
             env=env,
             stdin=str(given.stdin or ""),
+            directory=str(Path.cwd()),  # a study that is opened elsewhere finds its sources again
             cwd=str(given.cwd or ""),
             accept_exit=given.accept_exit,
         ),

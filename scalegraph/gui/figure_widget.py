@@ -32,6 +32,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.timeline_paint import Picture
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_link import TraceLink
+from scalegraph.gui.way_buttons import WayButtons
 from scalegraph.gui.what_if_state import target_of
 from scalegraph.gui.widgets import elided
 from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
@@ -72,6 +73,8 @@ class FigureWidget(QWidget):
     shown = Signal(object)  # the Figure that is now on the screen
     faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
     option_moved = Signal(str, float, bool)  # an option whose line was dragged, its value, whether it was let go
+    way_wanted = Signal(str)  # name of a way on from the figure
+    place_chosen = Signal(str)  # key of a row that stands for a place in the program
 
     def __init__(
         self,
@@ -119,6 +122,8 @@ class FigureWidget(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._splitter)
         self._stack.addWidget(self._state)
+        self.ways = WayButtons(self._state)
+        self.ways.wanted.connect(self.way_wanted)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 10, 6)
         layout.setSpacing(4)
@@ -126,6 +131,7 @@ class FigureWidget(QWidget):
             layout.addWidget(widget)
         layout.addWidget(self._choice)
         layout.addWidget(self._stack, 1)
+        layout.addWidget(self.ways)
         layout.addWidget(self._notes)
 
     # states
@@ -172,6 +178,7 @@ class FigureWidget(QWidget):
             self._show_panels(figure.panels)
             self._stack.setCurrentWidget(self._splitter)
             self._follow(self._selection.current)
+        self.ways.offer(figure.ways, below=bool(figure.panels))
         self.shown.emit(figure)
 
     def state_text(self) -> str:
@@ -298,6 +305,8 @@ class FigureWidget(QWidget):
             changes |= self._link.region_changes(int(str(changes["region"])))
         if changes:
             self._choose(**changes)
+            if {"line", "region"} & changes.keys() and self._link is None:
+                self.place_chosen.emit(key)
 
     def _region_key(self, selection: Selection) -> Sequence[str]:
         mine = self._study is None or selection.study in (None, self._study)

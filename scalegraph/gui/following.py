@@ -34,9 +34,20 @@ def to_follow(
             path = region_path(data.regions, selection.region)
         if path is not None:
             wanted[_PATH] = path
+    if "file" in open_ and (file := _file(data, selection, study)):
+        wanted["file"] = file
     if "metric" in open_ and selection.metric is not None:
         wanted["metric"] = selection.metric
     return wanted
+
+
+def _file(data: StudyData, selection: Selection, study: str) -> str:
+    """Return the source of the selected line or region of *study*, if there are several to choose from."""
+    if selection.study not in (None, study) or len(data.sources) < 2:
+        return ""
+    if selection.line is not None:
+        return selection.line[0]
+    return next((item.file for item in data.regions if item.id == selection.region), "")
 
 
 def build_following(

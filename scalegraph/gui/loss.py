@@ -55,6 +55,17 @@ def region_path(regions: Sequence[Region], region: int) -> str | None:
     return "->".join(reversed(names)) or None
 
 
+def place_of_line(data: StudyData, key: str) -> dict[str, object]:
+    """Return what the line ``FILE:LINE`` selects: itself and the innermost region it stands in; {} if *key* is none."""
+    file, _, line = key.rpartition(":")
+    if not file or not line.isdecimal():
+        return {}
+    number = int(line)
+    around = [item for item in data.regions if item.file == file and item.line <= number <= item.end_line]
+    inner = min(around, key=lambda item: item.end_line - item.line, default=None)
+    return {"line": (file, number), "region": None if inner is None else inner.id}
+
+
 def _pair(data: StudyData, processors: int | None) -> tuple[RunRecord, RunRecord] | None:
     ones = {_problem(run): run for run in data.runs if run.ok and run.point.processors == 1 and run.regions}
     found = [run for run in data.runs if run.ok and run.point.processors > 1 and run.regions and _problem(run) in ones]

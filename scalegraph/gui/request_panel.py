@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from scalegraph.gui.request_program import ParameterSection, ProgramSection
 from scalegraph.gui.request_scaling import BoundSection, GrowthSection
 from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_side import RequestSide
+from scalegraph.gui.request_sizes import with_sizes
 from scalegraph.gui.request_target import MachineSection, RunSection
 from scalegraph.gui.request_trace import TraceSection
 from scalegraph.gui.settings import Settings
@@ -139,6 +141,24 @@ class RequestPanel(QWidget):
         found = self._catalog.programs.get(request.program.name)
         self.model.set(of_request(request, found.program if found is not None else None), f"request of {name}")
         self.side.set_study(study)
+        return ""
+
+    def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, efficiency: float | None) -> str:
+        """Show the request that *study* keeps with sizes that hold an *efficiency*; return a sentence if it cannot be.
+
+        A program with other arguments is another study; so is one of a study that cannot be written.
+        """
+        try:
+            request = toml.validate(Request, data, name)
+        except InputError as error:
+            return f"The request of this study cannot be shown: {error}"
+        found = self._catalog.programs.get(request.program.name)
+        program = found.program if found is not None else None
+        grown = with_sizes(of_request(request, program), program, efficiency)
+        self.model.set(grown.form, f"sizes for {name}")
+        other = grown.other or not os.access(study, os.W_OK)
+        self.side.set_study(self._settings.free_study_path(f"{study.stem}-sizes") if other else study)
+        self.banner.show_remark(grown.remark)
         return ""
 
     def save(self, path: Path) -> None:

@@ -31,6 +31,7 @@ class StudyPage(QWidget):
 
     area_made = Signal()  # views can be chosen from now on
     faster_wanted = Signal(str)  # target of a virtual speedup that was asked for in a view
+    way_wanted = Signal(str)  # name of a way on from a figure
 
     def __init__(
         self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings
@@ -190,6 +191,7 @@ class StudyPage(QWidget):
         )
         self._studies.changed.connect(self.area.others_changed)
         self.area.faster_wanted.connect(self.faster_wanted)
+        self.area.way_wanted.connect(self.way_wanted)
         self._stack.addWidget(self.area)
         self.area_made.emit()
         return self.area

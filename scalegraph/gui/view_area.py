@@ -37,6 +37,7 @@ from scalegraph.gui.desk import Desk, view_options
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.lifetime import tied
+from scalegraph.gui.overviews import OVERVIEW, overview_of
 from scalegraph.gui.replay_bar import ReplayBar
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
@@ -51,6 +52,7 @@ from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
 _STATE_VERSION: Final = 1
+_LEADING_TO_SOURCE: Final = ("hottest", "lines")  # views whose rows are places of the source
 
 
 class ViewArea(QWidget):
@@ -62,6 +64,7 @@ class ViewArea(QWidget):
     views_changed = Signal()
     undo_changed = Signal()
     faster_wanted = Signal(str)  # target of a virtual speedup
+    way_wanted = Signal(str)  # name of a way on from a figure
 
     def __init__(
         self,
@@ -213,7 +216,8 @@ class ViewArea(QWidget):
         handle = self._desk.handle
         data = handle.study()
         imported = data is not None and data.imported is not None
-        layout = layout_of(name, imported=imported, runs=data is not None and not data.table.empty)
+        overview = overview_of(data) if name == OVERVIEW and data is not None else None
+        layout = overview or layout_of(name, imported=imported, runs=data is not None and not data.table.empty)
         self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
         return ""
 
@@ -340,6 +344,8 @@ class ViewArea(QWidget):
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
         dock.picture.faster_wanted.connect(self.faster_wanted)
+        dock.picture.way_wanted.connect(self.way_wanted)
+        dock.picture.place_chosen.connect(lambda _key: self._show_place(dock))
         dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
         place = (view.name, handle.key)
         dock.option_changed.connect(lambda option, old, new: desk.history.changed(place, view.title, option, old, new))
@@ -405,6 +411,16 @@ class ViewArea(QWidget):
     def _show_here(self, name: str) -> None:
         if self._desk is not None:
             self.show_view(self._desk.handle, name)
+
+    def _show_place(self, dock: ViewDock) -> None:
+        """Open the source at the place that was chosen in *dock*, unless it is in sight; the focus stays."""
+        if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
+            return
+        there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
+        if there and not there[0].visibleRegion().isEmpty():
+            return
+        self.show_view(dock.handle, "source")
+        dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_now(self) -> None:
         """Show the moment of the replay beside the views over time: where most room is that is none of theirs."""

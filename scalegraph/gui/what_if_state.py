@@ -149,7 +149,7 @@ def target_of(view: str, key: str) -> str:
     """Return the target of a virtual speedup that the row *key* of a table of *view* stands for, or an empty string."""
     if view == "variables":
         return key if key.startswith("data:") or not key else f"heap:{key}"
-    if view not in ("profile", "lines", "virtual-speedup"):
+    if view not in ("profile", "lines", "hottest", "virtual-speedup"):
         return ""
     if key.isdecimal():
         return f"region:#{key}" if key != "0" else ""

@@ -442,11 +442,20 @@ Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | R
 
 
 @dataclass(frozen=True)
+class Way:
+    """A way on from a figure, which the window offers as a button: *name* says what it does there, *text* is on it."""
+
+    name: str
+    text: str
+    tip: str = ""
+
+
+@dataclass(frozen=True)
 class Figure:
     """What a view shows: a title, a sentence that says what the picture says, and one or more panels.
 
     *empty* is the sentence of an empty state (what is missing, and how to get it); panels are then absent.
-    *notes* are said below the picture: assumptions, skipped runs, residuals.
+    *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on from it in the window.
     """
 
     view: str
@@ -456,3 +465,4 @@ class Figure:
     empty: str = ""
     notes: tuple[str, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
+    ways: tuple[Way, ...] = ()

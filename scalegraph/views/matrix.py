@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from scalegraph.analyze import verdict
 from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
 from scalegraph.base.units import si, significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Cell, Figure, Grid, Origin
 from scalegraph.views.view import Option, View
@@ -30,12 +31,8 @@ def _make(
         made = matrices.asked(data, {"metric": metric, **asked}, name, matrices.counts(processors))
         if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
             found.append(made)
-    if not found or not any(made.processors for made in found):
-        need = (
-            "A scalability matrix needs runs of several sizes on one processor and on several N:"
-            " run a request with the efficiency, time or memory bound."
-        )
-        return common.empty("matrix", _TITLE, data, need)
+    if not found or not any(made.processors for made in found) or (ways.of_one_size(data) and not _compares(found)):
+        return _missing(data)
     found, dropped = matrices.trimmed(found)
     main = next((made for made in found if made.bound == "efficiency"), found[0])
     return Figure(
@@ -50,6 +47,22 @@ def _make(
         ),
         meta={"metric": str(metric), "bounds": ",".join(made.bound for made in found)},
     )
+
+
+def _compares(found: list[Matrix]) -> bool:
+    """Return whether any value compares two processor counts."""
+    return any(made.value(n, n2) is not None for made in found for n, n2 in made.values if n != n2)
+
+
+def _missing(data: StudyData) -> Figure:
+    """Return the empty state: what is missing, and the button that plans it where the program can be run."""
+    need = "A scalability matrix needs runs of several sizes on one processor and on several N."
+    if data.imported is not None and not data.table.empty:
+        return Figure("matrix", _TITLE, empty=f"{need} {ways.what_to_measure(data)}")
+    onward = ways.to_sizes(data)
+    if not onward:
+        need += " Run a request with the efficiency, time or memory bound."
+    return replace(common.empty("matrix", _TITLE, data, need), ways=onward)
 
 
 def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:

@@ -188,7 +188,7 @@ VIEW = View(
     "The program's text, the probes inserted into it, and what every line costs.",
     _make,
     (
-        Option("file", "File", "text", description="source file; otherwise the first"),
+        Option("file", "File", "text", description="source file; otherwise the first", follows=True),
         common.PROCESSORS,
         common.SIZE,
         Option(

@@ -9,7 +9,7 @@ from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
 from scalegraph.base.errors import InputError
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.views.view import View
@@ -89,6 +89,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
             f"{loss_of}: processor time beyond that of one processor; the parts add up to N T_para - T_seq.",
             *common.failure_notes(data),
         ),
+        ways=ways.to_measurements(data),
     )
 
 

@@ -8,7 +8,13 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
+from scalegraph import machine
+from scalegraph.base.run import LineCost, RunPoint
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.request_form import RequestForm, read
+from scalegraph.gui.request_sizes import with_sizes
+from scalegraph.store import Manifest, SourceText, Study
+from tests.gui.conftest import REGIONS, record
 
 LEFT = Qt.MouseButton.LeftButton
 SOURCE = "int main(void) { return 0; }\n"
@@ -74,3 +80,133 @@ def test_an_executable_of_ones_own_is_chosen_in_the_panel(
     assert window.request.model.form.built
     assert window.request.model.form.executable == str(tmp_path / "prog")
     assert window.request.model.form.machine == "server-2x32"
+
+
+def one_size(path: Path, request: dict[str, Any] | None, counts: tuple[int, ...] = (1, 2, 4)) -> Path:
+    """Make a study of one problem size whose second line costs most."""
+    manifest = Manifest.new(
+        title="Model",
+        program="model",
+        machine="ksr1",
+        machine_values=machine.load("ksr1").model_dump(mode="json"),
+        request=request or {},
+        sources=(SourceText.of("other.c", "int other;\n"), SourceText.of("model.c", "int a;\nint b;\nint c;\n")),
+        regions=REGIONS,
+    )
+    lines = tuple(
+        LineCost(file="model.c", line=line, executions=1, busy=busy) for line, busy in ((1, 10), (2, 900), (3, 90))
+    )
+    with Study.create(path, manifest) as study:
+        for n in counts:
+            study.add_run(record(RunPoint(processors=n, parameters={}), lines=lines))
+    return path
+
+
+def shown(window: MainWindow, qtbot: Any, path: Path) -> dict[str, Any]:
+    """Open *path* and return the views of its first arrangement, drawn, by name."""
+    window.open_files([path])
+    qtbot.waitUntil(lambda: window.page == "study" and window.study.area is not None and not window.jobs.running)
+    area = window.study.area
+    assert area is not None
+    for dock in area.docks:
+        dock.refresh()
+    qtbot.waitUntil(lambda: not window.jobs.running and all(dock.figure() is not None for dock in area.docks))
+    return {dock.view.name: dock for dock in area.docks}
+
+
+SHIPPED = {"program": {"name": "ge1"}, "processors": [1, 2, 4], "bound": [{"kind": "problem_size"}]}
+
+
+def test_a_study_of_one_size_opens_with_its_answer_and_nothing_is_empty(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    docks = shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    assert {"time", "speedup", "breakdown", "hottest", "source"} <= docks.keys()
+    assert "matrix" not in docks
+    for name in ("time", "speedup", "breakdown", "hottest"):
+        assert not docks[name].figure().empty, name
+        assert not docks[name].visibleRegion().isEmpty(), name
+    rows = docks["hottest"].figure().panels[0].rows
+    assert [row.values[0] for row in rows] == ["model.c:2", "model.c:3", "model.c:1"]
+    assert rows[0].values[1] > rows[1].values[1] > rows[2].values[1]
+
+
+def test_a_click_on_a_line_to_look_at_opens_its_source(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    docks = shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    assert docks["source"].visibleRegion().isEmpty()
+    tree = docks["hottest"].picture.panels[0].tree
+    place = tree.visualRect(tree.model().index(0, 0)).center()
+    qtbot.mouseClick(tree.viewport(), LEFT, pos=place)
+    assert window.selection.current.line == ("model.c", 2)
+    assert window.selection.current.region == 1
+    qtbot.waitUntil(lambda: not docks["source"].visibleRegion().isEmpty() and not window.jobs.running)
+    qtbot.waitUntil(lambda: docks["source"].figure().meta.get("file") == "model.c")
+    assert docks["source"].picture.panels[0].editor.isVisible()
+
+
+def test_a_button_plans_the_runs_of_a_scalability_matrix(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    area = window.study.area
+    assert area is not None
+    assert window.study.handle is not None
+    matrix = area.show_view(window.study.handle, "matrix")  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: matrix.figure() is not None and not window.jobs.running)
+    (way,) = [button for button in matrix.findChildren(QPushButton) if "Add sizes" in button.text()]
+    assert way.isVisible()
+    qtbot.mouseClick(way, LEFT)
+    assert window.page == "request"
+    form = window.request.model.form
+    assert form.method
+    assert [bound.kind for bound in form.bounds] == ["problem_size", "efficiency"]
+    qtbot.waitUntil(lambda: window.request.can_run)
+    assert window.request.side.study_path() == path
+    assert "to" in window.request.side.count.text()
+    window.request.model.undo_stack.undo()
+    assert not window.request.model.form.chosen
+
+
+def test_times_that_were_imported_open_with_what_they_say_and_what_to_measure_for_a_matrix(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    table = tmp_path / "plain.csv"
+    table.write_text("p,time_s\n1,8.0\n2,4.2\n4,2.3\n8,1.4\n")
+    docks = shown(window, qtbot, table)
+    assert "matrix" not in docks
+    seen = [name for name, dock in docks.items() if not dock.visibleRegion().isEmpty()]
+    assert {"time", "speedup", "verdicts"} <= set(seen)
+    assert not [name for name in seen if docks[name].figure().empty]
+    (way,) = [button for button in docks["verdicts"].findChildren(QPushButton) if "What to measure" in button.text()]
+    qtbot.mouseClick(way, LEFT)
+    assert "1, 2, 4 and 8 processors" in window.study.banner.text
+
+
+def test_a_study_that_has_or_asks_for_several_sizes_opens_with_its_matrix(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    held = {**SHIPPED, "bound": [{"kind": "problem_size"}, {"kind": "efficiency", "value": 0.5}]}
+    docks = shown(window, qtbot, one_size(tmp_path / "held.sgstudy", held, counts=(1,)))
+    assert next(iter(docks)) == "matrix"
+
+
+@pytest.mark.parametrize(
+    ("form", "grow", "other"),
+    [
+        (RequestForm(sources=("a.c",), parameters=(("m", "100"),), args="{m}"), (("m", "N"),), False),
+        (RequestForm(sources=("a.c",), args="-v 20 3000"), (("n", "N"),), True),
+        (RequestForm(sources=("a.c",)), (("n", "N"),), True),
+    ],
+)
+def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
+    form: RequestForm, grow: Any, other: bool
+) -> None:
+    grown = with_sizes(form, None, 0.37)
+    assert (grown.form.grow, grown.other) == (grow, other)
+    assert grown.form.bounds[-1].kind == "efficiency"
+    assert grown.form.bounds[-1].value == "0.35"
+    if form.args.startswith("-v"):
+        assert grown.form.args == "-v 20 {n}"
+        assert grown.form.parameters == (("n", "3000"),)
+    request, faults = read(grown.form)
+    assert [fault.key for fault in faults] == ([] if form.args else ["parameters.n"])
+    assert request is not None
