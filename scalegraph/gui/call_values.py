@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scalegraph.analyze.calltree import point_of
 from scalegraph.base.units import assigned, si, significant
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def call_values(
     counts = meaning.processors if meaning is not None else ""
     table = measured.values
     mine = table[table["metric"].to_numpy() == known[metric]]
-    point = _point(measured, mine["point"].to_numpy(), processors, counts)
+    point = point_of(measured, mine["point"].to_numpy(), processors, counts)
     if point is None:
         return None
     mine = mine[mine["point"].to_numpy() == point]
@@ -76,19 +77,6 @@ def call_values(
     shares = _shares(_parents(measured), values, summed=summed, ratio=told.kind == "ratio")
     unit = told.unit or (meaning.unit if meaning is not None and meaning.time == metric else "")
     return CallValues(metric, unit, words, values, shares, repetitions, summed)
-
-
-def _point(measured: MeasurementSet, there: NDArray[Any], processors: int | None, counts: str) -> int | None:
-    points = measured.points.iloc[np.unique(there)]
-    if points.empty:
-        return None
-    if counts in points.columns:
-        number = np.asarray(points[counts], dtype=float)
-        chosen = number == processors if processors is not None and (number == processors).any() else None
-        points = points[chosen if chosen is not None else number == np.nanmax(number)]
-    others = [name for name in measured.parameters if name != counts]
-    ordered = points.sort_values(others, kind="stable") if others else points
-    return int(ordered.index[-1])
 
 
 def _parents(measured: MeasurementSet) -> NDArray[np.int64]:

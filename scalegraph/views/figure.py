@@ -438,7 +438,47 @@ class Radar:
     locations: tuple[int, ...] = ()  # the spokes' locations, where each spoke is one
 
 
-Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | Radar
+@dataclass(frozen=True)
+class Frame:
+    """A frame of a `Flame`: one call path. *parent* is the number of the frame below it in the stack, -1 for a root.
+
+    *start* and *width* place it on the value axis. *value* is inclusive, *own* exclusive. In a difference these are of
+    the second tree, *before* and *own_before* of the first, and *change* colours it. *key* selects as that of a `Row`.
+    """
+
+    name: str
+    parent: int
+    depth: int
+    start: float
+    width: float
+    value: float
+    own: float
+    role: str = "muted"
+    tip: str = ""
+    key: str = ""
+    before: float = float("nan")
+    own_before: float = float("nan")
+    change: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Flame:
+    """A flame graph: frames stacked on their callers, parents before children, as wide as their *value*.
+
+    Shares are of *whole*, which is called *base* (``the processor time of the run``). *change* is the axis of the diverging colours of a
+    difference, its limits symmetrical; *icicle* puts the roots on top; *legend* names colours that are not names'.
+    """
+
+    frames: tuple[Frame, ...]
+    value: Axis
+    whole: float
+    base: str
+    change: Axis | None = None
+    icicle: bool = False
+    legend: tuple[Key, ...] = ()
+
+
+Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | Radar | Flame
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,23 @@ def name_slots(names: Iterable[str]) -> dict[str, int]:
     return slots
 
 
+def diverging(share: float, theme: Theme = "light") -> str:
+    """Return the colour of a change: *share* -1 (blue, less) over 0 (grey) to 1 (vermilion, more); what lies beyond is
+    clipped, NaN is grey. Colour-blind people tell both ends apart, and both from the middle by lightness.
+    """
+    middle = {"light": "#E3E5E8", "dark": "#4A4F57", "print": "#E8E8E8"}[theme]
+    if not share:
+        return middle
+    clipped = min(1.0, max(-1.0, share)) if share == share else 0.0
+    end = "#D55E00" if clipped > 0 else "#0072B2"
+    return _mixed(middle, end if theme != "dark" else _lift(end, theme), abs(clipped))
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
+
+
 def _shade(hexa: str, index: int) -> str:
     """Return *hexa* mixed with white (above 0) or black (below 0): hue and calm stay, lightness tells leaves apart."""
     share = (0.0, 0.42, -0.34, 0.66, -0.18, 0.24, -0.5, 0.54)[index % 8]

@@ -6,13 +6,20 @@ from pathlib import Path
 
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.files import write_atomic
-from scalegraph.views.figure import Figure
+from scalegraph.views.figure import Figure, Flame
 from scalegraph.views.palette import Theme
-from scalegraph.views.render import numbers
+from scalegraph.views.render import folded, numbers
 
 PICTURES = ("png", "svg", "pdf")
 DATA = ("csv", "tex", "md", "json", "parquet")
-FORMATS = (*PICTURES, *DATA)
+STACKS = ("folded",)  # of flame graphs only
+FORMATS = (*PICTURES, *DATA, *STACKS)
+
+
+def formats(figure: Figure) -> tuple[str, ...]:
+    """Return the endings that *figure* can be written with."""
+    stacks = any(isinstance(panel, Flame) for panel in figure.panels)
+    return FORMATS if stacks else (*PICTURES, *DATA)
 
 
 def save(
@@ -31,7 +38,8 @@ def save(
     always gives the same bytes (with the same version of matplotlib).
 
     Raises:
-        InputError: an unknown ending, a size no picture fits in, or the numbers of an empty figure other than as JSON.
+        InputError: an unknown ending, a size no picture fits in, the numbers of an empty figure other than as JSON, or stacks
+            of what is no flame graph.
         WorkError: the file cannot be written.
 
     """
@@ -60,6 +68,8 @@ def content(
     """
     if ending == "parquet":
         return numbers.parquet(figure)
+    if ending in STACKS:
+        return folded.folded(figure).encode()
     if ending in DATA:
         texts = {"csv": numbers.csv, "tex": numbers.latex, "md": numbers.markdown, "json": numbers.as_json}
         return texts[ending](figure).encode()

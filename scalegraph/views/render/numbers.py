@@ -16,6 +16,7 @@ from scalegraph.views.figure import (
     Column,
     Field,
     Figure,
+    Flame,
     Grid,
     Panel,
     Plot,
@@ -234,6 +235,8 @@ def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
         return trace_numbers.timelines([panel for panel in figure.panels if isinstance(panel, Timeline)])
     if isinstance(panel, Radar):
         return trace_numbers.radar(panel)
+    if isinstance(panel, Flame):
+        return _flame(panel)
     return _table(panel) if isinstance(panel, Table) else _source(panel)
 
 
@@ -308,6 +311,24 @@ def _table(table: Table) -> tuple[list[str], Rows]:
         header = ["depth", *header]
         rows = [[row.depth, *row.values] for row in table.rows]
     return header, rows
+
+
+def _flame(flame: Flame) -> tuple[list[str], Rows]:
+    """Return a row for every frame, with its whole path; of a difference with the values of both."""
+    unit = f" ({flame.value.unit})" if flame.value.unit else ""
+    paths: list[str] = []
+    for frame in flame.frames:
+        paths.append(f"{paths[frame.parent]};{frame.name}" if frame.parent >= 0 else frame.name)
+    header = ["depth", "frame", "path", f"inclusive{unit}", f"exclusive{unit}"]
+    rows: Rows = [
+        [frame.depth, frame.name, path, frame.value, frame.own]
+        for frame, path in zip(flame.frames, paths, strict=True)
+    ]
+    if flame.change is None:
+        return [*header, "share (%)"], [[*row, 100 * row[3] / flame.whole if flame.whole > 0 else None] for row in rows]
+    more = [[frame.before, frame.own_before, frame.change] for frame in flame.frames]
+    header += [f"inclusive before{unit}", f"exclusive before{unit}", flame.change.title]
+    return header, [[*row, *values] for row, values in zip(rows, more, strict=True)]
 
 
 def _source(source: Source) -> tuple[list[str], Rows]:

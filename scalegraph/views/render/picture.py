@@ -16,9 +16,10 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from scalegraph.base.errors import InputError
-from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 from scalegraph.views.palette import Theme, ink, paper
 from scalegraph.views.render import field as field_panel
+from scalegraph.views.render import flame as flame_panel
 from scalegraph.views.render import grid as grid_panel
 from scalegraph.views.render import plot as plot_panel
 from scalegraph.views.render import radar as radar_panel
@@ -163,6 +164,8 @@ def _high(panel: Panel, width: float) -> float:
         return timeline_panel.height_cm(panel, width)
     if isinstance(panel, Radar):
         return 9.0
+    if isinstance(panel, Flame):
+        return flame_panel.height_cm(panel)
     if panel.bars is not None and panel.bars.horizontal:
         return 1.8 + 0.55 * max(2, len(panel.bars.x))
     return 7.3
@@ -237,6 +240,8 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
             field_panel.draw_surface(brush, axes, panel)
         elif isinstance(panel, Radar):
             radar_panel.draw(brush, axes, panel)
+        elif isinstance(panel, Flame):
+            flame_panel.draw(brush, axes, panel)
         else:
             table_panel.draw_source(brush, axes, panel)
 

@@ -1,0 +1,46 @@
+"""Callers and callees of one region of a run, or of one function of measured call paths."""
+
+from __future__ import annotations
+
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import butterfly, study_trees
+from scalegraph.views.view import Option, View
+
+_NAME, _TITLE = "callers", "Callers and callees"
+_NEED = (
+    "Callers and callees need costs by region or by call path: collect regions in the request, simulate the program, or"
+    " import measurements with call paths."
+)
+_LEXICAL = (
+    "The tables say where a region is written and what it contains, not who calls it: a simulated run records no calls."
+    " For callers simulate with --trace=regions and open the trace."
+)
+_FUNCTION = Option(
+    "region", "Function", "text", description="name of the function or region; otherwise what is selected, or the most"
+    " expensive",
+)  # fmt: skip
+
+
+def _make(
+    data: StudyData, region: object = None, metric: object = None, processors: object = None, size: object = None
+) -> Figure:
+    grown = study_trees.grown(data, metric, processors, size)
+    if grown is None:
+        return common.empty(_NAME, _TITLE, data, _NEED)
+    if not len(grown.tree):
+        return common.empty(_NAME, _TITLE, data, f"No region of {grown.words} has any {grown.value.label}.")
+    title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
+    return butterfly.figure(_NAME, title, grown, region, (_LEXICAL,) if grown.lexical else grown.notes)
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where it is lost",
+    "Who calls a function and what it calls, each with its time and visits; a click goes on to the caller or callee.",
+    _make,
+    (_FUNCTION, study_trees.METRIC, common.PROCESSORS, common.SIZE),
+    order=47,
+)

@@ -1,0 +1,147 @@
+"""Difference of two flame graphs: two processor counts of a study, or two studies."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import calltree
+from scalegraph.analyze.calltree import Joined
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.views import common, compare
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import building, study_trees
+from scalegraph.views.flames.building import Grown
+from scalegraph.views.view import Option, View
+
+_NAME, _TITLE = "flame-difference", "Flame graph, difference"
+_REFERENCE = Option(
+    "reference", "Compared with N", "int", minimum=1,
+    description="N of the first of two runs of this study; otherwise the fewest processors",
+)  # fmt: skip
+
+
+def _make(
+    data: StudyData, metric: object = None, change: object = "absolute", processors: object = None,
+    reference: object = None, size: object = None, frames: object = "second", *, icicle: bool = False,
+) -> Figure:  # fmt: skip
+    both = _pair(data, metric, processors, reference, size)
+    if isinstance(both, str):
+        return common.empty(_NAME, _TITLE, data, both)
+    first, second, names = both
+    if first.value.unit != second.value.unit:
+        need = (
+            f"The values cannot be compared: {first.value.title} of {names[0]}, {second.value.title} of {names[1]}."
+            " Choose another frame value."
+        )
+        return common.empty(_NAME, _TITLE, data, need)
+    return figure(_NAME, _TITLE, first, second, names, str(change), str(frames), icicle=icicle)
+
+
+def _pair(
+    data: StudyData, metric: object, processors: object, reference: object, size: object
+) -> tuple[Grown, Grown, tuple[str, str]] | str:
+    """Return both trees and what they are called, or the sentence that says what is missing."""
+    if data.others and reference is None:
+        return _two_studies(data, metric, processors, size)
+    counts = _counts(data, size)
+    few = "A difference needs runs on two processor counts: add a count to the request, or compare with a second study."
+    if len(counts) < 2:
+        return study_trees.NEED if not counts else few
+    n = counts[-1] if processors is None else int(str(processors))
+    lowest = counts[0] if n != counts[0] else counts[1]
+    base = lowest if reference is None else int(str(reference))
+    if base == n:
+        raise InputError(Fault(f"both runs would be those on {n}; choose two counts of {_listed(counts)}",
+                               key="reference"))  # fmt: skip
+    lacking = [count for count in (base, n) if count not in counts]
+    if lacking:
+        key = "reference" if base in lacking else "processors"
+        raise InputError(Fault(f"no run on {lacking[0]}; run were {_listed(counts)}", key=key))
+    first, second = study_trees.grown(data, metric, base, size), study_trees.grown(data, metric, n, size)
+    return study_trees.NEED if first is None or second is None else (first, second, (f"N = {base}", f"N = {n}"))
+
+
+def _two_studies(
+    data: StudyData, metric: object, processors: object, size: object
+) -> tuple[Grown, Grown, tuple[str, str]] | str:
+    """Return the trees of the other study and of *data*, on the most processors that both have."""
+    other = data.others[0]
+    common_counts = sorted({*_counts(data, size)} & {*_counts(other, None)})
+    count = common_counts[-1] if processors is None and common_counts else processors
+    second = study_trees.grown(data, metric, count, size)
+    first = study_trees.grown(other, metric, count)
+    if first is None or second is None:
+        return study_trees.NEED
+    one, two = compare.names((other, data))
+    if first.words != second.words:
+        one, two = f"{one} ({first.words})", f"{two} ({second.words})"
+    return first, second, (one, two)
+
+
+def _listed(counts: list[int]) -> str:
+    return ", ".join(map(str, counts))
+
+
+def _counts(data: StudyData, size: object) -> list[int]:
+    """Return the processor counts of which there is a tree, rising."""
+    if data.imported is not None and len(data.imported[0].call_paths) > 1:
+        measured, meaning = data.imported
+        if meaning.processors not in measured.points.columns:
+            return []
+        return sorted({int(n) for n in measured.points[meaning.processors]})
+    series = common.chosen_series(data, size)
+    rows = series.rows if series is not None else data.scaling
+    return sorted({int(n) for n in rows["processors"]}) if not rows.empty else []
+
+
+def figure(
+    view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *, icicle: bool
+) -> Figure:
+    """Return the difference of two trees as a figure."""
+    joined = calltree.joined(first.tree, second.tree)
+    if not len(joined.tree):
+        return Figure(view, title, empty=f"Neither {names[0]} nor {names[1]} has any {second.value.label}.")
+    relative = change == "relative"
+    flame, notes = building.difference(joined, first, second, names, relative=relative, width=width, icicle=icicle)
+    whose = {"second": names[1], "first": names[0], "both": "the mean of both"}[width]
+    what = "the share of the whole" if relative else f"the {second.value.label}"
+    matched = "Frames are the same where their call paths have the same names"
+    matched += "; of siblings with one name the first is the first, and so on." if first.lexical else "."
+    return Figure(
+        view,
+        f"{title}: {names[0]} to {names[1]}",
+        _sentence(joined, first, second, names, relative=relative),
+        (flame,),
+        notes=(f"Widths: {second.value.label} of {whose}. Colours: change of {what}; vermilion is more in {names[1]},"
+               " blue less.", matched, *dict.fromkeys((*first.notes, *second.notes)), *notes),
+    )  # fmt: skip
+
+
+def _sentence(joined: Joined, first: Grown, second: Grown, names: tuple[str, str], *, relative: bool) -> str:
+    tree, unit = joined.tree, "%" if relative else second.value.unit
+    after, before = (100 / whole if relative and whole > 0 else 1.0 for whole in (second.whole, first.whole))
+    own = tree.own * after - joined.before * before
+    text = (
+        f"From {names[0]} to {names[1]} the {second.value.label} goes from"
+        f" {building.number(float(joined.before.sum()), second.value.unit)} to"
+        f" {building.number(tree.whole, second.value.unit)}"
+    )
+    top = int(abs(own).argmax())
+    if own[top]:
+        of = " of the whole" if relative else ""
+        text += f"; {tree.names[top]} itself changes most: {building.signed(float(own[top]), unit)}{of}"
+    return text + "."
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Compare",
+    "The flame graph of one run coloured by what changed from another: two processor counts, or two studies.",
+    _make,
+    (
+        study_trees.METRIC, building.CHANGE, common.PROCESSORS, _REFERENCE, common.SIZE, building.WIDTHS,
+        building.ICICLE,
+    ),
+    order=205,
+    several=True,
+)  # fmt: skip

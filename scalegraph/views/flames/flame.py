@@ -1,0 +1,59 @@
+"""Flame graph of a run: regions or call paths as frames, as wide as what they cost."""
+
+from __future__ import annotations
+
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import building, study_trees
+from scalegraph.views.flames.building import Grown
+from scalegraph.views.view import View
+
+_NAME, _TITLE = "flame", "Flame graph"
+
+
+def _make(
+    data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group",
+    *, icicle: bool = False,
+) -> Figure:  # fmt: skip
+    grown = study_trees.grown(data, metric, processors, size, colour)
+    if grown is None:
+        return common.empty(_NAME, _TITLE, data, study_trees.NEED)
+    if not len(grown.tree):
+        need = f"No region or call path of {grown.words} has any {grown.value.label}. Choose another frame value."
+        return common.empty(_NAME, _TITLE, data, need)
+    made, notes = building.flame(grown, icicle=icicle)
+    return Figure(
+        _NAME,
+        f"{_TITLE}: {common.study_title(data)}, {grown.words}",
+        sentence(grown),
+        (made,),
+        notes=(f"Widths are {grown.value.label}, summed over processors; shares are of {grown.base}."
+               if grown.lexical else f"Widths are {grown.value.title}; shares are of {grown.base}.",
+               *grown.notes, *notes),
+    )  # fmt: skip
+
+
+def sentence(grown: Grown) -> str:
+    """Return which frames cost most: by themselves, and with all that stands on them."""
+    tree = grown.tree
+    top = int(tree.own.argmax())
+    text = (
+        f"{tree.names[top]} costs most by itself: {building.share(float(tree.own[top]), grown.whole)} of {grown.base}"
+    )
+    inner = [index for index, parent in enumerate(tree.parents) if parent >= 0]
+    wide = max(inner, key=lambda index: float(tree.total[index]), default=top)
+    if tree.names[wide] != tree.names[top]:
+        text += f"; {tree.names[wide]} with all inside {building.share(float(tree.total[wide]), grown.whole)}"
+    return text + "."
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where it is lost",
+    "Regions or call paths of a run as frames that stand on what contains them, as wide as the time they cost.",
+    _make,
+    (study_trees.METRIC, common.PROCESSORS, common.SIZE, study_trees.COLOUR, building.ICICLE),
+    order=46,
+)

@@ -1,0 +1,213 @@
+"""The call tree of a study: regions of a run as they are written, or the call paths of a measurement set."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze import calltree
+from scalegraph.analyze.calltree import CallTree
+from scalegraph.analyze.profile import region_tree
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.measurements.model import MeasurementSet, Metric
+from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.figure import Axis, Key
+from scalegraph.views.flames.building import Grown
+from scalegraph.views.view import Option
+
+METRIC: Final = Option(
+    "metric", "Frame value", "text",
+    description="time, busy, stall, waiting, primitives, or a metric of the set by name; otherwise the time",
+)  # fmt: skip
+COLOUR: Final = Option(
+    "colour", "Colour", "choice", "group", ("group", "region"),
+    description="of runs with cycle accounting: by what most of a frame's own time is, or one colour for each region",
+)  # fmt: skip
+NEED: Final = (
+    "A flame graph needs costs by region or by call path: collect regions in the request, simulate the program, or"
+    " import measurements with call paths."
+)
+LEXICAL: Final = (
+    "Frames show where regions are written, not who calls them: a simulated run records no calls. For call stacks"
+    " simulate with --trace=regions and open the trace."
+)
+_ALIASES: Final = {
+    "stall": "memory_stall", "stalls": "memory_stall", "waiting": "idle", "wait": "idle", "primitives": "primitive",
+    "processor time": "time",
+}  # fmt: skip
+_COUNTS: Final = {name: words for name, words in COUNTERS}
+_RATIO: Final = 3  # rank of what does not add up
+_SEVERAL: Final = ("busy_max", "useful_max")
+
+
+def grown(
+    data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group"
+) -> Grown | None:
+    """Return the call tree of a study with what its values mean; None where it has no costs by region or call path.
+
+    Raises:
+        InputError: no such metric, no such run, or a metric that does not add up.
+
+    """
+    if data.imported is not None and len(data.imported[0].call_paths) > 1:
+        return _of_set(data, metric, processors, size)
+    run = common.chosen_run(data, size, processors)
+    if run is None or not run.regions:
+        return None
+    return _of_run(data, run, _ALIASES.get(str(metric or "time"), str(metric or "time")), str(colour))
+
+
+def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
+    known = region_tree(data.regions, run)
+    place = {region.id: index for index, (region, _) in enumerate(known)}
+    own, groups = np.zeros(len(known)), np.zeros((len(known), len(GROUPS)))
+    visits = np.full(len(known), np.nan)
+    scale = 1 / (run.clock_hz or 1.0)
+    unit, words = _meaning(run, metric)
+    for cost in run.regions:
+        index = place[cost.region]
+        own[index] += _value(cost, metric) * (scale if unit == "s" else 1.0)
+        visits[index] = np.nansum([visits[index], cost.counters["visits"]]) if "visits" in cost.counters else np.nan
+        for leaf, cycles in cost.leaves.items():
+            groups[index, GROUPS.index(LEAF_GROUPS[leaf])] += cycles * scale
+    own = np.maximum(own, 0.0)
+    parents = tuple(-1 if region.id == 0 else place.get(region.parent or 0, 0) for region, _ in known)
+    rows = [{"name": region.name, "kind": region.kind, "line": region.line} for region, _ in known]
+    names = tuple(common.region_name(row) for row in rows)
+    tree = CallTree(
+        names, parents, own, visits, tuple(str(region.id) for region, _ in known),
+        tuple(f"{region.file}:{region.line}" if region.file else "" for region, _ in known),
+    )  # fmt: skip
+    by_group = colour == "group" and metric == "time"
+    at = {key: index for index, key in enumerate(tree.keys)}
+    tree = calltree.merged(tree)
+    roles = tuple(_group(groups, at[key]) for key in tree.keys) if by_group else ()
+    return Grown(
+        tree, Axis(words, unit), tree.whole, f"the {words} of the run", run.point.label(), lexical=True, notes=(LEXICAL,),
+        node_roles=roles, legend=_legend(groups) if by_group else (),
+    )  # fmt: skip
+
+
+def _group(groups: calltree.Floats, index: int) -> str:
+    """Return the group that most of a region's own time is of, muted where it has none."""
+    return GROUPS[int(groups[index].argmax())] if groups[index].any() else "muted"
+
+
+def _legend(groups: calltree.Floats) -> tuple[Key, ...]:
+    sums = groups.sum(axis=0)
+    there = [Key(common.GROUP_WORDS[group], group, seconds=float(sum_)) for group, sum_ in zip(GROUPS, sums, strict=True)
+             if sum_ > 0]  # fmt: skip
+    return (*sorted(there, key=lambda key: -key.seconds), Key("no time of its own", "muted"))
+
+
+def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
+    """Return unit and words of *metric* of a run with costs by region."""
+    time = "s" if run.clock_hz else "cycles"
+    if metric == "time":
+        return time, "processor time"
+    if metric in GROUPS:
+        return time, f"{common.GROUP_WORDS[metric]} time"
+    if metric in LEAF_GROUPS:
+        return time, f"time of {common.LEAF_WORDS.get(metric, metric)}"
+    if metric == "references":
+        return "", "reads and writes"
+    if metric in _COUNTS:
+        return "", metric.replace("_", " ")
+    if metric in _SEVERAL:
+        raise InputError(Fault(f"'{metric}' is of one processor in each region, so it does not add up", key="metric"))
+    choices = ["time", *GROUPS, *_ALIASES, *LEAF_GROUPS, *_COUNTS, "references"]
+    raise InputError(
+        Fault(f"no metric '{metric}'{near(metric, choices)}; there are time, {', '.join(GROUPS)}, their parts, and"
+              " counters such as references", key="metric")
+    )  # fmt: skip
+
+
+def _value(cost: RegionCost, metric: str) -> float:
+    if metric == "time":
+        return float(sum(cost.leaves.values()))
+    if metric in GROUPS:
+        return float(sum(cycles for leaf, cycles in cost.leaves.items() if LEAF_GROUPS[leaf] == metric))
+    if metric in LEAF_GROUPS:
+        return float(cost.leaves.get(metric, 0))
+    if metric == "references":
+        return float(cost.counters.get("reads", 0) + cost.counters.get("writes", 0))
+    return float(cost.counters.get(metric, 0))
+
+
+def _of_set(data: StudyData, metric: object, processors: object, size: object) -> Grown | None:
+    assert data.imported is not None
+    measured, meaning = data.imported
+    number = _metric(measured, meaning.time, str(metric or ""))
+    if number is None:
+        return None
+    told = measured.metrics[number]
+    table = measured.values
+    there = table[table["metric"].to_numpy() == number]["point"].to_numpy()
+    if size:
+        there = _of_size(measured, there, str(size))
+    count = None if processors is None else int(str(processors))
+    point = calltree.point_of(measured, there, count, meaning.processors)
+    if point is None:
+        return None
+    tree, said = calltree.of_set(measured, number, point)
+    row = measured.points.iloc[point]
+    words = ", ".join(f"{name} = {_plain(row[name])}" for name in measured.parameters)
+    unit = told.unit or (meaning.unit if meaning.time == told.name else "")
+    notes = [said] if said else []
+    if tree.clipped:
+        notes.append(
+            f"{tree.clipped:,} call paths cost less than what they call, as it was measured; their own part counts as 0."
+        )
+    named = told.description or told.name
+    return Grown(calltree.merged(tree), Axis(named, unit), tree.whole, f"all {told.name}", words, notes=tuple(notes))
+
+
+def _metric(measured: MeasurementSet, time: str, wanted: str) -> int | None:
+    """Return the number of the metric *wanted*; without a wish the time, else any time, else the first that adds up."""
+    used = [(n, m) for n, m in enumerate(measured.metrics) if (measured.values["metric"] == n).any()]
+    if wanted:
+        names = [metric.name for _, metric in used]
+        if wanted in ("time", "processor time") and wanted not in names:
+            wanted = time
+        for number, metric in used:
+            if metric.name == wanted:
+                if metric.kind == "ratio":
+                    raise InputError(Fault(f"'{wanted}' is a ratio, so it does not add up along call paths", key="metric"))
+                return number
+        raise InputError(Fault(f"no metric '{wanted}'{near(wanted, names)}; there are {', '.join(names)}", key="metric"))
+    best = min(used, key=lambda one: _rank(one[1], time), default=None)
+    return best[0] if best is not None and _rank(best[1], time) < _RATIO else None
+
+
+def _rank(metric: Metric, time: str) -> int:
+    if metric.kind == "ratio":
+        return _RATIO
+    return 0 if metric.name == time else 1 if metric.kind == "time" else 2
+
+
+def _of_size(measured: MeasurementSet, there: np.ndarray, size: str) -> np.ndarray:
+    """Return of the points *there* those whose parameters are as *size* says (``n=100``)."""
+    wanted = dict(part.strip().partition("=")[::2] for part in size.split(",") if part.strip())
+    lacking = [name for name in wanted if name not in measured.parameters]
+    if lacking:
+        names = ", ".join(measured.parameters)
+        raise InputError(Fault(f"no parameter '{lacking[0]}'{near(lacking[0], measured.parameters)}; there are {names}",
+                               key="size"))  # fmt: skip
+    fits = [
+        all(_plain(row[name]) == value.strip() for name, value in wanted.items())
+        for row in measured.points.to_dict("records")
+    ]
+    kept = there[np.array(fits, bool)[there]] if len(there) else there
+    if not len(kept):
+        raise InputError(Fault(f"nothing was measured at {size}", key="size"))
+    return kept
+
+
+def _plain(value: object) -> str:
+    number = float(str(value)) if not isinstance(value, str) else float("nan")
+    return str(int(number)) if number.is_integer() else str(value)
+

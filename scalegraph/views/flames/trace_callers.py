@@ -1,0 +1,33 @@
+"""Callers and callees of one region in a part of a trace."""
+
+from __future__ import annotations
+
+from scalegraph.views import trace_common, trace_lasting
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import butterfly, trace_trees
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_NAME, _TITLE = "trace-callers", "Callers and callees in the interval"
+_FUNCTION = Option(
+    "function", "Function", "text", description="name of the region; otherwise what is selected, or the most expensive"
+)
+
+
+def _make(data: TraceData, function: object = None, duration: object = None, **options: object) -> Figure:
+    grown = trace_trees.grown(data, "time", duration, **options)
+    if isinstance(grown, str):
+        return trace_common.empty(_NAME, _TITLE, data, grown)
+    return butterfly.figure(_NAME, trace_common.title(data, _TITLE), grown, function, grown.notes)
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where the time goes",
+    "Who calls a region and what it calls, with time and visits; a click goes on to the caller or callee.",
+    _make,
+    (_FUNCTION, trace_common.BEGIN, trace_common.END, trace_common.LOCATIONS, trace_lasting.DURATION),
+    order=68,
+    subject="trace",
+)

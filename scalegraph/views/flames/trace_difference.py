@@ -1,0 +1,47 @@
+"""Difference of the flame graphs of two traces."""
+
+from __future__ import annotations
+
+from scalegraph.views import trace_common
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import building, trace_trees
+from scalegraph.views.flames.difference import figure
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import View
+
+_NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, difference"
+
+
+def _make(
+    data: TraceData, value: object = "time", change: object = "absolute", frames: object = "second", *,
+    icicle: bool = False,
+) -> Figure:  # fmt: skip
+    if not data.others:
+        need = "One trace is open: open a second one, of other processors or another size, beside it."
+        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)
+    other = data.others[0]
+    first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
+    one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)
+    for whose, tree in ((first, one), (second, two)):
+        if isinstance(tree, str):
+            return trace_common.empty(_NAME, _TITLE, whose, tree)
+    assert not isinstance(one, str)
+    assert not isinstance(two, str)
+    n, n2 = trace_common.processors(first), trace_common.processors(second)
+    names = (f"N = {n}", f"N = {n2}") if n != n2 else (first.name, second.name)
+    if names[0] == names[1]:
+        names = (f"{names[0]} (A)", f"{names[1]} (B)")
+    return figure(_NAME, _TITLE, one, two, names, str(change), str(frames), icicle=icicle)
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where the time goes",
+    "The flame graph of a trace coloured by what changed from another: more or less time in every call path.",
+    _make,
+    (trace_trees.METRIC, building.CHANGE, building.WIDTHS, building.ICICLE),
+    order=67,
+    several=True,
+    subject="trace",
+)

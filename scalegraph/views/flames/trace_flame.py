@@ -1,0 +1,37 @@
+"""Flame graph of a part of a trace: call paths as frames, as wide as the time spent in them."""
+
+from __future__ import annotations
+
+from scalegraph.views import trace_common, trace_lasting
+from scalegraph.views.figure import Figure
+from scalegraph.views.flames import building, trace_trees
+from scalegraph.views.flames.flame import sentence
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import View
+
+_NAME, _TITLE = "trace-flame", "Flame graph of the interval"
+
+
+def _make(
+    data: TraceData, value: object = "time", duration: object = None, *, icicle: bool = False, **options: object
+) -> Figure:
+    grown = trace_trees.grown(data, value, duration, **options)
+    if isinstance(grown, str):
+        return trace_common.empty(_NAME, _TITLE, data, grown)
+    made, notes = building.flame(grown, icicle=icicle)
+    return Figure(
+        _NAME, trace_common.title(data, _TITLE), sentence(grown), (made,),
+        notes=(*grown.notes, *notes),
+    )  # fmt: skip
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where the time goes",
+    "Call paths in the chosen interval as frames that stand on their callers, as wide as the time spent in them.",
+    _make,
+    (trace_trees.METRIC, *trace_common.COMMON, trace_lasting.DURATION, building.ICICLE),
+    order=66,
+    subject="trace",
+)

@@ -1,0 +1,98 @@
+"""The call tree of a part of a trace: call paths as they were entered and left."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.calltree import CallTree, merged
+from scalegraph.analyze.trace import profile
+from scalegraph.views import trace_common, trace_lasting, trace_sums
+from scalegraph.views.figure import Axis
+from scalegraph.views.flames.building import Grown
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option
+
+METRIC: Final = Option(
+    "value", "Frame value", "choice", "time", ("time", "visits"), description="processor time, or how often it began"
+)
+
+
+def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | str:
+    """Return the call tree of the chosen part with what its values mean, or the sentence that says what is missing.
+
+    Raises:
+        InputError: a choice that does not fit.
+
+    """
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return none
+    said = trace_lasting.told(data, duration)
+    data = trace_lasting.lasting(data, duration)
+    chosen = trace_common.window(data, **options)
+    if not data.trace.count("calls") or not chosen.locations:
+        return trace_sums.NO_CALLS
+    sums = trace_sums.call_sums(chosen)
+    tree = _tree(data, sums, visits=str(value) == "visits", regions=chosen.regions)
+    if not len(tree):
+        return f"No region was entered in {chosen.words}. Choose a longer time or more locations."
+    counted = str(value) == "visits"
+    notes = (
+        f"Shown: {chosen.words}.",
+        *(one for one in said if one),
+        "A call that the interval cuts counts with its part; a visit counts where it begins.",
+        *(() if counted else (_covered(data, tree, sums),)),
+        *trace_sums.call_notes(data),
+        *trace_common.usual_notes(data),
+    )
+    axis = Axis("visits") if counted else Axis("processor time", "s")
+    whole = tree.whole if counted else _available(data, sums)
+    base = "all visits" if counted else f"the time of {trace_sums.located(data.trace, len(sums.locations))}"
+    return Grown(tree, axis, whole, base, chosen.words, notes=notes, roles=roles(data))
+
+
+def _available(data: TraceData, sums: profile.CallSums) -> float:
+    """Return the seconds of all locations together: what shares of a trace's time are of, in every view."""
+    return float(sums.available / data.trace.meta.ticks_per_second)
+
+
+def _covered(data: TraceData, tree: CallTree, sums: profile.CallSums) -> str:
+    """Say how much of the locations' time has frames: what is outside all regions has none."""
+    part = 100 * tree.whole / (_available(data, sums) or 1.0)
+    return f"Frames cover {part:.3g} % of the time of {trace_sums.located(data.trace, len(sums.locations))}."
+
+
+def _tree(data: TraceData, sums: profile.CallSums, *, visits: bool, regions: frozenset[int] | None) -> CallTree:
+    paths, second = sums.paths, data.trace.meta.ticks_per_second
+    counts = sums.visits.sum(axis=1).astype(np.float64)
+    own = counts if visits else np.maximum(sums.exclusive.sum(axis=1), 0) / second
+    if regions is not None:  # what is on or below a chosen region; the way there stays
+        own = np.where(_on(paths.region, paths.parent, regions), own, 0.0)
+    defined = data.trace.definitions.regions
+    known = [defined[n] if 0 <= n < len(defined) else None for n in paths.region.tolist()]
+    tree = CallTree(
+        tuple(data.region_name(n) for n in paths.region.tolist()), tuple(paths.parent.tolist()), own, counts,
+        tuple(str(n) for n in paths.region.tolist()),
+        tuple(trace_sums.place(region.file, region.line) if region else "" for region in known),
+    )  # fmt: skip
+    return merged(tree)
+
+
+def _on(region: np.ndarray, parent: np.ndarray, wanted: frozenset[int]) -> np.ndarray:
+    """Return which paths are on one of the regions *wanted*: it, or a caller of it, is one."""
+    chosen = np.isin(region, list(wanted))
+    found, above = chosen.copy(), parent.copy()
+    while (up := np.flatnonzero(above >= 0)).size:
+        found[up] |= chosen[above[up]]
+        above[up] = parent[above[up]]
+    return found
+
+
+def roles(data: TraceData) -> dict[str, str]:
+    """Return the colours that regions have in all views of a trace, by name."""
+    layer = data.timeline.layers.get("region")
+    if layer is None:
+        return {}
+    keys = trace_common.region_keys(layer.codes, trace_common.working((data, *data.others)))
+    return {key.name: key.colour or key.role for key in keys}
