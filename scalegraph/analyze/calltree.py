@@ -131,7 +131,7 @@ def preorder(parents: Sequence[int], weight: Floats) -> list[int]:
 class Joined:
     """Two trees as one: *tree* has the own values of the second, *before* those of the first, node by node.
 
-    Keys and places are the second's; of nodes that only the first has they are empty.
+    Keys and places are those of one of both; of nodes that only the other has they are empty.
     """
 
     tree: CallTree
@@ -143,36 +143,37 @@ class Joined:
         return inclusive(self.tree.parents, self.before)
 
 
-def joined(first: CallTree, second: CallTree) -> Joined:
+def joined(first: CallTree, second: CallTree, *, keys_of_first: bool = False) -> Joined:
     """Return *first* and *second* as one tree; nodes are the same where the names of the whole paths are.
 
     Lines are no part of a name here, because they move when a program is edited: of siblings with one name (the loops
-    of a function) the first stands for the first, and so on. A path that one of them lacks costs 0 there.
+    of a function) the first stands for the first, and so on. A path that one of them lacks costs 0 there. Keys and
+    places are the second's, or the first's.
     """
     place: dict[tuple[int, str, int], int] = {}
     names: dict[int, str] = {}
     rows: list[tuple[float, float, str, str, float]] = []
     for which, tree in enumerate((second, first)):
+        known = bool(which) == keys_of_first
         for index, node in enumerate(_match(tree, place, names)):
             if node == len(rows):
                 rows.append((0.0, 0.0, "", "", np.nan))
             own, before, key, where, visits = rows[node]
             value = float(tree.own[index])
-            if which == 0:
+            own, before = (own, before + value) if which else (own + value, before)
+            if known:
                 key = tree.keys[index] if tree.keys else ""
                 where = tree.places[index] if tree.places else ""
-                rows[node] = (own + value, before, key, where, float(tree.visits[index]))
-            else:
-                rows[node] = (own, before + value, key, where, visits)
-    own, before = (np.array([row[i] for row in rows], np.float64) for i in (0, 1))
+            rows[node] = (own, before, key, where, visits if which else float(tree.visits[index]))
+    after, former = (np.array([row[i] for row in rows], np.float64) for i in (0, 1))
     parents = tuple(parent for parent, _, _ in place)
     made = CallTree(
-        tuple(names[i] for i in range(len(rows))), parents, own, np.array([row[4] for row in rows], np.float64),
+        tuple(names[i] for i in range(len(rows))), parents, after, np.array([row[4] for row in rows], np.float64),
         tuple(row[2] for row in rows), tuple(row[3] for row in rows), first.clipped + second.clipped,
     )  # fmt: skip
-    weight = inclusive(parents, own) + inclusive(parents, before)
+    weight = inclusive(parents, after) + inclusive(parents, former)
     order = [index for index in preorder(parents, weight) if weight[index] > 0]
-    return Joined(_taken(made, order), before[np.array(order, np.int64)])
+    return Joined(_taken(made, order), former[np.array(order, np.int64)])
 
 
 def _match(tree: CallTree, place: dict[tuple[int, str, int], int], names: dict[int, str]) -> list[int]:

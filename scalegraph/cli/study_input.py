@@ -103,4 +103,4 @@ def known_endings() -> tuple[str, ...]:
     """Return the endings of the files that can be written."""
     from scalegraph.views import render
 
-    return tuple(f".{ending}" for ending in render.FORMATS)
+    return tuple(f".{ending}" for ending in render.ENDINGS)

@@ -42,6 +42,7 @@ _FORMATS: Final = {
     "md": "Markdown – a table",
     "parquet": "Parquet – the numbers in columns",
     "json": "JSON – everything in the figure",
+    "folded": "Folded stacks – for flamegraph.pl and speedscope",
 }
 _COLOURS: Final = {"print": "On white, for print", "light": "As on the light screen", "dark": "As on the dark screen"}
 _PREVIEW_DPI: Final = 72
@@ -83,7 +84,7 @@ class ExportDialog(QDialog):
 
     def _make_form(self) -> None:
         self.format = QComboBox()
-        for ending in render.FORMATS:
+        for ending in render.formats(self._figure):
             self.format.addItem(_FORMATS.get(ending, ending.upper()), ending)
         self.width_cm, self.height_cm = QDoubleSpinBox(), QDoubleSpinBox()
         for box, value in ((self.width_cm, 16.0), (self.height_cm, 10.0)):
@@ -245,7 +246,7 @@ class ExportDialog(QDialog):
         if not chosen:
             return
         path = Path(chosen)
-        if path.suffix.lower().removeprefix(".") not in render.FORMATS:
+        if path.suffix.lower().removeprefix(".") not in render.formats(self._figure):
             path = path.with_name(f"{path.name}.{self.ending}")
         figure, asked = self._figure, self._asked()
         self.save_button.setEnabled(False)

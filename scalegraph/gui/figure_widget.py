@@ -8,10 +8,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
     QPushButton,
-    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QTabBar,
@@ -20,6 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.gui.field_panel import FieldPanel
+from scalegraph.gui.figure_state import FigureState, figure_label
+from scalegraph.gui.flame.panel import FlamePanel
 from scalegraph.gui.grid_panel import GridPanel
 from scalegraph.gui.notes_area import NotesArea
 from scalegraph.gui.plot_panel import PlotPanel
@@ -35,10 +34,10 @@ from scalegraph.gui.trace_link import TraceLink
 from scalegraph.gui.way_buttons import WayButtons
 from scalegraph.gui.what_if_state import target_of
 from scalegraph.gui.widgets import elided
-from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
 
 PanelWidget: TypeAlias = (
-    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel
+    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel | FlamePanel
 )  # a field is a plot
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be asked for
@@ -47,7 +46,6 @@ _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _FEW_LINES = 2
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
-_STATE_WIDTH = 520  # pixels of a sentence that stands where a picture would
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 # width and height in pixels with which a panel is still read with ease
 _LEAST: dict[type, tuple[int, int]] = {
@@ -59,6 +57,7 @@ _LEAST: dict[type, tuple[int, int]] = {
     SurfacePanel: (360, 280),
     TimelinePanel: (420, 160),
     RadarPanel: (420, 260),
+    FlamePanel: (420, 220),
 }
 
 
@@ -105,12 +104,12 @@ class FigureWidget(QWidget):
         self.show_loading()
 
     def _build(self) -> None:
-        self._title = _label("heading")
-        self._sentence = _label("sentence")
+        self._title = figure_label("heading")
+        self._sentence = figure_label("sentence")
         self._notes = NotesArea()
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._splitter.setChildrenCollapsible(False)
-        self._state = _State()
+        self._state = FigureState()
         self._state.retry.clicked.connect(self.retry_wanted)
         self._choice = QTabBar()  # where there is room for one panel only
         self._choice.setDrawBase(False)
@@ -198,12 +197,12 @@ class FigureWidget(QWidget):
     def fit(self) -> None:
         """Reset every zoom."""
         for panel in self._panels:
-            if isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel):
+            if isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel | FlamePanel):
                 panel.fit()
 
     def can_zoom(self) -> bool:
         """Whether there is a zoom to reset."""
-        return any(isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel) for panel in self._panels)
+        return any(isinstance(panel, PlotPanel | SurfacePanel | TimelinePanel | FlamePanel) for panel in self._panels)
 
     # making
 
@@ -260,6 +259,11 @@ class FigureWidget(QWidget):
             table.can_be_faster = lambda key: bool(self._target(key))
             table.faster_wanted.connect(lambda key: self.faster_wanted.emit(self._target(key)))
             return table
+        if isinstance(panel, Flame):
+            flame = FlamePanel(panel, theme)
+            flame.frame_chosen.connect(self._choose_row)
+            flame.escaped.connect(self._selection.clear)
+            return flame
         if isinstance(panel, Surface):
             surface = SurfacePanel(panel, theme)
             surface.escaped.connect(self._selection.clear)
@@ -320,6 +324,8 @@ class FigureWidget(QWidget):
                 panel.select(selection.processors)
             elif isinstance(panel, GridPanel):
                 panel.select(selection.cell if mine else None, selection.processors)
+            elif isinstance(panel, FlamePanel):
+                panel.select(self.keys_of(selection))
             elif isinstance(panel, TablePanel):
                 panel.select_first(self.keys_of(selection))
             elif isinstance(panel, TimelinePanel):
@@ -413,60 +419,6 @@ def _region_of(key: str) -> dict[str, object]:
     return {"region": int(key)} if key.lstrip("-").isdigit() else {}
 
 
-class _State(QWidget):
-    """What stands where a picture would: a sentence, and perhaps a button."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._text = _label("state")
-        self._text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._text.setMaximumWidth(_STATE_WIDTH)
-        self.retry = QPushButton("Try again")
-        self.retry.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        layout = QVBoxLayout(self)
-        layout.addStretch(1)
-        middle = QHBoxLayout()
-        middle.addStretch(1)
-        middle.addWidget(self._text, 1000)  # up to its largest width; what is left stands on both sides
-        middle.addStretch(1)
-        layout.addLayout(middle)
-        layout.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
-
-    def say(self, text: str, *, fault: bool = False, retry: bool = False) -> None:
-        """Show *text*."""
-        self._text.setText(text)
-        self._text.setProperty("role", "fault" if fault else "muted")
-        self._text.style().polish(self._text)
-        self.retry.setVisible(retry)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrower text is higher."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        margins = self.contentsMargins()
-        room = self.width() - margins.left() - margins.right() - 24
-        self._text.setMinimumHeight(max(0, self._text.heightForWidth(max(60, min(_STATE_WIDTH, room)))))
-
-    def text(self) -> str:
-        """Return what is said."""
-        return self._text.text()
-
-
-def _label(role: str) -> QLabel:
-    label = QLabel()
-    label.setProperty("role", role)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-    label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    return label
-
-
 _PARTS: dict[type, str] = {
     PlotPanel: "Plot",
     GridPanel: "Matrix",
@@ -476,6 +428,7 @@ _PARTS: dict[type, str] = {
     SurfacePanel: "Surface",
     TimelinePanel: "Timeline",
     RadarPanel: "Radar",
+    FlamePanel: "Flame graph",
 }
 _KINDS: dict[type, type] = {
     Plot: PlotPanel,
@@ -486,6 +439,7 @@ _KINDS: dict[type, type] = {
     Surface: SurfacePanel,
     Timeline: TimelinePanel,
     Radar: RadarPanel,
+    Flame: FlamePanel,
 }
 
 
@@ -498,5 +452,6 @@ def _update(widget: PanelWidget, panel: Panel) -> None:
         FieldPanel: FieldPanel.set_field,
         SurfacePanel: SurfacePanel.set_surface,
         RadarPanel: RadarPanel.set_radar,
+        FlamePanel: FlamePanel.set_flame,
     }
     setters[type(widget)](widget, panel)

@@ -42,6 +42,8 @@ def trace_options(
         regions = data.trace.definitions.regions
         if 0 <= selection.region < len(regions) and regions[selection.region].file:
             wanted["file"] = regions[selection.region].file
+    if mine and data is not None and selection.region is not None and "function" in known:
+        wanted["function"] = data.region_name(selection.region)
     return {name: value for name, value in wanted.items() if name in known}
 
 

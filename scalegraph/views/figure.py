@@ -465,8 +465,9 @@ class Frame:
 class Flame:
     """A flame graph: frames stacked on their callers, parents before children, as wide as their *value*.
 
-    Shares are of *whole*, which is called *base* (``the processor time of the run``). *change* is the axis of the diverging colours of a
-    difference, its limits symmetrical; *icicle* puts the roots on top; *legend* names colours that are not names'.
+    Shares are of *whole*, called *base* (``the processor time of the run``). *change* is the axis of the diverging
+    colours of a difference, its limits symmetrical; *icicle* puts the roots on top; *legend* names colours that are not
+    names'.
     """
 
     frames: tuple[Frame, ...]

@@ -90,8 +90,9 @@ def name_slots(names: Iterable[str]) -> dict[str, int]:
 
 
 def diverging(share: float, theme: Theme = "light") -> str:
-    """Return the colour of a change: *share* -1 (blue, less) over 0 (grey) to 1 (vermilion, more); what lies beyond is
-    clipped, NaN is grey. Colour-blind people tell both ends apart, and both from the middle by lightness.
+    """Return the colour of a change: *share* from -1 (blue, less) over 0 (grey) to 1 (vermilion, more).
+
+    What lies beyond is clipped, NaN is grey. Colour-blind people tell both ends apart, and both from the middle.
     """
     middle = {"light": "#E3E5E8", "dark": "#4A4F57", "print": "#E8E8E8"}[theme]
     if not share:

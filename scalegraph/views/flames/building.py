@@ -30,8 +30,8 @@ WIDTHS: Final = Option(
 class Grown:
     """A call tree to be shown: *value* is the axis of its values; shares are of *whole*, which is called *base*.
 
-    *words* say which run it is of. *lexical* trees know where a region is written, not who calls it. *roles* are colours
-    of names; names without one get the colour that they have everywhere. *node_roles* go before, node by node.
+    *words* say which run it is of. *lexical* trees know where a region is written, not who calls it. *roles* are
+    colours of names; names without one get the colour that they have everywhere. *node_roles* go before, node by node.
     """
 
     tree: CallTree
@@ -167,7 +167,7 @@ def difference(
 
 
 def changes(joined: Joined, wholes: tuple[float, float] | None = None) -> Floats:
-    """Return the change of the inclusive value at each node, second less first; with *wholes* of shares (points of %)."""
+    """Return the change of the inclusive value at each node, second less first; of shares (points) with *wholes*."""
     after, before = joined.tree.total, joined.total_before
     if wholes is None:
         return after - before
@@ -195,4 +195,3 @@ def points(after: float, whole_after: float, before: float, whole_before: float)
     two = 100 * after / whole_after if whole_after > 0 else 0.0
     one = 100 * before / whole_before if whole_before > 0 else 0.0
     return signed(two - one, "%").replace("\u00a0%", " points")
-

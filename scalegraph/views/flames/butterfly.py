@@ -37,60 +37,50 @@ def chosen(grown: Grown, wanted: object) -> str:
 
 
 def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[str] = ()) -> Figure:
-    """Return callers, the function itself, and callees as three tables; a row's key leads on to that region."""
+    """Return callers, the function itself, and callees as one table; a row's key leads on to that region."""
     name = chosen(grown, wanted)
     found = calltree.butterfly(grown.tree, name, ROOT)
-    above, below = ("written in", "contains") if grown.lexical else ("caller", "callee")
+    above, below = ("contains it", "is inside it") if grown.lexical else ("calls it", "is called")
+    unit = grown.value.unit
+    columns = (
+        Column("relation"), Column("region"), Column("inclusive", unit, "muted"), Column("share", "%", "muted"),
+        Column("exclusive", unit), Column("visits"),
+    )  # fmt: skip
+    middle = Neighbour(name, found.total, found.own, found.visits, found.key)
+    rows = (
+        *(_row(grown, above, one) for one in found.callers),
+        _row(grown, "function", middle),
+        *(_row(grown, below, one) for one in found.callees),
+    )
     return Figure(
         view,
         title,
         _sentence(grown, found),
-        (
-            _neighbours(grown, found.callers, above, f"time in {name}", "of it in itself"),
-            _middle(grown, found),
-            _neighbours(grown, found.callees, below, f"time when below {name}", "of it in itself"),
-        ),
+        (Table(columns, rows),),
         notes=(
+            f"'{above}': time of {name} that was spent below that region, and of it in {name} itself.",
+            f"'{below}': time that was spent in that region below {name}, and of it in that region itself.",
             f"Shares are of {grown.base}. A click on a row goes on to that region.",
-            *((f"It calls itself {int(found.again):,} times; that time counts once.",) if found.again > 0 else ()),
+            *((f"It calls itself{_often(found.again)}; that time counts once.",) if found.again else ()),
             *notes,
         ),
         meta={"function": name},
     )
 
 
-def _neighbours(grown: Grown, rows: Sequence[Neighbour], who: str, total: str, own: str) -> Table:
-    unit = grown.value.unit
-    return Table(
-        (
-            Column(who), Column(total if len(total) < 30 else "time", unit, "muted"), Column("share", "%", "muted"),
-            Column(own, unit), Column("visits"),
-        ),
-        tuple(
-            Row((one.name, one.total, _percent(one.total, grown.whole), one.own, _count(one.visits)), key=one.key,
-                tip="\n".join(part for part in (f"{number(one.total, unit)}, {share(one.total, grown.whole)} of"
-                                                f" {grown.base}", one.place) if part))
-            for one in rows
-        ),
-    )  # fmt: skip
+def _row(grown: Grown, relation: str, one: Neighbour) -> Row:
+    share_of = 100 * one.total / grown.whole if grown.whole > 0 else None
+    visits = int(one.visits) if math.isfinite(one.visits) else None
+    return Row((relation, one.name, one.total, share_of, one.own, visits), key=one.key, tip=_tip(grown, one))
 
 
-def _middle(grown: Grown, found: Butterfly) -> Table:
-    unit = grown.value.unit
-    return Table(
-        (Column("function"), Column("inclusive", unit, "muted"), Column("share", "%", "muted"),
-         Column("exclusive", unit), Column("visits")),
-        (Row((found.name, found.total, _percent(found.total, grown.whole), found.own, _count(found.visits)),
-             key=found.key),),
-    )  # fmt: skip
+def _tip(grown: Grown, one: Neighbour) -> str:
+    part = f"{number(one.total, grown.value.unit)}, {share(one.total, grown.whole)} of {grown.base}"
+    return f"{part}\n{one.place}" if one.place else part
 
 
-def _percent(value: float, whole: float) -> float | None:
-    return 100 * value / whole if whole > 0 else None
-
-
-def _count(visits: float) -> int | None:
-    return int(visits) if math.isfinite(visits) else None
+def _often(count: float) -> str:
+    return "" if not math.isfinite(count) else " once" if count == 1 else f" {int(count):,} times"
 
 
 def _sentence(grown: Grown, found: Butterfly) -> str:

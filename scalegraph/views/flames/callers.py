@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from scalegraph.analyze.profile import region_tree
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure
 from scalegraph.views.flames import butterfly, study_trees
+from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option, View
 
 _NAME, _TITLE = "callers", "Callers and callees"
@@ -31,8 +33,21 @@ def _make(
         return common.empty(_NAME, _TITLE, data, _NEED)
     if not len(grown.tree):
         return common.empty(_NAME, _TITLE, data, f"No region of {grown.words} has any {grown.value.label}.")
+    named = _of_path(data, str(region), grown) if region is not None else None
     title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
-    return butterfly.figure(_NAME, title, grown, region, (_LEXICAL,) if grown.lexical else grown.notes)
+    return butterfly.figure(_NAME, title, grown, named or region, (_LEXICAL,) if grown.lexical else grown.notes)
+
+
+def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:
+    """Return the name that the region or call path with the full name *path* has in the tables; None if it has none."""
+    measured = data.measured if "->" in path else None
+    if measured is None or path not in measured.paths:
+        return None
+    number = measured.paths.index(path)
+    if data.imported is None:  # paths stand in the order of the regions
+        known = region_tree(data.regions, *(run for run in data.runs if run.ok))
+        number = known[number][0].id if number < len(known) else -1
+    return next((name for name, key in zip(grown.tree.names, grown.tree.keys, strict=True) if key == str(number)), None)
 
 
 VIEW = View(

@@ -94,10 +94,11 @@ def _counts(data: StudyData, size: object) -> list[int]:
 
 
 def figure(
-    view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *, icicle: bool
-) -> Figure:
-    """Return the difference of two trees as a figure."""
-    joined = calltree.joined(first.tree, second.tree)
+    view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *,
+    icicle: bool, keys_of_first: bool = False,
+) -> Figure:  # fmt: skip
+    """Return the difference of two trees as a figure; frames select what the second's, or first's, stand for."""
+    joined = calltree.joined(first.tree, second.tree, keys_of_first=keys_of_first)
     if not len(joined.tree):
         return Figure(view, title, empty=f"Neither {names[0]} nor {names[1]} has any {second.value.label}.")
     relative = change == "relative"
@@ -111,8 +112,9 @@ def figure(
         f"{title}: {names[0]} to {names[1]}",
         _sentence(joined, first, second, names, relative=relative),
         (flame,),
-        notes=(f"Widths: {second.value.label} of {whose}. Colours: change of {what}; vermilion is more in {names[1]},"
-               " blue less.", matched, *dict.fromkeys((*first.notes, *second.notes)), *notes),
+        notes=(f"Widths: {second.value.label} of {whose}.",
+               f"Colours: change of {what}; vermilion is more in {names[1]}, blue less.", matched,
+               *dict.fromkeys((*first.notes, *second.notes)), *notes),
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ class Geometry:
 
         From no frame every way leads to the widest root. Where nothing lies that way it is *frame*.
         """
-        rows, begin, _ = self.shown(zoom)
+        rows = self.shown(zoom)[0]
         if frame == WHOLE or frame not in rows:
             roots = rows[self.depth[rows] == self.depth[rows].min()] if len(rows) else rows
             return int(roots[self.width[roots].argmax()]) if len(roots) else WHOLE

@@ -39,7 +39,7 @@ _ALIASES: Final = {
     "stall": "memory_stall", "stalls": "memory_stall", "waiting": "idle", "wait": "idle", "primitives": "primitive",
     "processor time": "time",
 }  # fmt: skip
-_COUNTS: Final = {name: words for name, words in COUNTERS}
+_COUNTS: Final = dict(COUNTERS)
 _RATIO: Final = 3  # rank of what does not add up
 _SEVERAL: Final = ("busy_max", "useful_max")
 
@@ -87,7 +87,8 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
     tree = calltree.merged(tree)
     roles = tuple(_group(groups, at[key]) for key in tree.keys) if by_group else ()
     return Grown(
-        tree, Axis(words, unit), tree.whole, f"the {words} of the run", run.point.label(), lexical=True, notes=(LEXICAL,),
+        tree, Axis(words, unit), tree.whole, f"the {words} of the run", run.point.label(), lexical=True,
+        notes=(LEXICAL,),
         node_roles=roles, legend=_legend(groups) if by_group else (),
     )  # fmt: skip
 
@@ -99,8 +100,8 @@ def _group(groups: calltree.Floats, index: int) -> str:
 
 def _legend(groups: calltree.Floats) -> tuple[Key, ...]:
     sums = groups.sum(axis=0)
-    there = [Key(common.GROUP_WORDS[group], group, seconds=float(sum_)) for group, sum_ in zip(GROUPS, sums, strict=True)
-             if sum_ > 0]  # fmt: skip
+    costs = {group: float(sums[index]) for index, group in enumerate(GROUPS) if sums[index] > 0}
+    there = [Key(common.GROUP_WORDS[group], group, seconds=value) for group, value in costs.items()]
     return (*sorted(there, key=lambda key: -key.seconds), Key("no time of its own", "muted"))
 
 
@@ -160,7 +161,7 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
     notes = [said] if said else []
     if tree.clipped:
         notes.append(
-            f"{tree.clipped:,} call paths cost less than what they call, as it was measured; their own part counts as 0."
+            f"{tree.clipped:,} call paths were measured to cost less than what they call; their own part counts as 0."
         )
     named = told.description or told.name
     return Grown(calltree.merged(tree), Axis(named, unit), tree.whole, f"all {told.name}", words, notes=tuple(notes))
@@ -176,9 +177,13 @@ def _metric(measured: MeasurementSet, time: str, wanted: str) -> int | None:
         for number, metric in used:
             if metric.name == wanted:
                 if metric.kind == "ratio":
-                    raise InputError(Fault(f"'{wanted}' is a ratio, so it does not add up along call paths", key="metric"))
+                    raise InputError(
+                        Fault(f"'{wanted}' is a ratio, so it does not add up along call paths", key="metric")
+                    )
                 return number
-        raise InputError(Fault(f"no metric '{wanted}'{near(wanted, names)}; there are {', '.join(names)}", key="metric"))
+        raise InputError(
+            Fault(f"no metric '{wanted}'{near(wanted, names)}; there are {', '.join(names)}", key="metric")
+        )
     best = min(used, key=lambda one: _rank(one[1], time), default=None)
     return best[0] if best is not None and _rank(best[1], time) < _RATIO else None
 
@@ -210,4 +215,3 @@ def _of_size(measured: MeasurementSet, there: np.ndarray, size: str) -> np.ndarr
 def _plain(value: object) -> str:
     number = float(str(value)) if not isinstance(value, str) else float("nan")
     return str(int(number)) if number.is_integer() else str(value)
-

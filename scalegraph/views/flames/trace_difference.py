@@ -31,7 +31,8 @@ def _make(
     names = (f"N = {n}", f"N = {n2}") if n != n2 else (first.name, second.name)
     if names[0] == names[1]:
         names = (f"{names[0]} (A)", f"{names[1]} (B)")
-    return figure(_NAME, _TITLE, one, two, names, str(change), str(frames), icicle=icicle)
+    mine = first is data
+    return figure(_NAME, _TITLE, one, two, names, str(change), str(frames), icicle=icicle, keys_of_first=mine)
 
 
 VIEW = View(

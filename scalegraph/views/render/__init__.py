@@ -12,14 +12,15 @@ from scalegraph.views.render import folded, numbers
 
 PICTURES = ("png", "svg", "pdf")
 DATA = ("csv", "tex", "md", "json", "parquet")
+FORMATS = (*PICTURES, *DATA)  # of every figure
 STACKS = ("folded",)  # of flame graphs only
-FORMATS = (*PICTURES, *DATA, *STACKS)
+ENDINGS = (*FORMATS, *STACKS)
 
 
 def formats(figure: Figure) -> tuple[str, ...]:
     """Return the endings that *figure* can be written with."""
     stacks = any(isinstance(panel, Flame) for panel in figure.panels)
-    return FORMATS if stacks else (*PICTURES, *DATA)
+    return ENDINGS if stacks else FORMATS
 
 
 def save(
@@ -38,16 +39,16 @@ def save(
     always gives the same bytes (with the same version of matplotlib).
 
     Raises:
-        InputError: an unknown ending, a size no picture fits in, the numbers of an empty figure other than as JSON, or stacks
-            of what is no flame graph.
+        InputError: an unknown ending, a size no picture fits in, the numbers of an empty figure other than as JSON,
+            or the stacks of what is no flame graph.
         WorkError: the file cannot be written.
 
     """
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        known = ", ".join(f".{name}" for name in FORMATS)
-        raise InputError(f"{path}: cannot write '{path.suffix}' files{near(ending, FORMATS)}; known endings: {known}")
+    if ending not in ENDINGS:
+        known = ", ".join(f".{name}" for name in ENDINGS)
+        raise InputError(f"{path}: cannot write '{path.suffix}' files{near(ending, ENDINGS)}; known endings: {known}")
     write_atomic(path, content(figure, ending, size_cm=size_cm, theme=theme, dpi=dpi, caption=caption))
 
 
@@ -60,7 +61,7 @@ def content(
     dpi: int = 200,
     caption: bool = True,
 ) -> bytes:
-    """Return the bytes that `save` would write for a file with *ending* (one of `FORMATS`).
+    """Return the bytes that `save` would write for a file with *ending* (one of `ENDINGS`).
 
     Raises:
         InputError: as `save`.

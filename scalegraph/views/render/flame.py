@@ -9,6 +9,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from scalegraph.base.units import si
 from scalegraph.views.figure import Flame
@@ -49,7 +50,7 @@ def draw(brush: Brush, axes: Axes, flame: Flame) -> None:
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(flame.value.label, color=brush.ink)
     axes.xaxis.set_major_formatter(lambda value, _place: si(value - low, flame.value.unit))
-    axes.xaxis.set_major_locator(_few())
+    axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.tick_params(colors=brush.ink)
     axes.spines["bottom"].set_color(brush.ink)
     _legend(brush, axes, flame)
@@ -73,12 +74,6 @@ def draw(brush: Brush, axes: Axes, flame: Flame) -> None:
     brush.later.append(names)
 
 
-def _few() -> object:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(6)
-
-
 def _legible(face: str) -> str:
     """Return black or white, whichever has the larger contrast on *face* (WCAG relative luminance)."""
     parts = (int(face[i : i + 2], 16) / 255 for i in (1, 3, 5))
@@ -98,7 +93,7 @@ def _legend(brush: Brush, axes: Axes, flame: Flame) -> None:
         bar.set_ticklabels(words)
         bar.set_label(flame.change.label, color=brush.ink, size=7)
         bar.ax.tick_params(colors=brush.ink, labelsize=6)
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         return
     if flame.legend:
         patches = [Patch(color=key.colour or colour(key.role, brush.theme), label=key.name) for key in flame.legend]

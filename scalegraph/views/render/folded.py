@@ -23,7 +23,9 @@ def folded(figure: Figure) -> str:
     if flame is None:
         what = figure.empty or "only flame graphs have stacks."
         raise InputError(f"{figure.title}: there are no stacks to write: {what}")
-    scale, paths, lines = _SCALE.get(flame.value.unit, 1.0), [], []
+    scale = _SCALE.get(flame.value.unit, 1.0)
+    paths: list[str] = []
+    lines: list[str] = []
     for frame in flame.frames:
         name = " ".join(frame.name.replace(";", ",").split())
         paths.append(f"{paths[frame.parent]};{name}" if frame.parent >= 0 else name)

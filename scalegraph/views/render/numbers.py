@@ -321,8 +321,7 @@ def _flame(flame: Flame) -> tuple[list[str], Rows]:
         paths.append(f"{paths[frame.parent]};{frame.name}" if frame.parent >= 0 else frame.name)
     header = ["depth", "frame", "path", f"inclusive{unit}", f"exclusive{unit}"]
     rows: Rows = [
-        [frame.depth, frame.name, path, frame.value, frame.own]
-        for frame, path in zip(flame.frames, paths, strict=True)
+        [frame.depth, frame.name, path, frame.value, frame.own] for frame, path in zip(flame.frames, paths, strict=True)
     ]
     if flame.change is None:
         return [*header, "share (%)"], [[*row, 100 * row[3] / flame.whole if flame.whole > 0 else None] for row in rows]

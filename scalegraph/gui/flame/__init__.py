@@ -1,0 +1,1 @@
+"""Flame graphs on the screen."""
