@@ -26,7 +26,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
 @mapping_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Where to; the ending is the format: .png .svg .pdf .csv .tex .md .json .parquet, of flame graphs .folded")  # fmt: skip
+              help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded")  # fmt: skip
 @click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
               help="An option of the view, as in begin=0.01; repeatable.")  # fmt: skip
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")

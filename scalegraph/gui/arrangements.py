@@ -52,7 +52,7 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
         "beside",
         (
             Split("below", (Tabs(("overheads", "breakdown", "latency-sources")), Tabs(("processors",)))),
-            Split("below", (Tabs(("profile", "lines")), Tabs(("source",)))),
+            Split("below", (Tabs(("profile", "flame", "lines")), Tabs(("source",)))),
         ),
     ),
     "Cache and memory": Split(
@@ -79,7 +79,7 @@ ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Regions": Split(
         "beside",
         (
-            Split("below", (Tabs(("verdicts",)), Tabs(("pop", "profile")))),
+            Split("below", (Tabs(("verdicts",)), Tabs(("pop", "profile", "flame", "callers")))),
             Split("below", (Tabs(("region-models",)), Tabs(("source", "lines")))),
         ),
     ),
@@ -103,7 +103,14 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         "beside",
         (
             Split("below", (Tabs(("spacetime",), 3), Tabs(("task-summary",), 2)), 5),
-            Split("below", (Tabs(("trace-profile", "trace-call-tree"), 3), Tabs(("trace-source",), 2)), 4),
+            Split(
+                "below",
+                (
+                    Tabs(("trace-profile", "trace-flame", "trace-call-tree", "trace-callers"), 3),
+                    Tabs(("trace-source",), 2),
+                ),
+                4,
+            ),
         ),
     ),
     "Communication": Split(

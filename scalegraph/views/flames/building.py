@@ -44,6 +44,7 @@ class Grown:
     roles: Mapping[str, str] = field(default_factory=dict)
     node_roles: tuple[str, ...] = ()
     legend: tuple[Key, ...] = ()
+    percent: str = "%"  # unit of columns of shares, which says what they are of
 
 
 def number(value: float, unit: str) -> str:

@@ -43,8 +43,8 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
     above, below = ("contains it", "is inside it") if grown.lexical else ("calls it", "is called")
     unit = grown.value.unit
     columns = (
-        Column("relation"), Column("region"), Column("inclusive", unit, "muted"), Column("share", "%", "muted"),
-        Column("exclusive", unit), Column("visits"),
+        Column("relation"), Column("region"), Column("inclusive", unit, "muted"),
+        Column("share", grown.percent, "muted"), Column("exclusive", unit), Column("visits"),
     )  # fmt: skip
     middle = Neighbour(name, found.total, found.own, found.visits, found.key)
     rows = (

@@ -11,11 +11,12 @@ from scalegraph.analyze.calltree import CallTree
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.base.units import assigned, plain
 from scalegraph.measurements.model import MeasurementSet, Metric
 from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Key
+from scalegraph.views.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option
 
@@ -90,6 +91,7 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
         tree, Axis(words, unit), tree.whole, f"the {words} of the run", run.point.label(), lexical=True,
         notes=(LEXICAL,),
         node_roles=roles, legend=_legend(groups) if by_group else (),
+        percent=PROCESSOR_TIME if metric == "time" else f"% of {words}",
     )  # fmt: skip
 
 
@@ -156,7 +158,7 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
         return None
     tree, said = calltree.of_set(measured, number, point)
     row = measured.points.iloc[point]
-    words = ", ".join(f"{name} = {_plain(row[name])}" for name in measured.parameters)
+    words = assigned((name, row[name]) for name in measured.parameters)
     unit = told.unit or (meaning.unit if meaning.time == told.name else "")
     notes = [said] if said else []
     if tree.clipped:
@@ -164,7 +166,15 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
             f"{tree.clipped:,} call paths were measured to cost less than what they call; their own part counts as 0."
         )
     named = told.description or told.name
-    return Grown(calltree.merged(tree), Axis(named, unit), tree.whole, f"all {told.name}", words, notes=tuple(notes))
+    return Grown(
+        calltree.merged(tree),
+        Axis(named, unit),
+        tree.whole,
+        f"all {told.name}",
+        words,
+        notes=tuple(notes),
+        percent=f"% of all {told.name}",
+    )
 
 
 def _metric(measured: MeasurementSet, time: str, wanted: str) -> int | None:
@@ -203,15 +213,10 @@ def _of_size(measured: MeasurementSet, there: np.ndarray, size: str) -> np.ndarr
         raise InputError(Fault(f"no parameter '{lacking[0]}'{near(lacking[0], measured.parameters)}; there are {names}",
                                key="size"))  # fmt: skip
     fits = [
-        all(_plain(row[name]) == value.strip() for name, value in wanted.items())
+        all(plain(row[name]) == value.strip() for name, value in wanted.items())
         for row in measured.points.to_dict("records")
     ]
     kept = there[np.array(fits, bool)[there]] if len(there) else there
     if not len(kept):
         raise InputError(Fault(f"nothing was measured at {size}", key="size"))
     return kept
-
-
-def _plain(value: object) -> str:
-    number = float(str(value)) if not isinstance(value, str) else float("nan")
-    return str(int(number)) if number.is_integer() else str(value)

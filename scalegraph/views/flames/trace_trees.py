@@ -49,7 +49,8 @@ def grown(data: TraceData, value: object = "time", duration: object = None, **op
     axis = Axis("visits") if counted else Axis("processor time", "s")
     whole = tree.whole if counted else _available(data, sums)
     base = "all visits" if counted else f"the time of {trace_sums.located(data.trace, len(sums.locations))}"
-    return Grown(tree, axis, whole, base, chosen.words, notes=notes, roles=roles(data))
+    percent = f"% of {base.removeprefix('the ')}"
+    return Grown(tree, axis, whole, base, chosen.words, notes=notes, roles=roles(data), percent=percent)
 
 
 def _available(data: TraceData, sums: profile.CallSums) -> float:

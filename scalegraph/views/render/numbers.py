@@ -324,7 +324,9 @@ def _flame(flame: Flame) -> tuple[list[str], Rows]:
         [frame.depth, frame.name, path, frame.value, frame.own] for frame, path in zip(flame.frames, paths, strict=True)
     ]
     if flame.change is None:
-        return [*header, "share (%)"], [[*row, 100 * row[3] / flame.whole if flame.whole > 0 else None] for row in rows]
+        return [*header, f"share (% of {flame.base.removeprefix('the ')})"], [
+            [*row, 100 * row[3] / flame.whole if flame.whole > 0 else None] for row in rows
+        ]
     more = [[frame.before, frame.own_before, frame.change] for frame in flame.frames]
     header += [f"inclusive before{unit}", f"exclusive before{unit}", flame.change.title]
     return header, [[*row, *values] for row, values in zip(rows, more, strict=True)]
