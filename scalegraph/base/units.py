@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-_PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
+PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
 
 
 def si(value: float | None, unit: str = "", digits: int = 3) -> str:
@@ -23,7 +23,7 @@ def si(value: float | None, unit: str = "", digits: int = 3) -> str:
         power = max(-4, min(0 if unit == "s" else 6, power))  # nobody counts in kiloseconds
     if unit == "" and power == -1:
         power = 0
-    return f"{significant(value / 1000.0**power, digits)} {_PREFIXES[power]}{unit}".rstrip()
+    return f"{significant(value / 1000.0**power, digits)} {PREFIXES[power]}{unit}".rstrip()
 
 
 def significant(value: float, digits: int = 3) -> str:

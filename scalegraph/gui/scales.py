@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scalegraph.base.units import si, thousands
-from scalegraph.gui.quantities import Measure, exact, measure
+from scalegraph.base.measures import SI_UNITS, Measure, axis_measure, exact
+from scalegraph.base.units import plain, si, thousands
 from scalegraph.views.figure import Axis
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -31,7 +31,7 @@ class Scale:
         self.axis = axis
         data = np.asarray(list(values), dtype=float)
         self._data = data[np.isfinite(data)]
-        self._measure: Measure = measure(self._data.tolist(), axis.unit)
+        self._measure: Measure = axis_measure(self._data.tolist(), axis.unit, logarithmic=self.logarithmic)
 
     @property
     def logarithmic(self) -> bool:
@@ -41,8 +41,6 @@ class Scale:
     @property
     def title(self) -> str:
         """What stands along the axis: label and unit with the prefix of the ticks."""
-        if self.logarithmic:
-            return self.axis.title
         return self._measure.heading(self.axis.label)
 
     def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
@@ -156,8 +154,8 @@ class Scale:
         return [Tick(v * divisor, thousands(v, places)) for v in values]
 
     def _label(self, value: float) -> str:
-        if self.axis.unit and self.axis.unit != "%" and self._measure.divisor != 1.0:
-            return _bare(si(value, self.axis.unit))
+        if self.axis.unit in SI_UNITS or self._measure.divisor != 1.0:  # the prefix stands in the title
+            return plain(value / self._measure.divisor)
         if value == int(value) and abs(value) < 1e5:
             return str(int(value))
         return _bare(si(value))

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
+from scalegraph.base.measures import Measure, exact, measure
 from scalegraph.base.units import stacked
 from scalegraph.gui.plot_targets import rich
-from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
+from scalegraph.base.measures import Measure, exact, measure
 from scalegraph.base.units import stacked
 from scalegraph.gui.plot_targets import rich
-from scalegraph.gui.quantities import Measure, exact, measure
 from scalegraph.views.figure import Column, Row, Table
 
 Index = QModelIndex | QPersistentModelIndex

@@ -116,7 +116,8 @@ def _usual(data: StudyData) -> list[str]:
 
 def _part(short: str, figure: Figure) -> Part:
     picture = base64.b64encode(render.content(figure, "svg", caption=False)).decode()
-    header, rows = numbers.header_and_rows(figure)
+    _, rows = numbers.header_and_rows(figure)
+    header, cells = numbers.readable(figure)
     texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
     more = len(rows) - _ROWS
     return Part(
@@ -127,7 +128,7 @@ def _part(short: str, figure: Figure) -> Part:
         figure.notes,
         picture,
         header,
-        [[numbers.short(cell) for cell in row] for row in rows[:_ROWS]],
+        cells[:_ROWS],
         texts,
         f" (the first {_ROWS} of {len(rows)} rows)" if more > 0 else "",
     )

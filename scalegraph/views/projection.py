@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from scalegraph.base.units import si
+from scalegraph.base.measures import SI_UNITS, Measure, axis_measure
+from scalegraph.base.units import plain
 from scalegraph.views import contours
 from scalegraph.views.figure import Axis, Surface
 
@@ -158,22 +159,32 @@ def _span(axis: Axis, values: Floats) -> tuple[float, float]:
 
 
 def _ticks(axis: Axis, values: tuple[float, ...]) -> list[tuple[float, str]]:
+    how = _measured(axis, values)
     if axis.ticks:
-        return [(tick, _words(tick, axis)) for tick in axis.ticks]
+        return [(tick, _words(tick, axis, how)) for tick in axis.ticks]
     low, high = axis.limits or (min(values), max(values))
     if axis.scale.startswith("log"):
-        return [(value, _words(value, axis)) for value in values]
+        return [(value, _words(value, axis, how)) for value in values]
     inner = contours.round_levels((low, high), 4)
     ends = [value for value in (low, high) if value == float(f"{value:.2g}")]
-    return [(value, _words(value, axis)) for value in sorted({*inner, *ends})]
+    return [(value, _words(value, axis, how)) for value in sorted({*inner, *ends})]
 
 
-def _words(value: float, axis: Axis) -> str:
+def _measured(axis: Axis, values: tuple[float, ...]) -> Measure:
+    """Return the prefix that all ticks of *axis* share; its title names it."""
+    return axis_measure(values, axis.unit, logarithmic=axis.scale.startswith("log"))
+
+
+def _words(value: float, axis: Axis, how: Measure) -> str:
     if axis.scale == "category" and 0 <= round(value) < len(axis.categories):
         return axis.categories[round(value)]
-    if axis.unit:
-        return si(value, axis.unit)
+    if axis.unit in SI_UNITS or how.divisor != 1.0:
+        return plain(float(f"{value / how.divisor:.4g}"))
     return str(int(value)) if value == int(value) and abs(value) < 1e5 else contours.level_text(value)
+
+
+def _known(surface: Surface) -> tuple[float, ...]:
+    return tuple(value for row in surface.heights for value in row if math.isfinite(value)) or (0.0, 1.0)
 
 
 def _box(surface: Surface, camera: _Camera, span: tuple[float, float]) -> tuple[list[Stroke], list[Word]]:
@@ -188,7 +199,7 @@ def _box(surface: Surface, camera: _Camera, span: tuple[float, float]) -> tuple[
 
     x_ticks = list(zip(_ticks(surface.x, surface.columns), _tick_shares(surface.x, surface.columns), strict=True))
     y_ticks = list(zip(_ticks(surface.y, surface.rows), _tick_shares(surface.y, surface.rows), strict=True))
-    known = tuple(value for row in surface.heights for value in row if math.isfinite(value)) or (0.0, 1.0)
+    known = _known(surface)
     for (_, text), share in x_ticks:
         at = share - 0.5
         stroke((at, -near_y, floor), (at, near_y, floor), edge=False)
@@ -241,8 +252,22 @@ def _titles(surface: Surface, camera: _Camera, left: tuple[float, float]) -> lis
     floor, far = _ENDS[0], 1 + 6.5 * _OUT
     near_x, near_y = camera.side_x, camera.side_y
     top = camera.flat(np.array([*left, _ENDS[1]]))
+    along = ((surface.x, surface.columns), (surface.y, surface.rows), (surface.z, _known(surface)))
+    x, y, z = (_measured(axis, values).heading(axis.label) for axis, values in along)
     return [
-        _word(camera, (0.0, near_y * far, floor), surface.x.title, (0.0, near_y, floor), title=True),
-        _word(camera, (near_x * far, 0.0, floor), surface.y.title, (near_x, 0.0, floor), title=True),
-        Word(top[0], top[1] + 0.07, surface.z.title, 0, title=True),
+        _word(
+            camera,
+            (0.0, near_y * far, floor),
+            x,
+            (0.0, near_y, floor),
+            title=True,
+        ),
+        _word(
+            camera,
+            (near_x * far, 0.0, floor),
+            y,
+            (near_x, 0.0, floor),
+            title=True,
+        ),
+        Word(top[0], top[1] + 0.07, z, 0, title=True),
     ]

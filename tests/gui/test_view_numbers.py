@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scalegraph.base.measures import exact, measure
 from scalegraph.gui.arrangements import tiles, views_of
 from scalegraph.gui.plot_labels import spread
 from scalegraph.gui.plot_targets import nearest, targets
-from scalegraph.gui.quantities import exact, measure
 from scalegraph.gui.scales import Scale
 from scalegraph.gui.tints import heat, legible_on
 from scalegraph.views.figure import Axis, Line, Plot
+from scalegraph.views.render.plot import Scale as PrintedScale
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,46 @@ def test_a_column_has_one_unit_unless_its_values_span_too_many_decades(
 
 def test_a_unit_that_the_name_says_already_is_not_repeated() -> None:
     assert measure([2e6], "cycles").heading("Cycles") == "Cycles (million)"
+
+
+def test_whole_numbers_without_a_unit_are_written_out_whatever_their_span() -> None:
+    how = measure([1, 400, 250_000_000], "")
+    assert how.heading("n") == "n"
+    assert [how.number(value) for value in (1, 400, 250_000_000)] == ["1", "400", "250\u202f000\u202f000"]
+    assert measure([2e9], "").heading("n") == "n (billion)", "a name of one letter is no word of the unit"
+    mixed = measure([0.0005, 1e6], "")
+    assert [mixed.number(value) for value in (0.0005, 1e6)] == ["0.0005000", "1\u202f000\u202f000"]
+
+
+@given(
+    st.lists(st.floats(1e-9, 1e12) | st.integers(0, 10**12), min_size=1, max_size=8),
+    st.sampled_from(["s", "B", "op", "cycles", ""]),
+)
+def test_no_number_of_a_column_is_only_said_to_be_small(values: list[float], unit: str) -> None:
+    how = measure(values, unit)
+    texts = [how.number(value) for value in values]
+    assert not any(text.startswith(("<", "≈")) for text in texts)
+    zeros = {i for i, text in enumerate(texts) if not text.strip("0.\u202f")}
+    assert zeros == {i for i, value in enumerate(values) if value == 0}
+
+
+@given(
+    st.sampled_from(["linear", "log2", "log10"]),
+    st.floats(1e-9, 1e9),
+    st.floats(1.5, 1e6),
+    st.sampled_from(["s", "op", "B/s"]),
+)
+def test_title_and_ticks_of_an_axis_have_one_unit_the_same_on_screen_and_in_files(
+    kind: str, low: float, factor: float, unit: str
+) -> None:
+    axis, values = Axis("x", unit, scale=kind), (low, low * factor)  # type: ignore[arg-type]
+    screen, printed = Scale(axis, values), PrintedScale(axis, values)
+    assert screen.title == printed.title
+    prefix = screen.title.removeprefix("x (").removesuffix(f"{unit})")
+    power = {"p": -4, "n": -3, "µ": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5}[prefix]
+    for tick in screen.ticks(*screen.extent(), 6):
+        number = float(tick.text.replace("\u202f", ""))
+        assert number * 1000.0**power == pytest.approx(screen.value(tick.place), rel=2e-3, abs=1e-6 * low * factor)
 
 
 def test_a_tooltip_gives_whole_numbers_in_full_and_others_with_their_unit() -> None:

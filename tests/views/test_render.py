@@ -283,8 +283,7 @@ def test_a_table_of_analysis_is_written_as_every_figure() -> None:
     assert render.content(figure, "csv").decode() == "label,value\na,1.5\nb,\n"
 
 
-def test_large_numbers_of_a_table_are_rounded_and_have_gaps_between_thousands() -> None:
+def test_whole_numbers_of_a_table_are_exact_and_have_gaps_between_thousands() -> None:
     table = Table((Column("metric"), Column("total"), Column("calls")), (Row(("ops", 35_891_117.0, 35_891_117)),))
     svg = render.content(Figure("t", "T", panels=(table,)), "svg").decode()
-    assert "35\u202f900\u202f000" in svg
-    assert "35\u202f891\u202f117" in svg, "what is counted is exact"
+    assert svg.count("35\u202f891\u202f117") == 2

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.measures import measure
 from scalegraph.base.units import significant
 from scalegraph.views.figure import (
     Cell,
@@ -82,8 +83,9 @@ def latex(figure: Figure) -> str:
         return comment + _grid_latex(panel)
     header, rows = _short(figure)
     numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
+    header, texts = _written(figure, header, rows)
     lines = [" & ".join(_escape(name) for name in header)]
-    lines += [" & ".join(_escape("--" if _missing(cell) else short(cell)) for cell in row) for row in rows]
+    lines += [" & ".join(_escape(cell or "--") for cell in row) for row in texts]
     return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
 
 
@@ -109,7 +111,7 @@ def markdown(figure: Figure) -> str:
         aligned = ["right"] * len(header)
     else:
         header, rows = _short(figure)
-        cells = [[short(cell) for cell in row] for row in rows]
+        header, cells = _written(figure, header, rows)
         texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
         aligned = ["left" if text else "right" for text in texts]
     safe = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (header, *cells)]
@@ -123,6 +125,37 @@ def _short(figure: Figure) -> tuple[list[str], Rows]:
     if isinstance(_main(figure), Timeline):
         return trace_numbers.summary([panel for panel in figure.panels if isinstance(panel, Timeline)])
     return header_and_rows(figure)
+
+
+def readable(figure: Figure) -> tuple[list[str], list[list[str]]]:
+    """Return `header_and_rows` for people: a column of a table has one SI prefix, which its name tells.
+
+    Raises:
+        InputError: the figure is empty.
+
+    """
+    return _written(figure, *header_and_rows(figure))
+
+
+def _written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], list[list[str]]]:
+    panel = _main(figure)
+    columns = list(panel.columns) if isinstance(panel, Table | Source) else []
+    if not columns:
+        return header, [[short(cell) for cell in row] for row in rows]
+    first = next((i for i, name in enumerate(header) if name == _title(columns[0])), 0)  # behind depth, line
+    header, texts = list(header), [[short(cell) for cell in row] for row in rows]
+    for place, column in enumerate(columns, start=first):
+        known = [row[place] for row in rows if isinstance(row[place], int | float)]
+        how = measure(known, column.unit)
+        header[place] = how.heading(column.name)
+        for row, text in zip(rows, texts, strict=True):
+            if isinstance(row[place], int | float) and not _missing(row[place]):
+                text[place] = how.number(row[place])
+    return header, texts
+
+
+def _title(column: Column) -> str:
+    return f"{column.name} ({column.unit})" if column.unit else column.name
 
 
 def _marked(cell: Cell, numbered: dict[str, int]) -> str:
@@ -305,7 +338,7 @@ def _surface(surface: Surface) -> tuple[list[str], Rows]:
 
 
 def _table(table: Table) -> tuple[list[str], Rows]:
-    header = [f"{column.name} ({column.unit})" if column.unit else column.name for column in table.columns]
+    header = [_title(column) for column in table.columns]
     rows: Rows = [list(row.values) for row in table.rows]
     if any(row.depth for row in table.rows):
         header = ["depth", *header]
@@ -333,7 +366,7 @@ def _flame(flame: Flame) -> tuple[list[str], Rows]:
 
 
 def _source(source: Source) -> tuple[list[str], Rows]:
-    header = ["line", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in source.columns), "text", "instrumented"]
+    header = ["line", *(_title(column) for column in source.columns), "text", "instrumented"]
     width = len(source.columns)
     rows: Rows = []
     for line in source.lines:

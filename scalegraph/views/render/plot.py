@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
+from scalegraph.base.measures import axis_measure
 from scalegraph.base.units import significant
 from scalegraph.views.figure import Axis, Bars, Line, Plot
 from scalegraph.views.palette import colour
@@ -19,8 +20,6 @@ from scalegraph.views.render.text import fitted, measure, text_of
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
 
-_PREFIXED = {"s", "B", "op", "op/s", "flop", "flop/s", "Hz"}
-_PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _NAME_ROOM = 130.0  # points for a category's name on a vertical axis
 
@@ -52,21 +51,14 @@ class Scale:
 
     def __init__(self, axis: Axis, values: Sequence[float]) -> None:
         self.axis = axis
-        data = [abs(value) for value in values if math.isfinite(value) and value]
-        self.power = 0
-        if axis.unit in _PREFIXED and data:
-            # a logarithmic axis reads best with the prefix of its middle
-            typical = math.sqrt(min(data) * max(data)) if axis.scale.startswith("log") else max(data)
-            self.power = max(-4, min(4, math.floor(math.log10(typical) / 3 + 1e-9)))
-        self.factor = 1000.0**-self.power
+        self._measure = axis_measure(values, axis.unit, logarithmic=axis.scale.startswith("log"))
+        self.factor = 1 / self._measure.divisor
         self.data = np.array([value for value in values if math.isfinite(value)]) * self.factor
 
     @property
     def title(self) -> str:
         """Label and unit with its prefix."""
-        if not self.axis.unit:
-            return self.axis.label
-        return f"{self.axis.label} ({_PREFIXES[self.power]}{self.axis.unit})"
+        return self._measure.heading(self.axis.label)
 
     def of(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return *values* in the axis' prefixed unit; what a logarithm cannot show is NaN."""

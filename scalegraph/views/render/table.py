@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from scalegraph.base.units import significant, stacked, thousands
+from scalegraph.base.measures import measure as column_measure
+from scalegraph.base.units import stacked
 from scalegraph.views.figure import Column, Source, SourceLine, Table
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import fitted, measure
@@ -17,8 +18,6 @@ from scalegraph.views.render.text import fitted, measure
 if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
 
-_PREFIXED = {"s", "B", "op", "op/s", "flop", "flop/s"}
-_PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _SIZE, _LEAST = 7.0, 4.0
 _MONO = "DejaVu Sans Mono"
 _ROW = 1.62  # height of a row over the size of its text
@@ -92,29 +91,11 @@ def _prepare(column: Column, values: Values) -> _Prepared:
     """Return heading, texts, shares of the largest (for bars) and the bars' role."""
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     top = max((abs(v) for v in known), default=0.0)
-    power = 0
-    if column.unit in _PREFIXED and top > 0:
-        power = max(-4, min(0 if column.unit == "s" else 4, math.floor(math.log10(top) / 3 + 1e-9)))
-    unit = f"{_PREFIXES[power]}{column.unit}" if column.unit in _PREFIXED else column.unit
-    heading = stacked(f"{column.name} ({unit})" if unit else column.name)
-    texts = [_cell(v, 1000.0**-power) for v in values]
+    how = column_measure(known, column.unit)
+    heading = stacked(how.heading(column.name))
+    texts = [v if isinstance(v, str) else how.number(v) for v in values]
     shares = [max(0.0, float(v)) / top if isinstance(v, int | float) and top > 0 else 0.0 for v in values]
     return heading, texts, [share if math.isfinite(share) else 0.0 for share in shares], column.bar_role
-
-
-def _cell(value: float | str | None, factor: float) -> str:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "–"
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and factor == 1.0:
-        return thousands(value) if abs(value) >= 10000 else str(value)
-    number = float(value) * factor
-    if 0 < abs(number) < 0.001:
-        return "<0.001" if number > 0 else ">-0.001"
-    if abs(number) >= 10_000:
-        return thousands(int(float(f"{number:.3g}")))
-    return significant(number, 3) if abs(number) >= 0.1 else f"{number:.3f}" if number else "0"
 
 
 def _width(column: _Prepared, size: float, depths: Sequence[int]) -> float:

@@ -1,0 +1,120 @@
+"""Numbers that stand together, on an axis or in a column: one SI prefix for all, so that they can be compared.
+
+The window, pictures, reports and tables for people all write their numbers with these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scalegraph.base.units import PREFIXES, si, significant, thousands
+
+# units that take a prefix themselves (12 ms, 3 MB); others follow a scaled number (12 thousand cycles)
+SI_UNITS = frozenset({"s", "B", "Hz", "op", "flop", "op/s", "flop/s", "B/s", "J", "W"})
+_WORDS = {"k": "thousand", "M": "million", "G": "billion", "T": "10¹²", "P": "10¹⁵", "E": "10¹⁸"}
+_COUNT_FROM = 1e5  # what has a unit of its own kind (cycles) is written out below this
+_WRITTEN_OUT = 1e9  # what has none, counts and parameters, below this
+_MOST_DIGITS, _MOST_PLACES = 7, 4  # of a number in a column
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the numbers of one axis or column are written: divided by *divisor*, with *unit* in its head."""
+
+    divisor: float
+    unit: str
+    places: int
+    each: str | None = None  # numbers that cannot share a prefix: every one has its own, and this unit
+
+    def number(self, value: float | None) -> str:
+        """Return *value* (in base units) as the digits that stand in the column; missing is an en dash."""
+        if value is None or math.isnan(value):
+            return "–"
+        if math.isinf(value):
+            return "-∞" if value < 0 else "∞"
+        if self.each is not None:
+            small = not self.each and not self.unit and abs(value) < _WRITTEN_OUT
+            return exact(value) if small else si(value, self.each) if value else "0"
+        if value == 0:
+            return "0"
+        scaled = value / self.divisor
+        smallest = 10.0**-self.places
+        if scaled != 0 and abs(scaled) < smallest / 2:
+            return f"< {smallest:.{self.places}f}" if scaled > 0 else "≈ 0"
+        return thousands(scaled, self.places)
+
+    def heading(self, name: str) -> str:
+        """Return *name* with the unit behind it, which is not said again where it is the name."""
+        unit = re.sub(rf"(^| ){re.escape(name.lower())}$", "", self.unit) if name else self.unit
+        return f"{name} ({unit})" if unit else name
+
+
+def measure(values: Iterable[float | int | None], unit: str) -> Measure:
+    """Choose prefix and decimals for a column of *values* of *unit*.
+
+    The largest shows four significant digits or more, the smallest two, so that none is only said to be small; where
+    no prefix allows that, each number has its own. Whole numbers without a unit, parameters and counts, stay as they
+    are up to a billion. Shares (units that begin with %) have one decimal.
+    """
+    finite = [float(v) for v in values if v is not None and math.isfinite(v)]
+    if unit.startswith("%"):
+        return Measure(1.0, unit, 1)
+    largest = max((abs(v) for v in finite), default=0.0)
+    power = _power(largest, unit)
+    divisor, shown = 1000.0**power, _unit(power, unit)
+    if power == 0 and all(v == int(v) for v in finite):
+        return Measure(divisor, shown, 0)
+    digits = math.floor(math.log10(largest / divisor)) if largest else 0
+    places = min(6, max(0, 3 - digits))
+    least = min((abs(v) / divisor for v in finite if v), default=1.0)
+    wanted = 1 - math.floor(math.log10(least))
+    if wanted <= places:
+        return Measure(divisor, shown, places)
+    if wanted <= _MOST_PLACES and max(digits, 0) + 1 + wanted <= _MOST_DIGITS:
+        return Measure(divisor, shown, wanted)
+    return Measure(1.0, "" if unit in SI_UNITS else unit, 0, unit if unit in SI_UNITS else "")
+
+
+def axis_measure(values: Iterable[float | None], unit: str, *, logarithmic: bool = False) -> Measure:
+    """Choose one prefix for all of an axis: that of the largest of *values*, on logarithmic axes that of the middle."""
+    sizes = [abs(v) for v in values if v is not None and math.isfinite(v) and v]
+    typical = max(sizes, default=0.0)
+    if logarithmic and sizes:
+        typical = math.sqrt(min(sizes)) * math.sqrt(max(sizes))
+    if unit.startswith("%") or (logarithmic and unit not in SI_UNITS):
+        return Measure(1.0, unit, 1)
+    power = _power(typical, unit)
+    digits = math.floor(math.log10(typical / 1000.0**power)) if typical else 0
+    return Measure(1000.0**power, _unit(power, unit), min(6, max(0, 3 - digits)))
+
+
+def _power(largest: float, unit: str) -> int:
+    """Return the power of a thousand that numbers up to *largest* of *unit* are divided by."""
+    if not largest:
+        return 0
+    power = max(-4, min(6, math.floor(math.log10(largest) / 3 + 1e-12)))
+    if unit in SI_UNITS:
+        return min(0, power) if unit == "s" else power  # nobody counts in kiloseconds
+    return max(0, power) if largest >= (_COUNT_FROM if unit else _WRITTEN_OUT) else 0
+
+
+def _unit(power: int, unit: str) -> str:
+    if unit in SI_UNITS:
+        return PREFIXES[power] + unit
+    return " ".join(part for part in (_WORDS.get(PREFIXES[power], ""), unit) if part)
+
+
+def exact(value: float | None, unit: str = "") -> str:
+    """Return one number on its own with its unit, as a tooltip says it."""
+    if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):
+        return f"{thousands(int(value))} {unit}".rstrip()
+    if value is None or unit in SI_UNITS:
+        return si(value, unit, 4)
+    if not math.isfinite(value):
+        return si(value, unit)
+    if abs(value) < _COUNT_FROM:
+        return f"{significant(value, 4)} {unit}".rstrip()
+    return f"{si(value, '', 4)} {unit}".rstrip()
