@@ -19,7 +19,7 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run import findings
-from scalegraph.cli.window import check_display, check_qt, open_window
+from scalegraph.cli.window import open_window
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class Made:
 @click.option("--headless", is_flag=True, help="Open no window: write study, tables and pictures to DIR.")
 @click.option("-o", "--output", "directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to (with --headless); it is made if needed.")  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Run everything again, even if the study is there.")
+@click.option("--fresh", is_flag=True, help="Run everything again, even if a study is there.")
 @click.pass_context
 def demo(ctx: click.Context, directory: Path | None, *, headless: bool, fresh: bool) -> None:
     """Simulate the billiard program of the Scale-Graph paper on the KSR-1 and show how far it scales.
 
     One request: the same problem on 1 to 64 processors, and the scalability matrix by efficiency, time and memory
-    bound. With a window, the finished study is opened, at once the second time.
+    bound. The window opens on a finished study that ships with ScaleGraph. --fresh and --headless compute it here.
     """
     if headless:
         if directory is None:
@@ -57,26 +57,7 @@ def demo(ctx: click.Context, directory: Path | None, *, headless: bool, fresh: b
         ctx.exit(_headless(directory, fresh=fresh))
     if directory is not None:
         raise InputError(Fault("is for --headless; without it a window opens", key="-o"))
-    check_display()
-    check_qt()
-    ctx.exit(_windowed(fresh=fresh))
-
-
-def data_dir() -> Path:
-    """Return where the demonstration is kept for the window."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("scalegraph")) / "demo"
-
-
-def _windowed(*, fresh: bool) -> int:
-    path = data_dir() / f"{_MAIN}.sgstudy"
-    session = Session()
-    with interruptible() as cancel, progress() as emit:
-        compute(session, _MAIN, path, emit, cancel, fresh=fresh)
-    if cancel.cancelled:
-        raise Cancelled("interrupted; the same command goes on from there")
-    return open_window((path,), demo=True)
+    ctx.exit(open_window((), demo=True, fresh=fresh))
 
 
 def _headless(directory: Path, *, fresh: bool) -> int:

@@ -26,14 +26,14 @@ def window(files: tuple[Path, ...] = ()) -> int:
     return open_window(files)
 
 
-def open_window(files: tuple[Path, ...], *, demo: bool = False) -> int:
-    """Open the window on *files* and return its exit code when it is closed.
+def open_window(files: tuple[Path, ...], *, demo: bool = False, fresh: bool = False) -> int:
+    """Open the window on *files*, or on the *demo* (*fresh*: computed anew); return its exit code when it is closed.
 
     Raises `MissingTool` saying what to install when there is no display or a library of Qt is missing.
     """
     check_display()
     app = check_qt()
-    return int(app.run([str(file) for file in files], demo=demo))
+    return int(app.run([str(file) for file in files], demo=demo, fresh=fresh))
 
 
 def check_qt() -> Any:

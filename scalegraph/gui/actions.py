@@ -52,6 +52,8 @@ SPECS: Final = (
     Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
     Spec("start_request", "&Start the request, open the measurements", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
     Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+E",)),
+    Spec("open_demo", "Open the &demonstration", "Run"),
+    Spec("compute_demo", "Compute the demonstration &anew", "Run"),
     Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
     Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
     Spec("clear_finished", "Clear &finished requests", "Run"),

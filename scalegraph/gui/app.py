@@ -83,8 +83,8 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
     return MainWindow(session, settings, theme)
 
 
-def run(files: Sequence[Path | str], demo: bool = False) -> int:
-    """Open the window on *files*; *demo* without files runs the first example. Return the exit code.
+def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False) -> int:
+    """Open the window on *files*; *demo* without files opens the demonstration. Return the exit code.
 
     Raises `MissingTool` when there is no display or Qt cannot be loaded.
     """
@@ -101,7 +101,7 @@ def run(files: Sequence[Path | str], demo: bool = False) -> int:
         window.show()
         window.open_files([Path(file) for file in files])
         if demo and not files:
-            window.files.when_ready(window.run_demo)
+            (window.demonstration.compute if fresh else window.demonstration.open)()
         code = application.exec()
         window.jobs.cancel_all()
         window.jobs.join(_JOIN_MS)

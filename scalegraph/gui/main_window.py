@@ -16,6 +16,7 @@ from shiboken6 import isValid
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
 from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.command_palette import CommandPalette
+from scalegraph.gui.demonstration import Demonstration
 from scalegraph.gui.files import Files
 from scalegraph.gui.imports import Imports
 from scalegraph.gui.inspector import Inspector
@@ -69,6 +70,7 @@ class MainWindow(QMainWindow):
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
         self.files = Files(self)
+        self.demonstration = Demonstration(self)
         self.imports = Imports(self.jobs, theme, settings, self)
         self._pages: dict[str, QWidget] = {
             START: self.start,
@@ -188,11 +190,6 @@ class MainWindow(QMainWindow):
         self.go(REQUEST)
         self.request.start_when_ready()
 
-    def run_demo(self) -> None:
-        """Run the first example into a study of its own, or show that study if it is complete."""
-        self.request.side.set_study(self.settings.studies_dir() / "demo.sgstudy")
-        self.run_example("billiard")
-
     # wiring --------------------------------------------------------------------------------------------------
 
     def _add_panels(self) -> Panels:
@@ -213,6 +210,7 @@ class MainWindow(QMainWindow):
         self.start.directory_wanted.connect(self.files.ask_directory)
         self.start.traces_wanted.connect(self.files.ask_traces)
         self.start.run_example.connect(self.run_example)
+        self.start.demonstration_wanted.connect(self.demonstration.open)
         self.imports.page_made.connect(self._import_page_made)
         self.imports.page_wanted.connect(lambda: self.go(IMPORT))
         self.imports.page_left.connect(lambda: self.go(self._came_from) if self.page == IMPORT else None)
@@ -220,6 +218,7 @@ class MainWindow(QMainWindow):
         self.imports.refused.connect(self.say_fault)
         self.imports.undo_changed.connect(self._update_actions)
         self.navigator.trace_wanted.connect(self.open_trace)
+        self.navigator.tracing_wanted.connect(self.demonstration.trace)
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.request.run_wanted.connect(self._submit)
@@ -261,6 +260,8 @@ class MainWindow(QMainWindow):
             "clear_selection": self._escape,
             "start_request": lambda: self.imports.page.accept() if self.page == IMPORT else self.request.start(),
             "edit_request": self._edit_request,
+            "open_demo": self.demonstration.open,
+            "compute_demo": self.demonstration.compute,
             "instrumentation": self.request.program.show_preview,
             "cancel_all": self.runner.cancel_all,
             "clear_finished": self.runner.clear_ended,

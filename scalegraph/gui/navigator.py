@@ -27,7 +27,7 @@ from scalegraph.gui.lifetime import tied
 from scalegraph.gui.loss import RegionLoss, region_losses, region_path
 from scalegraph.gui.region_bar import BarDelegate, ShareRole
 from scalegraph.gui.selection import Selection, SelectionModel
-from scalegraph.gui.studies import Studies, StudyHandle
+from scalegraph.gui.studies import Studies, StudyHandle, lacking_traces
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
 from scalegraph.gui.trace_words import trace_facts, trace_regions
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _KEY: Final = Qt.ItemDataRole.UserRole
 _TRACE: Final = _KEY + 1
+_LACKING: Final = _KEY + 2  # path of a study that lacks traces
 
 
 class Navigator(QWidget):
@@ -45,6 +46,7 @@ class Navigator(QWidget):
 
     close_wanted = Signal(str)  # key of a study
     trace_wanted = Signal(object)  # Path of a trace of one of the studies
+    tracing_wanted = Signal(object)  # Path of a study: run what lacks its trace
     mapping_wanted = Signal(str)  # key of a study that was made of a measurement set
 
     def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, jobs: Jobs) -> None:
@@ -152,11 +154,23 @@ class Navigator(QWidget):
             child.setToolTip(0, f"Open {run.path}")
             child.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.addChild(child)
+        self._offer_tracing(item, handle)
         item.setToolTip(0, "\n".join(lines))
         if handle.key == self._selection.current.study:
             item.setExpanded(True)
             self._show_regions(handle)
             self._show_calls(handle)
+
+    def _offer_tracing(self, item: QTreeWidgetItem, handle: Handle) -> None:
+        """Offer to run what lacks the trace that the study's request asks for."""
+        counts = lacking_traces(handle) if isinstance(handle, StudyHandle) else ()
+        if not counts:
+            return
+        child = QTreeWidgetItem([f"traces of {', '.join(map(str, counts))} processors", "run"])
+        child.setData(0, _LACKING, str(handle.path))
+        child.setToolTip(0, "The request asks for these traces and they are not there: a click runs them")
+        child.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        item.addChild(child)
 
     def _unreadable(self, handle: Handle, sentence: str) -> None:
         item = self._item_of(handle.key)
@@ -179,6 +193,8 @@ class Navigator(QWidget):
         path = item.data(0, _TRACE)
         if path:
             self.trace_wanted.emit(Path(path))
+        elif lacking := item.data(0, _LACKING):
+            self.tracing_wanted.emit(Path(lacking))
 
     def _study_menu(self, place: QPoint) -> None:
         item = self.studies_tree.itemAt(place)

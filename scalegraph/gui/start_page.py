@@ -19,6 +19,8 @@ from scalegraph.gui.widgets import button, empty, label
 
 _COLUMN_WIDTH: Final = 1080
 _CARDS_IN_A_ROW: Final = 3
+_DEMO_TITLE: Final = "The demonstration"
+_DEMO_TEXT: Final = "A finished study: billiard balls on the KSR-1, 1 to 64 processors, with its scalability matrix."
 
 
 class Card(QFrame):
@@ -74,6 +76,7 @@ class StartPage(QScrollArea):
     directory_wanted = Signal()
     traces_wanted = Signal()
     run_example = Signal(str)  # name of a shipped program
+    demonstration_wanted = Signal()
     open_file = Signal(object)  # Path
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
@@ -146,7 +149,10 @@ class StartPage(QScrollArea):
     def show_catalog(self, catalog: Catalog) -> None:
         """Show the shipped programs as examples."""
         empty(self._examples)
-        for index, (name, found) in enumerate(catalog.programs.items()):
+        ready = Card(_DEMO_TITLE, _DEMO_TEXT, "Open the demonstration", Picture("billiard", self._theme))
+        ready.clicked.connect(self.demonstration_wanted)
+        self._examples.addWidget(ready, 0, 0)
+        for index, (name, found) in enumerate(catalog.programs.items(), 1):
             card = Card(found.program.title, found.program.summary, "Run this example", Picture(name, self._theme))
             card.clicked.connect(lambda name=name: self.run_example.emit(name))
             self._examples.addWidget(card, index // _CARDS_IN_A_ROW, index % _CARDS_IN_A_ROW)

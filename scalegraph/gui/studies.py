@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -80,6 +81,17 @@ class StudyHandle(Handle):
     def _unreadable(self, error: Exception) -> None:
         self.error = str(error)
         self.failed.emit(self.error)
+
+
+def lacking_traces(handle: StudyHandle) -> tuple[int, ...]:
+    """Return the processor counts whose traces the request of *handle* names and that are not there."""
+    data = handle.study()
+    request = (data.manifest.get("request") or {}) if data is not None else {}
+    asked = (request.get("trace") or {}).get("processors") or ()
+    there = {run.processors for run in handle.traces}
+    if not request.get("program") or not os.access(handle.path, os.W_OK):
+        return ()
+    return tuple(int(n) for n in asked if int(n) not in there)
 
 
 def _sentence(data: StudyData) -> str:

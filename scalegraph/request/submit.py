@@ -16,7 +16,7 @@ from scalegraph.control.execute import Job, Link, Progress, default_workers, exe
 from scalegraph.link import Build, Limits
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
-from scalegraph.request import programs, variants
+from scalegraph.request import programs, shipped, variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
@@ -161,13 +161,18 @@ class Submission:
         """Refuse to mix runs that cannot be compared."""
         if len(study) == 0:
             return
+        if (kept := shipped.adopted(study, manifest)) is not None:
+            study.set_manifest(kept)
         before, now = study.manifest.identity, manifest.identity
         differ = [words for part, words in _WORDS.items() if before.get(part) != now.get(part)]
         if differ:
+            onward = "choose another study"
+            if shipped.is_shipped(study):
+                onward = "it was shipped with ScaleGraph; compute the demonstration anew and add runs to that"
             raise InputError(
                 Fault(
                     f"holds {len(study)} runs of {' and '.join(differ)}; runs that cannot be compared are not mixed: "
-                    "choose another study",
+                    f"{onward}",
                     file=str(path),
                 )
             )

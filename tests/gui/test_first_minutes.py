@@ -13,6 +13,8 @@ from scalegraph.base.run import LineCost, RunPoint
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.request_form import RequestForm, read
 from scalegraph.gui.request_sizes import with_sizes
+from scalegraph.gui.start_page import Card
+from scalegraph.request import shipped
 from scalegraph.store import Manifest, SourceText, Study
 from tests.gui.conftest import REGIONS, record
 
@@ -210,3 +212,74 @@ def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
     request, faults = read(grown.form)
     assert [fault.key for fault in faults] == ([] if form.args else ["parameters.n"])
     assert request is not None
+
+
+@pytest.fixture
+def demo_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the user's copy of the demonstration goes."""
+    place = tmp_path / "data"
+    monkeypatch.setattr(shipped, "user_directory", lambda: place)
+    return place
+
+
+def test_the_demonstration_opens_its_shipped_study_without_running_anything(
+    window: MainWindow, session: Any, qtbot: Any, demo_place: Path
+) -> None:
+    card = next(card for card in window.start.findChildren(Card) if "Open the demonstration" in card.accessibleName())
+    qtbot.mouseClick(card, LEFT)
+    assert window.page == "study"
+    qtbot.waitUntil(lambda: window.study.area is not None and not window.jobs.running)
+    handle = window.study.handle
+    assert handle is not None
+    assert handle.path == demo_place / "demo.sgstudy"
+    assert len(handle.data().table) > 100
+    assert not session.submitted
+    assert window.study.area is not None
+    assert window.study.area.docks[0].view.name == "matrix"
+    assert "Compute anew" in [b.text() for b in window.study.banner.findChildren(QPushButton) if b.isVisible()]
+
+
+def test_the_demonstration_is_computed_anew_into_another_study_and_its_runs_are_seen_arriving(
+    window: MainWindow, session: Any, qtbot: Any, demo_place: Path
+) -> None:
+    window.demonstration.open()
+    qtbot.waitUntil(lambda: window.study.area is not None and not window.jobs.running)
+    before = (demo_place / "demo.sgstudy").read_bytes()
+    way = next(b for b in window.study.banner.findChildren(QPushButton) if b.text() == "Compute anew")
+    session.hold()
+    qtbot.mouseClick(way, LEFT)
+    qtbot.waitUntil(lambda: bool(window.runner.entries and window.runner.entries[0].runs))
+    session.let(1)
+    qtbot.waitUntil(lambda: window.study.handle is not None and window.study.handle.path != demo_place / "demo.sgstudy")
+    assert window.page == "study"
+    assert window.queue.isVisible()
+    assert window.runner.entries[0].total > 10
+    session.let(10_000)
+    qtbot.waitUntil(lambda: not window.runner.busy and not window.jobs.running)
+    assert (demo_place / "demo.sgstudy").read_bytes() == before
+
+
+def test_without_a_shipped_study_the_demonstration_is_computed(
+    window: MainWindow, session: Any, qtbot: Any, demo_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "shipped", lambda _name="demo": None)
+    session.hold()
+    window.demonstration.open()
+    qtbot.waitUntil(lambda: bool(window.runner.entries))
+    assert session.submitted[0].program.name == "billiard"
+
+
+def test_traces_that_the_demonstration_does_not_ship_are_run_by_a_click(
+    window: MainWindow, session: Any, qtbot: Any, demo_place: Path
+) -> None:
+    window.demonstration.open()
+    qtbot.waitUntil(lambda: window.study.area is not None and not window.jobs.running)
+    tree = window.navigator.studies_tree
+    top = tree.topLevelItem(0)
+    assert top is not None
+    (item,) = [top.child(i) for i in range(top.childCount()) if top.child(i).text(0).startswith("traces of 4, 16")]
+    session.hold()
+    tree.itemClicked.emit(item, 0)
+    qtbot.waitUntil(lambda: bool(session.submitted))
+    assert session.submitted[0].trace.processors == (4, 16)
+    assert window.runner.entries[0].path == demo_place / "demo.sgstudy"
