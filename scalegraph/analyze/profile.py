@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from scalegraph.base.run import Region, RunRecord
+from scalegraph.base.run import PROGRAM, Region, RunRecord
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
-
-_PROGRAM = Region(id=0, kind="program", name="program")
 
 
 def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
@@ -71,7 +69,7 @@ def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Regio
     Regions that only *runs* know stand below the root.
     """
     by_id = {region.id: region for region in regions}
-    by_id.setdefault(0, _PROGRAM)
+    by_id.setdefault(0, PROGRAM)
     for cost in (cost for run in runs for cost in run.regions):
         by_id.setdefault(cost.region, Region(id=cost.region, kind="region", name=f"region {cost.region}"))
     children: dict[int, list[Region]] = {}

@@ -165,6 +165,10 @@ class Region(_Frozen):
     parent: int | None = None  # lexically enclosing region
 
 
+PROGRAM = Region(id=0, kind="program", name="program")
+"""The region that every other one lies in."""
+
+
 class RegionCost(_Frozen):
     """Exclusive cost of a region, summed over processors (cycles; counts)."""
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import tree_sitter_toml
 from pydantic import BaseModel, ValidationError
-from tree_sitter import Language, Node, Parser
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.files import reason
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 KeyPath = tuple[str | int, ...]
@@ -61,6 +62,9 @@ def _place(place: str, text: str) -> tuple[int, int]:
 
 def positions(text: str) -> Positions:
     """Return the position of every key and table of valid TOML *text*; array elements by their index."""
+    import tree_sitter_toml
+    from tree_sitter import Language, Parser
+
     walk = _Positions()
     root = Parser(Language(tree_sitter_toml.language())).parse(text.encode()).root_node
     walk.pairs(root, ())

@@ -28,12 +28,14 @@ def assert_options(command: _Command) -> _Command:
 
 def check_given(statements: Sequence[str], junit: Path | None) -> None:
     """Refuse statements that are none before any work is done."""
+    if not statements:
+        if junit is not None:
+            raise click.UsageError("--junit goes with --assert")
+        return
     from scalegraph.request import assertions
 
     assertions.parse(statements)
     if junit is not None:
-        if not statements:
-            raise click.UsageError("--junit goes with --assert")
         check_replaceable(junit)
 
 

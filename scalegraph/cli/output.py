@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 
 def print_json(data: Any) -> None:
@@ -43,6 +40,10 @@ def print_rows(
 
 
 def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: Sequence[int]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         title=title or None, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
     )

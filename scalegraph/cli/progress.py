@@ -7,9 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from scalegraph.base.events import (
     Building,
@@ -21,7 +18,6 @@ from scalegraph.base.events import (
     RunFailed,
     RunFinished,
     RunSkipped,
-    RunStarted,
 )
 from scalegraph.base.units import seconds, si
 
@@ -32,16 +28,10 @@ def progress(*, quiet: bool = False) -> Iterator[EventSink]:
     if quiet or not sys.stderr.isatty():
         yield _Lines(quiet=quiet)
         return
-    console = Console(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}", style="dim"),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield _Bar(bar)
+    from scalegraph.cli.bars import runs_bar  # rich is for terminals only
+
+    with runs_bar() as bar:
+        yield bar
 
 
 @contextlib.contextmanager
@@ -50,10 +40,10 @@ def share_bar(what: str) -> Iterator[Callable[[float], None]]:
     if not sys.stderr.isatty():
         yield lambda _share: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TextColumn("{task.percentage:>3.0f} %"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(escape(what), total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+    from scalegraph.cli.bars import share_bar as on_terminal
+
+    with on_terminal(what) as show:
+        yield show
 
 
 def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
@@ -73,7 +63,8 @@ def remarks(event: RunFinished | RunFailed | RunSkipped) -> list[str]:
     return [f"{event.point.label()}: {warning}" for warning in record.warnings] if record else []
 
 
-def _left(remaining_s: float | None) -> str:
+def left_words(remaining_s: float | None) -> str:
+    """Return how long the rest takes, in words; empty if that is not known or under a second."""
     return f"{seconds(remaining_s)} left" if remaining_s and remaining_s >= 1 else ""
 
 
@@ -96,13 +87,13 @@ class _Lines:
             case Building(program):
                 return f"building {program}"
             case RunFinished() | RunFailed() | RunSkipped():
-                left = _left(None if isinstance(event, RunSkipped) else event.remaining_s)
+                left = left_words(None if isinstance(event, RunSkipped) else event.remaining_s)
                 count = f"[{event.finished}/{event.total}]"
                 return "\n".join([f"{count} {ending(event)}" + (f" ({left})" if left else ""), *remarks(event)])
             case Note(text):
                 return text
             case Done(failed=failed, cancelled=cancelled):
-                return _summary(failed, cancelled=cancelled)
+                return summary(failed, cancelled=cancelled)
         return ""
 
     def _planned(self, total: int, about: str) -> str:
@@ -113,46 +104,8 @@ class _Lines:
         return f"{more} more run{'s' if more != 1 else ''}, {total} in all{about}" if more > 0 else ""
 
 
-class _Bar:
-    """A bar that is wiped when done; failures and remarks stay above it."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task: TaskID = bar.add_task("preparing", total=None, left="")
-        self._running: dict[str, str] = {}
-
-    def __call__(self, event: Event) -> None:
-        update = self._bar.update
-        match event:
-            case Planned():
-                update(self._task, total=event.total)
-            case Building(program):
-                update(self._task, description=f"building {escape(program)}")
-            case RunStarted(point):
-                self._running[point.key] = point.label()
-                self._describe()
-            case RunFinished() | RunFailed() | RunSkipped():
-                self._running.pop(event.point.key, None)
-                left = "" if isinstance(event, RunSkipped) else _left(event.remaining_s)
-                update(self._task, completed=event.finished, total=event.total, left=left)
-                self._describe()
-                for line in remarks(event):
-                    self._bar.console.print(escape(line), highlight=False)
-                if isinstance(event, RunFailed):
-                    self._bar.console.print(escape(ending(event)), style="red", highlight=False)
-            case Note(text):
-                self._bar.console.print(escape(text), highlight=False)
-            case Done(failed=failed, cancelled=cancelled):
-                if text := _summary(failed, cancelled=cancelled):
-                    self._bar.console.print(text, highlight=False)
-
-    def _describe(self) -> None:
-        names = list(self._running.values())
-        text = "; ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-        self._bar.update(self._task, description=escape(text) or "running")
-
-
-def _summary(failed: int, *, cancelled: bool) -> str:
+def summary(failed: int, *, cancelled: bool) -> str:
+    """Return how a request ended, in words; empty if all of it is done."""
     if cancelled:
         return "interrupted; what was finished is kept"
     return f"{failed} run{'s' if failed != 1 else ''} failed" if failed else ""

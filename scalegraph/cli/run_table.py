@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
 
-from scalegraph.analyze import metrics, whatif
 from scalegraph.analyze.remarks import remarks
 from scalegraph.base.run import RUN_SCALARS, RunRecord
 from scalegraph.base.units import si, significant
@@ -23,8 +21,13 @@ _HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy", "stall", "idle", "pri
 
 def derived(records: Sequence[RunRecord]) -> dict[str, dict[str, float | None]]:
     """Return what follows from each run and its one-processor run, by the key of the run's point; see METRICS."""
-    if not any(record.ok for record in records):
+    if not any(record.ok and record.point.processors == 1 for record in records):
         return {}
+    # pandas takes longer to import than a short run takes
+    import pandas as pd
+
+    from scalegraph.analyze import metrics
+
     table = metrics.scaling(pd.DataFrame([record.row() for record in records]))
     found: dict[str, dict[str, float | None]] = {}
     for row in table.to_dict("records"):
@@ -57,6 +60,8 @@ def document(
 
 def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """Return each what-if run of *others* as ``runs`` has them, with what is different and the actual time."""
+    from scalegraph.analyze import whatif
+
     rows = {row.key: row for row in whatif.compared(records, others)}
     found = []
     for record in others:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from scalegraph.analyze import whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import IDEALS, RunRecord
 from scalegraph.base.units import si, significant
@@ -51,6 +50,8 @@ def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> 
     """Print one row for each what-if run: its time beside the actual one; a failed run's row says how it ended."""
     if not others:
         return
+    from scalegraph.analyze import whatif  # with pandas
+
     compared = whatif.compared(records, others)
     several = len({row.size for row in compared}) > 1
     rows = [

@@ -14,10 +14,8 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
-from scalegraph.base.run import Region
-from scalegraph.instrument import blocks
+from scalegraph.base.run import PROGRAM, Region
 from scalegraph.instrument.debuginfo import shown_name
-from scalegraph.instrument.source import PROGRAM
 from scalegraph.instrument.units import RUNTIME, LinkedUnit, read_units, section
 from scalegraph.link import Build, BuiltSource
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
@@ -52,7 +50,9 @@ class Manifest(BaseModel):
 
 def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[str] = ()) -> None:
     """Write the block table and the manifest of *executable* into the directory *place*."""
-    (place / "blocks").write_bytes(blocks.block_table(executable))
+    from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
+
+    (place / "blocks").write_bytes(block_table(executable))
     manifest = _manifest(read_units(executable), root, remarks)
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
 

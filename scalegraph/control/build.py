@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import scalegraph
 from scalegraph.base.cancel import CancelToken
@@ -15,7 +16,6 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.control.adopt import describe, described
-from scalegraph.instrument import Detail
 from scalegraph.link import Build
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -24,6 +24,9 @@ from scalegraph.runtime.library import Library, library
 from scalegraph.toolchain.flags import Flags, read_flags
 from scalegraph.toolchain.linking import driver, libraries, link
 from scalegraph.toolchain.objects import Compilation, Source, compile_source
+
+if TYPE_CHECKING:
+    from scalegraph.instrument import Detail
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-import capstone
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +27,8 @@ _REFERENCE: Final = re.compile(r"\[(x\d+)(?:, #(\w+))?\]")
 
 def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
     """Yield (address, size, operation) of a function's instructions; *is_constant* knows read-only data."""
+    import capstone  # a build that is in the cache is never disassembled
+
     engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
     engine.skipdata = True
     has_frame_pointer = False

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.run import Region
+from scalegraph.base.run import PROGRAM, Region
 from scalegraph.instrument.conditionals import Conditionals
 from scalegraph.instrument.conditionals import Reading as Branches
 from scalegraph.instrument.insertions import Insertion, Place, Places, Probe, apply, line_directive
@@ -25,8 +25,6 @@ from scalegraph.instrument.phases import find_phases
 from scalegraph.instrument.pragmas import phase_mark
 from scalegraph.instrument.syntax import Detail, Reader, Reading, Site
 from scalegraph.runtime.languages import FIXED_FORM, Language, language_of
-
-PROGRAM = Region(id=0, kind="program", name="program")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-import capstone
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +20,8 @@ _STUB_SIZE: Final = 16
 
 def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
     """Yield (address, size, operation) of a function's instructions; *is_constant* knows read-only data."""
+    import capstone  # a build that is in the cache is never disassembled
+
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.skipdata = True
     has_frame_pointer = False

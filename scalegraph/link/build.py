@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalegraph.base.run import Region
-from scalegraph.instrument import blocks
-from scalegraph.instrument.variables import VariableMap
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.blocks import LineMap
+    from scalegraph.instrument.debuginfo import LineMap
+    from scalegraph.instrument.variables import VariableMap
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,10 @@ class Build:
         """Map from code addresses to source lines."""
         with self._lock:
             if not self._lines:
-                self._lines.append(blocks.lines(self.executable, self.root))
+                # imported late: only a run that touches lines needs the readers of debug information
+                from scalegraph.instrument.debuginfo import lines
+
+                self._lines.append(lines(self.executable, self.root))
             return self._lines[0]
 
     @property
@@ -57,6 +59,8 @@ class Build:
         """Map from data addresses to variables."""
         with self._lock:
             if not self._variables:
+                from scalegraph.instrument.variables import VariableMap
+
                 self._variables.append(VariableMap(self.executable, self.root))
             return self._variables[0]
 

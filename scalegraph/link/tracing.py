@@ -17,8 +17,6 @@ from scalegraph.base.run import Region, TraceFile
 from scalegraph.link.build import Build
 from scalegraph.link.scale import is_region
 from scalegraph.runtime.results import Result
-from scalegraph.runtime.trace import write_trace
-from scalegraph.traces.reading import read
 
 SUFFIX = ".sgtrace"
 RAW = "raw"  # what the runtime writes
@@ -107,6 +105,9 @@ def keep(
 
     *place* is `workplace`'s. A run that was stopped has a trace up to there. Raises `Cancelled`.
     """
+    # traces are read and written by much code that a run without one does not need
+    from scalegraph.runtime.trace import write_trace
+
     fresh = place / f"trace{SUFFIX}"
     try:
         written = write_trace(
@@ -150,6 +151,8 @@ def publish(fresh: Path, order: TraceOrder) -> Path:
 
 def is_of(path: Path, identity: str) -> bool:
     """Whether the file at *path* is a trace of the run *identity*."""
+    from scalegraph.traces.reading import read
+
     try:
         with read(path) as trace:
             return bool(identity) and trace.meta.properties.get(RUN) == identity

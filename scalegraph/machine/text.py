@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import tomlkit
 from pydantic import BaseModel
 
 from scalegraph.machine.fields import unit_of
@@ -86,5 +85,7 @@ def _header(table: str) -> str:
 
 def _literal(value: str | float | bool) -> str:
     if isinstance(value, str):
+        import tomlkit  # only to write
+
         return tomlkit.item(value).as_string()
     return str(value).lower() if isinstance(value, bool) else repr(value)

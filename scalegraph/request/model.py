@@ -82,7 +82,6 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from scalegraph.base import amounts
@@ -470,6 +469,8 @@ class Request(RequestBody):
     def to_toml(self) -> str:
         """Return the request as a TOML file that reads back equal; values left at their default are omitted."""
         data = self.model_dump(mode="json", exclude_defaults=True)
+        import tomlkit  # only to write
+
         document = tomlkit.document()
         order = ("title", "processors", "repetitions", "schedule", "program", "parameters", "scaling", "machine")
         for key in (*order, *(key for key in data if key not in order)):
@@ -490,6 +491,8 @@ class Request(RequestBody):
 
 
 def _table(data: dict[str, Any]) -> Any:
+    import tomlkit
+
     table = tomlkit.table()
     for key, value in data.items():
         if value is None:

@@ -8,16 +8,19 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region
-from scalegraph.instrument import Detail, instrument_source
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import SOURCES
 from scalegraph.runtime.tools import call
+
+if TYPE_CHECKING:
+    from scalegraph.instrument import Detail
 
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _FORTRAN_ERROR = re.compile(
@@ -81,6 +84,8 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         remarks: tuple[str, ...] = ()
         worked = False
         if compilation.detail is not None:
+            from scalegraph.instrument import instrument_source
+
             made = instrument_source(source.text, source.file, detail=compilation.detail, language=source.language)
             remarks = tuple(map(str, made.faults))
             unit = _unit(compilation, source, made.text, tuple(r for r in made.regions if r.id), remarks)
@@ -141,6 +146,8 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
         if compilation.detail is not None:
+            from scalegraph.instrument import instrument_source
+
             made = instrument_source(source.text, source.file, detail=compilation.detail, language="fortran")
             remarks = tuple(map(str, made.faults))
             copy = place / Path(source.file).name

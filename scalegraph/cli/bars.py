@@ -1,0 +1,87 @@
+"""Progress bars on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
+
+from scalegraph.base.events import (
+    Building,
+    Done,
+    Event,
+    EventSink,
+    Note,
+    Planned,
+    RunFailed,
+    RunFinished,
+    RunSkipped,
+    RunStarted,
+)
+from scalegraph.cli.progress import ending, left_words, remarks, summary
+
+
+@contextlib.contextmanager
+def runs_bar() -> Iterator[EventSink]:
+    """Yield a sink of events that shows them as a bar, wiped when done."""
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}", style="dim"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield _Bar(bar)
+
+
+@contextlib.contextmanager
+def share_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that shows which share of *what* is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TextColumn("{task.percentage:>3.0f} %"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(what), total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+class _Bar:
+    """A bar that is wiped when done; failures and remarks stay above it."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task: TaskID = bar.add_task("preparing", total=None, left="")
+        self._running: dict[str, str] = {}
+
+    def __call__(self, event: Event) -> None:
+        update = self._bar.update
+        match event:
+            case Planned():
+                update(self._task, total=event.total)
+            case Building(program):
+                update(self._task, description=f"building {escape(program)}")
+            case RunStarted(point):
+                self._running[point.key] = point.label()
+                self._describe()
+            case RunFinished() | RunFailed() | RunSkipped():
+                self._running.pop(event.point.key, None)
+                left = "" if isinstance(event, RunSkipped) else left_words(event.remaining_s)
+                update(self._task, completed=event.finished, total=event.total, left=left)
+                self._describe()
+                for line in remarks(event):
+                    self._bar.console.print(escape(line), highlight=False)
+                if isinstance(event, RunFailed):
+                    self._bar.console.print(escape(ending(event)), style="red", highlight=False)
+            case Note(text):
+                self._bar.console.print(escape(text), highlight=False)
+            case Done(failed=failed, cancelled=cancelled):
+                if text := summary(failed, cancelled=cancelled):
+                    self._bar.console.print(text, highlight=False)
+
+    def _describe(self) -> None:
+        names = list(self._running.values())
+        text = "; ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+        self._bar.update(self._task, description=escape(text) or "running")
