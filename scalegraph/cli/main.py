@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 _ATTRIBUTES = {"import": "import_"}
 _SUFFIXES = (".sgstudy", ".toml")
+VARIABLE = "_SCALEGRAPH_COMPLETE"  # click's name for it
 
 
 class LazyGroup(click.Group):
@@ -48,6 +49,9 @@ class LazyGroup(click.Group):
         """Import and return the command."""
         if cmd_name not in COMMANDS:
             return None
+        if VARIABLE in os.environ:  # a shell completes a word and waits
+            stub: click.Command | None = importlib.import_module("scalegraph.cli.completion.stubs").command(cmd_name)
+            return stub
         module = importlib.import_module(f"scalegraph.cli.{COMMANDS[cmd_name][0]}")
         command = getattr(module, _ATTRIBUTES.get(cmd_name, cmd_name))
         assert isinstance(command, click.Command)
@@ -58,11 +62,21 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Return the commands, and files, which open in the window."""
+        stubs = importlib.import_module("scalegraph.cli.completion.stubs")
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        found = stubs.items({name: text for name, (_, text) in COMMANDS.items()}, incomplete)
+        return [stubs.files(incomplete), *found]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command named first; files in its place open in the window."""
         name = args[0]
+        if ctx.resilient_parsing and name not in COMMANDS:
+            return name, None, args
         if name in COMMANDS:
             return super().resolve_command(ctx, args)
         if name.startswith("-"):

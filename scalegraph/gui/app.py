@@ -15,6 +15,7 @@ from scalegraph.base.errors import MissingTool
 from scalegraph.base.host import INSTALL_QT
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
     from scalegraph.gui.main_window import MainWindow
@@ -60,11 +61,21 @@ def make_application() -> QApplication:
     application = QApplication(sys.argv[:1])
     application.setApplicationName("scalegraph")
     application.setApplicationDisplayName("ScaleGraph")
-    application.setDesktopFileName("scalegraph")
+    application.setDesktopFileName("scalegraph")  # share/applications/scalegraph.desktop
+    application.setWindowIcon(_icon())
     from scalegraph.gui.rubbish import Collector
 
     application.setProperty("collector", Collector(application))
     return application
+
+
+def _icon() -> QIcon:
+    """Return the icon of the application; without its file a window has none."""
+    from PySide6.QtGui import QIcon
+
+    from scalegraph.base.resources import resource_dir
+
+    return QIcon(str(resource_dir("icons") / "scalegraph.svg"))
 
 
 def make_window(session: Any = None, settings_file: Path | None = None) -> MainWindow:

@@ -1,0 +1,158 @@
+"""Manual pages from the commands, as roff; the compilers, which take gcc's command line, have a page of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+
+import scalegraph
+
+_CODES = (
+    ("0", "What was asked for was done."),
+    ("1", "The work failed: a run, a file that cannot be written, an assertion that does not hold."),
+    ("2", "The command line or an input file is wrong; file, line and what was expected are said."),
+    ("130", "Interrupted; what was finished is kept."),
+)
+_WRAPPER = """\
+.SH DESCRIPTION
+.B scalegraph\\-cc\\fR, \\fBscalegraph\\-c++\\fR and \\fBscalegraph\\-fc
+take the command lines of
+.BR gcc (1),
+.B g++
+and
+.BR gfortran .
+What they link is a program for the simulated multiprocessor, which
+.BR scalegraph\\-simulate (1)
+runs. What only asks the compiler something or preprocesses is passed on.
+.PP
+Optimisation, language, warnings, macros and
+.B \\-fopenmp
+are as you say; OpenMP is not on unless you turn it on. Debug information is always on. Link time optimisation and
+position independence are left out.
+.SH EXAMPLES
+.nf
+make CC=scalegraph\\-cc CXX=scalegraph\\-c++ FC=scalegraph\\-fc
+cmake \\-B build \\-DCMAKE_C_COMPILER=scalegraph\\-cc
+scalegraph simulate ./prog \\-p 1,4,16 \\-\\- ARGS
+.fi
+.SH ENVIRONMENT
+.TP
+.BR SCALEGRAPH_CC ", " SCALEGRAPH_CXX ", " SCALEGRAPH_FC
+The compilers behind them; gcc, g++ and gfortran otherwise.
+.TP
+.B SCALEGRAPH_DETAIL
+Which loops get probes: functions, outer (default), all, or none.
+"""
+
+
+def pages(commands: Mapping[str, tuple[str, str]], find: Callable[[str], click.Command]) -> dict[str, str]:
+    """Return the text of every page by its file's name."""
+    made: dict[str, str] = {}
+    top = find("")
+    made["scalegraph.1"] = _page("scalegraph", top, [(name, text) for name, (_, text) in commands.items()])
+    for name in commands:
+        made |= _below(f"scalegraph {name}", find(name))
+    made["scalegraph-cc.1"] = _wrapper()
+    for name in ("c++", "fc"):
+        made[f"scalegraph-{name}.1"] = ".so man1/scalegraph-cc.1\n"
+    return made
+
+
+def _below(path: str, command: click.Command) -> dict[str, str]:
+    inside = command.commands if isinstance(command, click.Group) else {}
+    made = {f"{path.replace(' ', '-')}.1": _page(path, command, [(n, _first(c)) for n, c in inside.items()])}
+    for name, sub in inside.items():
+        made |= _below(f"{path} {name}", sub)
+    return made
+
+
+def _first(command: click.Command) -> str:
+    return " ".join((command.help or "").strip().partition("\n\n")[0].split())
+
+
+def _escape(text: str) -> str:
+    """Return *text* so that roff shows it as it is."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
+    return re.sub(r"^\.", r"\\&.", text)
+
+
+def _head(name: str, says: str) -> list[str]:
+    title = name.replace(" ", "-")
+    return [
+        f'.TH "{title.upper()}" 1 "" "ScaleGraph {scalegraph.__version__}" "ScaleGraph Manual"',
+        ".SH NAME",
+        f"{_escape(title)} \\- {_escape(says.rstrip('.'))}",
+    ]
+
+
+def _wrapper() -> str:
+    lines = _head("scalegraph cc", "compile programs for the simulated multiprocessor as gcc does")
+    lines[2] = (
+        f"{_escape('scalegraph-cc, scalegraph-c++, scalegraph-fc')} \\- {lines[2].partition(' ' + chr(92) + '- ')[2]}"
+    )
+    usage = [f".B {_escape(name)}\n[\\fIoption\\fR ...] \\fIfile\\fR ...\n.br" for name in
+             ("scalegraph-cc", "scalegraph-c++", "scalegraph-fc")]  # fmt: skip
+    return "\n".join([*lines, ".SH SYNOPSIS", *usage]) + f"\n{_WRAPPER}" + _see(["scalegraph", "scalegraph-simulate"])
+
+
+def _page(path: str, command: click.Command, inside: Iterable[tuple[str, str]]) -> str:
+    inside = list(inside)
+    lines = [*_head(path, _first(command)), ".SH SYNOPSIS", _usage(path, command), ".SH DESCRIPTION"]
+    for number, part in enumerate((command.help or "").strip().split("\n\n")):
+        lines += [".PP"] * bool(number) + [_escape(" ".join(part.split()))]
+    if inside:
+        lines.append(".SH COMMANDS")
+        for name, text in inside:
+            lines += [".TP", f"\\fB{_escape(f'{path} {name}'.replace(' ', '-'))}\\fR(1)", _escape(text)]
+    options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    lines.append(".SH OPTIONS")
+    for option in options:
+        lines += [".TP", _names(option), _escape(_says(option))]
+    lines += [".TP", '.BR \\-h ", " \\-\\-help', "Show the options and exit."]
+    lines.append(".SH EXIT STATUS")
+    for code, text in _CODES:
+        lines += [".TP", f".B {code}", _escape(text)]
+    parent, _, _ = path.rpartition(" ")
+    others = [parent.replace(" ", "-")] if parent else []
+    others += [f"{path} {name}".replace(" ", "-") for name, _ in inside]
+    return "\n".join(lines) + "\n" + _see(others or ["scalegraph-cc"])
+
+
+def _see(names: Iterable[str]) -> str:
+    return ".SH SEE ALSO\n" + ",\n".join(f".BR {_escape(name)} (1)" for name in names) + "\n"
+
+
+def _usage(path: str, command: click.Command) -> str:
+    words = [f"\\fB{_escape(path)}\\fR", "[\\fIoptions\\fR]"]
+    if isinstance(command, click.Group):
+        words.append(f"\\fI{_escape(command.subcommand_metavar or 'COMMAND')}\\fR")
+    for param in command.params:
+        if isinstance(param, click.Argument):
+            shown = param.metavar or str(param.name).upper() + ("..." if param.nargs == -1 else "")
+            words.append(f"\\fI{_escape(shown)}\\fR")
+    return " ".join(words)
+
+
+def _names(option: click.Option) -> str:
+    names = ", ".join(f"\\fB{_escape(name)}\\fR" for name in (*option.opts, *option.secondary_opts))
+    return names if option.is_flag else f"{names} \\fI{_escape(_value(option))}\\fR"
+
+
+def _value(option: click.Option) -> str:
+    kind: Any = option.type
+    if option.metavar:
+        return option.metavar
+    return "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else str(kind.name).upper()
+
+
+def _says(option: click.Option) -> str:
+    text = " ".join((option.help or "").split())
+    known = option.default is not None and not option.is_flag and not callable(option.default)
+    if option.show_default and known and not option.multiple:
+        text += f" Default: {option.default}."
+    if isinstance(option.type, click.Choice) and option.metavar:
+        text += f" One of {', '.join(map(str, option.type.choices))}."
+    return text

@@ -1,0 +1,1 @@
+"""Completion in the shell: what each command takes, known without importing the commands."""

@@ -1,0 +1,128 @@
+"""What is installed beside the package: menu entry, icon, file types, manual pages, and that the wheel holds it."""
+
+from __future__ import annotations
+
+import configparser
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from scalegraph.cli.main import COMMANDS
+
+ID = "scalegraph"
+
+
+@pytest.fixture(scope="module")
+def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with the wheel and the source distribution; no network is asked."""
+    place = tmp_path_factory.mktemp("dist")
+    pytest.importorskip("hatchling", reason="pip install -e '.[dev]'")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(place)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place
+
+
+def shared(root: Path) -> set[str]:
+    return {str(path.relative_to(root / "share")) for path in (root / "share").rglob("*") if path.is_file()}
+
+
+def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
+    inside = {name.partition(".data/data/share/")[2] for name in names if ".data/data/share/" in name}
+    assert inside == shared(root)
+    assert {"man/man1/scalegraph.1", "applications/scalegraph.desktop", "mime/packages/scalegraph.xml",
+            "bash-completion/completions/scalegraph", "zsh/site-functions/_scalegraph",
+            "fish/vendor_completions.d/scalegraph.fish"} <= inside  # fmt: skip
+    assert "scalegraph/cli/completion/words.json" in names
+    assert "scalegraph/resources/icons/scalegraph.svg" in names
+    for title in ("Homepage", "Documentation", "Changelog", "Issues"):
+        assert f"Project-URL: {title}, https://" in metadata
+
+
+def test_the_sources_are_packed_with_what_makes_them(built: Path, root: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {f"share/{name}" for name in shared(root)} <= names
+    assert {"docs/make_share.py", "docs/man_pages.py"} <= names
+
+
+def test_every_command_and_compiler_has_a_manual_page(root: Path) -> None:
+    pages = {path.name for path in (root / "share" / "man" / "man1").iterdir()}
+    assert {f"scalegraph-{name}.1" for name in COMMANDS} <= pages
+    assert {
+        "scalegraph.1",
+        "scalegraph-cc.1",
+        "scalegraph-c++.1",
+        "scalegraph-fc.1",
+        "scalegraph-trace-info.1",
+    } <= pages
+
+
+def test_manual_pages_are_read_without_a_warning(root: Path) -> None:
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    for page in sorted((root / "share" / "man" / "man1").iterdir()):
+        command = [groff, "-ww", "-man", "-Tutf8", "-z", str(page)]
+        done = subprocess.run(command, cwd=root / "share" / "man", capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), page.name
+
+
+def test_the_menu_entry_opens_the_files_that_are_described(root: Path) -> None:
+    path = root / "share" / "applications" / f"{ID}.desktop"
+    entry = configparser.RawConfigParser(delimiters="=")
+    entry.optionxform = str  # type: ignore[assignment, method-assign]
+    entry.read(path, "utf-8")
+    values = entry["Desktop Entry"]
+    assert values["Exec"] == "scalegraph %F"
+    assert values["Icon"] == values["StartupWMClass"] == ID
+    space = "{http://www.freedesktop.org/standards/shared-mime-info}"
+    types = ET.parse(root / "share" / "mime" / "packages" / "scalegraph.xml").getroot()
+    patterns = {kind.get("type"): kind.find(f"{space}glob").get("pattern") for kind in types}  # type: ignore[union-attr]
+    assert patterns == {"application/x-scalegraph-study": "*.sgstudy", "application/x-scalegraph-trace": "*.sgtrace"}
+    assert values["MimeType"] == "".join(f"{name};" for name in patterns)
+    (about,) = (root / "share" / "metainfo").iterdir()
+    launched = ET.parse(about).getroot().find("launchable")
+    assert launched is not None
+    assert launched.text == path.name
+
+
+@pytest.mark.parametrize("command", [
+    ["desktop-file-validate", "share/applications/scalegraph.desktop"],
+    ["appstreamcli", "validate", "--no-net", "share/metainfo/io.github.scalegraph.ScaleGraph.metainfo.xml"],
+])  # fmt: skip
+def test_the_desktop_accepts_what_it_is_told(command: list[str], root: Path) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_studies_and_traces_are_recognised_by_what_is_in_them(root: Path, tmp_path: Path) -> None:
+    """As a desktop does it: by the first bytes that the file types name."""
+    space = "{http://www.freedesktop.org/standards/shared-mime-info}"
+    kinds = ET.parse(root / "share" / "mime" / "packages" / "scalegraph.xml").getroot()
+    files = {"application/x-scalegraph-study": root / "tests" / "store" / "format2.sgstudy",
+             "application/x-scalegraph-trace": root / "traces" / "pipeline.sgtrace"}  # fmt: skip
+    for kind in kinds:
+        content = files[str(kind.get("type"))].read_bytes()[:4096]
+        for match in kind.iter(f"{space}match"):
+            wanted = str(match.get("value")).encode().decode("unicode_escape").encode()
+            start = int(str(match.get("offset")))
+            assert content[start : start + len(wanted)] == wanted
+    if shutil.which("update-mime-database"):
+        (tmp_path / "packages").mkdir()
+        shutil.copy(root / "share" / "mime" / "packages" / "scalegraph.xml", tmp_path / "packages")
+        subprocess.run(["update-mime-database", str(tmp_path)], check=True, capture_output=True)
+        assert "60:application/x-scalegraph-trace:*.sgtrace" in (tmp_path / "globs2").read_text()
