@@ -13,7 +13,7 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE
+from scalegraph.analyze.metrics import BLAMED_ON, CAUSES, STALL_CAUSE
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.run import Region, RegionCost, RunRecord
 from scalegraph.measurements.mapping import Mapping
@@ -34,7 +34,10 @@ def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.D
 
     Columns `COLUMNS`: ``place`` the region's id, ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s``
     for extra operations), ``loss_s`` processor-seconds, negative where N processors spend less, and ``share`` of the
-    whole. ``loss_s`` adds up to N T_para - T_seq. Empty when a run has no costs by region or no clock.
+    whole. ``loss_s`` adds up to N T_para - T_seq. Waiting whose cause is known is charged to the region and cause that
+    it waited for (`metrics.BLAMED_ON`), all other where it was waited. ``file`` and ``line`` are the region's; of the
+    program outside its regions, where that kept others waiting, those of the line that did so most. Empty when a run
+    has no costs by region or no clock.
     """
     if not (run.regions and one.regions and run.clock_hz and one.clock_hz):
         return pd.DataFrame(columns=pd.Index(COLUMNS))
@@ -43,15 +46,33 @@ def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.D
     rows = []
     for region, _ in region_tree(regions, run, one):
         for cause, words, leaves in _PARTS:
-            spent = _cycles(after.get(region.id), leaves) / run.clock_hz
-            lost = spent - _cycles(before.get(region.id), leaves) / one.clock_hz
+            spent = _cycles(after.get(region.id), cause, leaves)
+            lost = spent / run.clock_hz - _cycles(before.get(region.id), cause, leaves) / one.clock_hz
             if lost:
-                rows.append((region.id, region.name, region.kind, region.file, region.line, cause, words, lost))
+                at = (region.file, region.line)
+                if region.id == 0 and 2 * _caused(after.get(0), cause) > spent:
+                    at = _worst_line(run, cause) or at
+                rows.append((region.id, region.name, region.kind, *at, cause, words, lost))
     return _ranked(rows)
 
 
-def _cycles(cost: RegionCost | None, leaves: Sequence[str]) -> int:
-    return 0 if cost is None else sum(cost.leaves.get(leaf, 0) for leaf in leaves)
+def _cycles(cost: RegionCost | None, cause: str, leaves: Sequence[str]) -> int:
+    """Return what a region is charged with under *cause*: its *leaves* and what it caused, less what others caused."""
+    if cost is None:
+        return 0
+    spent = sum(cost.leaves.get(leaf, 0) for leaf in leaves)
+    return spent - sum(part.get(leaf, 0) for part in cost.waited.values() for leaf in leaves) + _caused(cost, cause)
+
+
+def _caused(cost: RegionCost | None, cause: str) -> int:
+    return 0 if cost is None else sum(cycles for name, cycles in cost.caused.items() if BLAMED_ON.get(name) == cause)
+
+
+def _worst_line(run: RunRecord, cause: str) -> tuple[str, int] | None:
+    """Return the file and line for which others waited most, for this *cause*."""
+    names = [name for name, column in BLAMED_ON.items() if column == cause]
+    worst = max(run.lines, key=lambda line: sum(line.caused.get(name, 0) for name in names), default=None)
+    return (worst.file, worst.line) if worst and any(worst.caused.get(name) for name in names) else None
 
 
 def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: int) -> pd.DataFrame:
@@ -105,9 +126,9 @@ def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
 def place_words(row: pd.Series) -> str:
     """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``."""
     kind = str(row["kind"])
-    if kind == "program":
-        return "the program outside its regions"
     where = f"{PurePath(str(row['file'])).name}:{row['line']}" if row["file"] and row["line"] else ""
+    if kind == "program":
+        return f"the program outside its regions{', most of it at ' if where else ''}{where}"
     name = str(row["name"]).removesuffix(f":{row['line']}").removeprefix(f"{kind} ")
     if kind not in ("function", "phase", "call path"):
         name = kind if name in ("", kind) else f"{kind} {name}"

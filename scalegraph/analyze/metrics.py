@@ -161,23 +161,38 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
 )
 STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")
+# Waiting whose cause is known (`runtime.format.BLAMES`) counts there, whatever it was that was waited at.
+BLAMED_ON: dict[str, str] = {"serial": "serial_wait_s", "fork_join": "fork_join_s", "lock": "lock_s"}
 
 
 def overheads(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the average latency by cause (scale-graph.txt Fig. 11), seconds per processor.
 
     *runs* comes from `scaling`. Columns: ``problem``, ``processors``, one per entry of `CAUSES` (sum over processors
-    of its leaves / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up.
+    of its leaves / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up. Waiting
+    whose cause is known counts as `BLAMED_ON` says: ``barrier_wait_s`` is what is left to uneven work.
     """
     count = numbers(runs, "processors")
     clock = numbers(runs, "clock_hz")
     result = pd.DataFrame({"problem": runs["problem"], "processors": runs["processors"]}, index=runs.index)
     with np.errstate(divide="ignore", invalid="ignore"):
         for column, _, leaves, _ in CAUSES:
-            result[column] = sum(leaf(runs, name) for name in leaves) / clock / count
+            result[column] = (sum(leaf(runs, name) for name in leaves) + _moved(runs, column, leaves)) / clock / count
         result["stall_s"] = numbers(runs, "ml_s") / count
     result["average_s"] = numbers(runs, "latency_s")
     return result
+
+
+def _moved(runs: pd.DataFrame, column: str, leaves: tuple[str, ...]) -> Floats:
+    """Return the cycles of waiting that count in *column* but not in its *leaves*, less those that are the reverse."""
+    moved = np.zeros(len(runs))
+    for name in runs.columns:
+        kind, _, rest = str(name).partition(".")
+        if kind == "blame":
+            cause, _, waited = rest.partition(".")
+            sign = int(BLAMED_ON.get(cause) == column) - int(waited in leaves)
+            moved += sign * np.nan_to_num(numbers(runs, str(name)))
+    return moved
 
 
 def breakdown(runs: pd.DataFrame, *, by: str = "leaf") -> pd.DataFrame:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from scalegraph.analyze.table import Floats
 from scalegraph.base.run import PROGRAM, Region, RunRecord
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
 
@@ -18,12 +19,15 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     Columns: ``region`` id, ``name``, ``kind``, ``file``, ``line``, ``depth``, ``parent``; for every group
     ``<group>_s`` exclusive and ``<group>_incl_s`` with everything lexically inside; ``total_s``, ``total_incl_s``
     (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, waiting included
-    (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known), ``visits`` (events),
+    (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known); ``waited_s`` the part of the waiting here whose
+    cause is known, ``caused_s`` what all processors waited for what happened here, and ``charged_s`` = total - waited +
+    caused, with ``charged_incl_s``: the same processor time by what causes it (`_charged`); ``visits`` (events),
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
     """
     known = region_tree(regions, run)
     exclusive = np.zeros((len(known), len(GROUPS)))
+    blamed = np.zeros((len(known), 2))  # waited, caused
     visits = np.zeros(len(known))
     busiest = np.full(len(known), np.nan)
     place = {region.id: index for index, (region, _) in enumerate(known)}
@@ -33,10 +37,12 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
             exclusive[index, GROUPS.index(LEAF_GROUPS[leaf])] += cycles
         visits[index] += cost.counters.get("visits", 0)
         busiest[index] = cost.busy_max
-    inclusive = exclusive.copy()
+        blamed[index] = sum(sum(part.values()) for part in cost.waited.values()), sum(cost.caused.values())
+    both = np.concatenate([exclusive, blamed], axis=1)
     for index in range(len(known) - 1, 0, -1):  # children stand after their parents
         parent = known[index][0].parent
-        inclusive[place.get(parent if parent is not None else 0, 0)] += inclusive[index]
+        both[place.get(parent if parent is not None else 0, 0)] += both[index]
+    inclusive, blamed_inside = both[:, : len(GROUPS)], both[:, len(GROUPS) :]
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
     table = pd.DataFrame(
         {
@@ -57,10 +63,23 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
         for suffix, costs in (("", exclusive), ("_incl", inclusive)):
             table[f"total{suffix}_s"] = costs.sum(axis=1) * scale
             table[f"share{suffix}"] = costs.sum(axis=1) / whole
+        for name, costs, moved in (("", exclusive, blamed), ("_incl", inclusive, blamed_inside)):
+            _charged(table, costs.sum(axis=1), moved, scale, name)
         mean = exclusive[:, 0] / run.point.processors
         table["imbalance"] = np.where(mean > 0, busiest / mean, np.nan)
     table["visits"] = visits
     return table
+
+
+def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, suffix: str = "") -> None:
+    """Add the columns ``waited_s``, ``caused_s`` and ``charged_s`` to *table*.
+
+    Waiting is either left where it was waited or, where its cause is known, charged to what caused it (Tallent and
+    Mellor-Crummey 2009, blame shifting); both add up to the same. *moved* has the columns waited and caused, cycles.
+    """
+    table[f"waited{suffix}_s"] = moved[:, 0] * scale
+    table[f"caused{suffix}_s"] = moved[:, 1] * scale
+    table[f"charged{suffix}_s"] = (total - moved[:, 0] + moved[:, 1]) * scale
 
 
 def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Region, int]]:
@@ -100,16 +119,16 @@ def _hangs_together(region: Region, by_id: Mapping[int, Region]) -> bool:
 def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     """Return `region_costs` of *run* with what each region loses against the one-processor run of the same problem.
 
-    Added: ``loss_s`` processor-seconds spent here at N beyond those at N = 1, exclusive, and ``loss_incl_s``; their
-    sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
+    Added: ``loss_s`` processor-seconds charged here at N beyond those at N = 1, exclusive, and ``loss_incl_s``: what is
+    spent here, and what others wait for it. Their sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
     where a region gains); NaN when nothing is lost in all.
     """
     regions = [region for region, _ in region_tree(regions, one, run)]
     table = region_costs(run, regions)
     alone = region_costs(one, regions).set_index("region")
     for suffix in ("", "_incl"):
-        before = table["region"].map(alone[f"total{suffix}_s"]).fillna(0.0)
-        table[f"loss{suffix}_s"] = table[f"total{suffix}_s"] - before
+        before = table["region"].map(alone[f"charged{suffix}_s"]).fillna(0.0)
+        table[f"loss{suffix}_s"] = table[f"charged{suffix}_s"] - before
     whole = float(table["loss_s"].sum())
     for suffix in ("", "_incl"):
         table[f"loss_share{suffix}"] = table[f"loss{suffix}_s"] / whole if whole > 0 else np.nan
@@ -117,12 +136,13 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
 
 
 def line_costs(run: RunRecord) -> pd.DataFrame:
-    """Return one row per source line that costs anything, most expensive first, summed over processors.
+    """Return one row per source line that costs anything, the one that causes most cost first, summed over processors.
 
     Columns: ``file``, ``line``, ``executions``, ``references``, ``misses``, ``remote`` (reads and writes served over
     the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``
     (processor-seconds); ``share`` of the run's processor time N T_para as in `region_costs` (waiting that no line is
-    charged with is part of that, so the shares of all lines may add up to less than 1); ``miss_share`` of the run's
+    charged with is part of that, so the shares of all lines may add up to less than 1); ``waited_s``, ``caused_s`` and
+    ``charged_s`` as in `region_costs`, and ``charged_share`` of N T_para, by which the rows are ordered; ``miss_share`` of the run's
     misses; ``miss_rate`` of the line's references.
     """
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
@@ -136,11 +156,15 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
         table[f"{group}_s"] = cycles[:, number] * scale
     table["total_s"] = total * scale
     table["share"] = total / run.processor_cycles
+    moved = np.array([[line.waited, sum(line.caused.values())] for line in run.lines], dtype=float).reshape(-1, 2)
+    _charged(table, total, moved, scale)
+    charged = total - moved[:, 0] + moved[:, 1]
+    table["charged_share"] = charged / run.processor_cycles
     references, misses = (table[name].to_numpy(dtype=float) for name in ("references", "misses"))
     table["miss_share"] = misses / (run.misses or misses.sum() or math.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         table["miss_rate"] = np.where(references > 0, misses / references, np.nan)
-    ordered = table.drop(columns=list(GROUPS)).assign(rank=-total).sort_values(["rank", "file", "line"])
+    ordered = table.drop(columns=list(GROUPS)).assign(rank=-charged).sort_values(["rank", "file", "line"])
     return ordered.drop(columns="rank").reset_index(drop=True)
 
 

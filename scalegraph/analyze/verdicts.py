@@ -158,7 +158,7 @@ def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
         if not share >= _WORTH_TELLING:
             break
         place = loss.place_words(row)
-        what = f"in {place}" if row["cause"] == "time" else f"{row['words']} {_preposition(row)}{place}"
+        what = f"in {place}" if row["cause"] == "time" else _what(row, place)
         text = (
             f"On {processors} processors {share_words(share)} of the loss is {what}."
             if not found
@@ -166,6 +166,15 @@ def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
         )
         found.append(Verdict("loss", text, "", processors, int(row["place"]), share))
     return found
+
+
+def _what(row: pd.Series, place: str) -> str:
+    """Return a cause and its place in words."""
+    if row["cause"] == "fork_join_s" and str(row["kind"]).startswith("parallel"):
+        return f"starting and ending {place}"
+    # What is serial is the place; the waiting is anywhere.
+    words = "waiting for serial code" if row["cause"] == "serial_wait_s" else str(row["words"])
+    return f"{words} {_preposition(row)}{place}"
 
 
 def _preposition(row: pd.Series) -> str:

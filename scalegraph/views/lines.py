@@ -24,6 +24,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         return common.empty("lines", _TITLE, data, need)
     costs = line_costs(run)
     text = {(source.file, n): line.strip() for source in data.sources for n, line in _numbered(source.text)}
+    blames = bool(run.blame)
     rows = []
     for row in costs.head(most).to_dict("records"):
         place = f"{PurePath(str(row['file'])).name}:{int(row['line'])}"
@@ -32,8 +33,10 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
             Row(
                 (
                     place,
+                    *((100 * float(row["charged_share"]),) if blames else ()),
                     100 * float(row["share"]),
                     *(float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")),
+                    *((float(row["caused_s"]) or None,) if blames else ()),
                     int(row["executions"]),
                     miss if miss == miss else None,
                     int(row["remote"]) or None,
@@ -46,11 +49,13 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         )
     columns = (
         Column("line"),
+        *((Column("cost", PROCESSOR_TIME, "mark"),) if blames else ()),
         Column("share", PROCESSOR_TIME, "muted"),
         Column("busy", "s", "busy"),
         Column("memory stall", "s", "memory_stall"),
         Column("idle", "s", "idle"),
         Column("primitives", "s", "primitive"),
+        *((Column("causes waiting", "s", "idle:2"),) if blames else ()),
         Column("executions"),
         Column("miss rate", REFERENCES),
         Column("remote"),
@@ -60,16 +65,17 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
     return Figure(
         "lines",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
-        _sentence(costs),
+        _sentence(costs, blames),
         (Table(columns, tuple(rows)),),
         notes=(f"Run: {run.point.label()}. Times are summed over processors.", *base_notes(run)),
     )
 
 
-def _sentence(costs: pd.DataFrame) -> str:
+def _sentence(costs: pd.DataFrame, blames: bool) -> str:
     """Return how few lines take half of processor time, or how much of it all lines take where that is less."""
-    sums, many = costs["share"].cumsum(), len(costs)
-    first = f"the first takes {significant(100 * float(costs['share'].iloc[0]))} {PROCESSOR_TIME}"
+    sums, many = costs["charged_share"].cumsum(), len(costs)
+    first = f"the first takes {significant(100 * float(costs['charged_share'].iloc[0]))} {PROCESSOR_TIME}"
+    first += ", with the waiting that it causes" if blames else ""
     if not float(sums.iloc[-1]) >= 0.5:
         return f"All {many} lines together take {significant(100 * float(sums.iloc[-1]))} {PROCESSOR_TIME}; {first}."
     half = int((sums < 0.5).sum()) + 1

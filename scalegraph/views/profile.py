@@ -17,6 +17,10 @@ from scalegraph.views.view import Option, View
 
 _TITLE = "Execution profile"
 _BARS = 12
+_BLAME_NOTE = (
+    "Idle is where processors waited, causes waiting what they waited for; the loss counts waiting there, where its"
+    " cause is known."
+)
 _SHORT = {"memory_stall": "stall", "primitive": "primitives"}
 
 
@@ -38,18 +42,20 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
             f"Run: {run.point.label()}. Times are summed over processors.",
             "Inclusive counts what is written inside a region, not what it calls.",
             *(("Loss: inclusive share of what is lost against one processor.",) if not alone else ()),
+            *((_BLAME_NOTE,) if run.blame else ()),
         ),
         meta={"run": run.point.key},
     )
 
 
 def _table(costs: pd.DataFrame) -> Table:
-    lost = "loss_share" in costs.columns
+    lost, blames = "loss_share" in costs.columns, bool(costs["caused_s"].any())
     columns = [
         Column("region"),
         Column("inclusive", PROCESSOR_TIME, "muted"),
         Column("exclusive", PROCESSOR_TIME, "muted"),
         *(Column(_SHORT.get(group, group), "s", group) for group in GROUPS),
+        *((Column("causes waiting", "s", "idle:2"),) if blames else ()),
         Column("imbalance"),
         Column("visits"),
     ]
@@ -62,6 +68,7 @@ def _table(costs: pd.DataFrame) -> Table:
             _known(100 * row["share_incl"]),
             _known(100 * row["share"]),
             *(_known(row[f"{group}_s"]) for group in GROUPS),
+            *((_known(row["caused_s"]),) if blames else ()),
             _known(row["imbalance"]),
             int(row["visits"]) if row["visits"] else None,
         ]

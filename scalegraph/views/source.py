@@ -22,6 +22,9 @@ Values: TypeAlias = tuple[float | None, ...]
 
 _TITLE = "Source and cost"
 _NOTHING = 5e-4  # a share that is shown as 0.0 %
+_BLAME_NOTE = (
+    "Cost is the share with the waiting that the line causes, and without its own waiting that other lines cause."
+)
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _TIMES = (
     Column("share", PROCESSOR_TIME, "muted"),
@@ -30,6 +33,13 @@ _TIMES = (
     Column("idle", "s", "idle"),
     Column("primitives", "s", "primitive"),
     Column("miss rate", REFERENCES),
+)
+# Of runs that know what waiting waits for.
+_BLAMED_TIMES = (
+    Column("cost", PROCESSOR_TIME, "mark"),
+    *_TIMES[:-1],
+    Column("causes waiting", "s", "idle:2"),
+    _TIMES[-1],
 )
 _EVENTS = (
     Column("share", MISSES, "muted"),
@@ -58,6 +68,7 @@ def _make(
             columns, values = _misses(run, mine)
             sentence = _worst(values, run, "has the most misses", columns[0].unit)
         else:
+            columns = _BLAMED_TIMES if run.blame else _TIMES
             values = _times(run, source)
             sentence = _worst(values, run, "costs most", columns[0].unit)
         if not values:
@@ -84,10 +95,11 @@ def base_notes(run: RunRecord) -> tuple[str, ...]:
     if not run.clock_hz or math.isnan(rest):
         return ()
     whole = f"Processor time is N T_para = {si(run.processor_cycles / run.clock_hz, 's', 4)}, waiting included"
+    said = (_BLAME_NOTE,) if run.blame else ()
     if abs(rest) < _NOTHING:
-        return (f"{whole}.",)
+        return (f"{whole}.", *said)
     idle = ((run.idle_s or 0.0) - float(costs["idle_s"].sum())) * run.clock_hz / run.processor_cycles
-    return (f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.",)
+    return (f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.", *said)
 
 
 def _worst(values: Mapping[int, Values], run: RunRecord, words: str, unit: str) -> str:
@@ -98,15 +110,17 @@ def _worst(values: Mapping[int, Values], run: RunRecord, words: str, unit: str) 
 
 
 def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:
-    """Return the values of `_TIMES` by line."""
+    """Return the values of `_TIMES`, or `_BLAMED_TIMES`, by line."""
     costs = line_costs(run)
     values: dict[int, Values] = {}
     for row in costs[[_same(str(name), source.file) for name in costs["file"]]].to_dict("records"):
         spent = [float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")]
         miss = float(row["miss_rate"]) * 100
         values[int(row["line"])] = (
+            *((float(row["charged_share"]) * 100,) if run.blame else ()),
             float(row["share"]) * 100,
             *(value if value > 0 else None for value in spent),
+            *((float(row["caused_s"]) or None,) if run.blame else ()),
             miss if miss == miss else None,
         )
     return values
