@@ -21,7 +21,7 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, waiting included
     (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known); ``waited_s`` the part of the waiting here whose
     cause is known, ``caused_s`` what all processors waited for what happened here, and ``charged_s`` = total - waited +
-    caused, with ``charged_incl_s``: the same processor time by what causes it (`_charged`); ``visits`` (events),
+    caused, with ``charged_incl_s``, ``charged_share`` and ``charged_share_incl``: the same processor time by what causes it (`_charged`); ``visits`` (events),
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
     """
@@ -64,22 +64,25 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
             table[f"total{suffix}_s"] = costs.sum(axis=1) * scale
             table[f"share{suffix}"] = costs.sum(axis=1) / whole
         for name, costs, moved in (("", exclusive, blamed), ("_incl", inclusive, blamed_inside)):
-            _charged(table, costs.sum(axis=1), moved, scale, name)
+            charged = _charged(table, costs.sum(axis=1), moved, scale, name)
+            table[f"charged_share{name}"] = charged / whole
         mean = exclusive[:, 0] / run.point.processors
         table["imbalance"] = np.where(mean > 0, busiest / mean, np.nan)
     table["visits"] = visits
     return table
 
 
-def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, suffix: str = "") -> None:
-    """Add the columns ``waited_s``, ``caused_s`` and ``charged_s`` to *table*.
+def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, suffix: str = "") -> Floats:
+    """Add the columns ``waited_s``, ``caused_s`` and ``charged_s`` to *table*; return the last in cycles.
 
     Waiting is either left where it was waited or, where its cause is known, charged to what caused it (Tallent and
     Mellor-Crummey 2009, blame shifting); both add up to the same. *moved* has the columns waited and caused, cycles.
     """
     table[f"waited{suffix}_s"] = moved[:, 0] * scale
     table[f"caused{suffix}_s"] = moved[:, 1] * scale
-    table[f"charged{suffix}_s"] = (total - moved[:, 0] + moved[:, 1]) * scale
+    charged: Floats = total - moved[:, 0] + moved[:, 1]
+    table[f"charged{suffix}_s"] = charged * scale
+    return charged
 
 
 def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Region, int]]:
@@ -157,8 +160,7 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
     table["total_s"] = total * scale
     table["share"] = total / run.processor_cycles
     moved = np.array([[line.waited, sum(line.caused.values())] for line in run.lines], dtype=float).reshape(-1, 2)
-    _charged(table, total, moved, scale)
-    charged = total - moved[:, 0] + moved[:, 1]
+    charged = _charged(table, total, moved, scale)
     table["charged_share"] = charged / run.processor_cycles
     references, misses = (table[name].to_numpy(dtype=float) for name in ("references", "misses"))
     table["miss_share"] = misses / (run.misses or misses.sum() or math.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable
 
 PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
@@ -65,6 +66,16 @@ def assigned(pairs: Iterable[tuple[str, object]]) -> str:
 def stacked(heading: str) -> str:
     """Return a column's heading in two lines where its unit says what its shares are of: ``(% of misses)``."""
     return heading.replace(" (% of ", "\n(% of ")
+
+
+def narrow(heading: str, width: int = 12) -> str:
+    """Return a column's heading in lines of *width* characters if words allow, the unit on lines of its own."""
+    text = heading.replace("\n", " ")
+    if len(text) <= width:
+        return text
+    name, _, unit = text.partition(" (")
+    parts = [name, *([f"({unit}"] if unit else [])]
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, width, break_long_words=False))
 
 
 def plural(word: str) -> str:

@@ -27,6 +27,10 @@ GROUP_WORDS = {
     "idle": "idle",
     "primitive": "parallel primitives",
 }
+# What the column "cost" of lines and regions is.
+COST_NOTE = (
+    "Cost is processor time with the waiting that a place causes, and without its own waiting that others cause."
+)
 LEAF_WORDS = {
     "busy_int": "integer work",
     "busy_fp": "floating-point work",

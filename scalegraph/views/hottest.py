@@ -45,8 +45,21 @@ def _figure(data: StudyData, run: RunRecord, rows: tuple[Row, ...], sentence: st
         "hottest",
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
-        (Table((Column(first), Column("share", PROCESSOR_TIME, "mark"), Column("mostly"), Column("text")), rows),),
-        notes=(f"Run: {run.point.label()}. A click on a row opens its source.",),
+        (
+            Table(
+                (
+                    Column(first),
+                    Column("cost" if run.blame else "share", PROCESSOR_TIME, "mark"),
+                    Column("mostly"),
+                    Column("text"),
+                ),
+                rows,
+            ),
+        ),
+        notes=(
+            f"Run: {run.point.label()}. A click on a row opens its source.",
+            *((common.COST_NOTE,) if run.blame else ()),
+        ),
         ways=ways.to_sizes(data) if single else (),
     )
 
@@ -63,25 +76,29 @@ def _lines(data: StudyData, run: RunRecord, most: int) -> tuple[tuple[Row, ...],
         key = f"{row['file']}:{int(row['line'])}"
         place = f"{PurePath(str(row['file'])).name}:{int(row['line'])}"
         said = text.get((str(row["file"]), int(row["line"])), "")
-        rows.append(Row((place, 100 * float(row["share"]), _mostly(row), said), key=key, tip=f"{key}\n{said}"))
+        rows.append(Row((place, 100 * float(row["charged_share"]), _mostly(row), said), key=key, tip=f"{key}\n{said}"))
     return tuple(rows), _sentence(run, rows, "line"), "line"
 
 
 def _regions(data: StudyData, run: RunRecord, most: int) -> tuple[tuple[Row, ...], str, str]:
     costs = region_costs(run, data.regions)
-    inner = costs[(costs["region"] != 0) & (costs["total_s"] > 0)].sort_values("share", ascending=False).head(most)
+    inner = costs[(costs["region"] != 0) & (costs["charged_s"] > 0)]
+    inner = inner.sort_values("charged_share", ascending=False).head(most)
     rows = []
     for row in inner.to_dict("records"):
         place = f"{PurePath(str(row['file'])).name}:{int(row['line'])}" if row["file"] else ""
         name = common.region_name(row)
-        values = (place or name, 100 * float(row["share"]), _mostly(row), name)
+        values = (place or name, 100 * float(row["charged_share"]), _mostly(row), name)
         rows.append(Row(values, key=str(row["region"]), tip=name))
     return tuple(rows), _sentence(run, rows, "region"), "region"
 
 
 def _mostly(row: Mapping[Any, Any]) -> str:
-    """Return in words what most of the time of a row went to."""
-    return common.GROUP_WORDS[max(GROUPS, key=lambda group: float(row[f"{group}_s"]))]
+    """Return in words what most of what a row is charged with went to."""
+    spent = {common.GROUP_WORDS[group]: float(row[f"{group}_s"]) for group in GROUPS}
+    spent[common.GROUP_WORDS["idle"]] -= float(row["waited_s"])
+    spent["waiting that it causes"] = float(row["caused_s"])
+    return max(spent, key=lambda words: spent[words])
 
 
 def _sentence(run: RunRecord, rows: list[Row], what: str) -> str:

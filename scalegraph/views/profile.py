@@ -85,12 +85,16 @@ def _known(value: float) -> float | None:
 
 
 def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
-    shown = costs[costs["total_s"] > 0].sort_values("total_s", kind="stable").tail(most)
+    shown = costs[costs["charged_s"] > 0].sort_values("charged_s", kind="stable").tail(most)
     records = shown.to_dict("records")
     names = tuple(common.region_name(row) for row in records)
-    series = tuple(
+    series = [
         (common.GROUP_WORDS[group], group, tuple(float(row[f"{group}_s"]) for row in records)) for group in GROUPS
-    )
+    ]
+    if run.blame:  # waiting is drawn where it is caused, if that is known
+        left = tuple(float(row["idle_s"] - row["waited_s"]) for row in records)
+        series[GROUPS.index("idle")] = ("other idle time", "idle", left)
+        series.append(("waiting that it causes", "idle:2", tuple(float(row["caused_s"]) for row in records)))
     tips = tuple(
         tuple(
             f"{name}, {words}: {common.exact(value, 's')}\n{run.point.label()}"
@@ -101,7 +105,7 @@ def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
     return Plot(
         Axis("processor time, exclusive", "s"),
         Axis("", scale="category", categories=names),
-        bars=Bars(tuple(float(i) for i in range(len(names))), series, tips, horizontal=True),
+        bars=Bars(tuple(float(i) for i in range(len(names))), tuple(series), tips, horizontal=True),
     )
 
 
@@ -110,14 +114,15 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     if inner.empty:
         return "All of the time is outside the regions that are known."
     functions = inner[inner["kind"] == "function"]
-    top = (functions if len(functions) else inner).sort_values("share_incl", ascending=False).iloc[0]
-    own = inner.sort_values("share", ascending=False).iloc[0]
+    top = (functions if len(functions) else inner).sort_values("charged_share_incl", ascending=False).iloc[0]
+    own = inner.sort_values("charged_share", ascending=False).iloc[0]
+    waits = " and to waiting for it" if own["caused_s"] > own["total_s"] else ""
     text = (
-        f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(own['share']))} of processor time goes"
-        f" to {common.region_name(own.to_dict())} itself"
+        f"On {verdict.span((run.point.processors,))}, {verdict.percent(float(own['charged_share']))} of processor time"
+        f" goes to {common.region_name(own.to_dict())} itself{waits}"
     )
     if int(top["region"]) != int(own["region"]):
-        text += f", {verdict.percent(float(top['share_incl']))} to {common.region_name(top.to_dict())} with all inside"
+        text += f", {verdict.percent(float(top['charged_share_incl']))} to {common.region_name(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (

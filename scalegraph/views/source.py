@@ -22,9 +22,6 @@ Values: TypeAlias = tuple[float | None, ...]
 
 _TITLE = "Source and cost"
 _NOTHING = 5e-4  # a share that is shown as 0.0 %
-_BLAME_NOTE = (
-    "Cost is the share with the waiting that the line causes, and without its own waiting that other lines cause."
-)
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _TIMES = (
     Column("share", PROCESSOR_TIME, "muted"),
@@ -37,7 +34,7 @@ _TIMES = (
 # Of runs that know what waiting waits for.
 _BLAMED_TIMES = (
     Column("cost", PROCESSOR_TIME, "mark"),
-    *_TIMES[:-1],
+    *_TIMES[1:-1],
     Column("causes waiting", "s", "idle:2"),
     _TIMES[-1],
 )
@@ -95,11 +92,14 @@ def base_notes(run: RunRecord) -> tuple[str, ...]:
     if not run.clock_hz or math.isnan(rest):
         return ()
     whole = f"Processor time is N T_para = {si(run.processor_cycles / run.clock_hz, 's', 4)}, waiting included"
-    said = (_BLAME_NOTE,) if run.blame else ()
+    said = (common.COST_NOTE,) if run.blame else ()
     if abs(rest) < _NOTHING:
         return (f"{whole}.", *said)
     idle = ((run.idle_s or 0.0) - float(costs["idle_s"].sum())) * run.clock_hz / run.processor_cycles
-    return (f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.", *said)
+    return (
+        f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.",
+        *said,
+    )
 
 
 def _worst(values: Mapping[int, Values], run: RunRecord, words: str, unit: str) -> str:
@@ -117,8 +117,7 @@ def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:
         spent = [float(row[f"{group}_s"]) for group in ("busy", "memory_stall", "idle", "primitive")]
         miss = float(row["miss_rate"]) * 100
         values[int(row["line"])] = (
-            *((float(row["charged_share"]) * 100,) if run.blame else ()),
-            float(row["share"]) * 100,
+            float(row["charged_share" if run.blame else "share"]) * 100,
             *(value if value > 0 else None for value in spent),
             *((float(row["caused_s"]) or None,) if run.blame else ()),
             miss if miss == miss else None,

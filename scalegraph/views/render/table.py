@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from scalegraph.base.measures import measure as column_measure
-from scalegraph.base.units import stacked
+from scalegraph.base.units import narrow, stacked
 from scalegraph.views.figure import Column, Source, SourceLine, Table
 from scalegraph.views.palette import colour
 from scalegraph.views.render.text import fitted, measure
@@ -35,6 +35,19 @@ def _prepared(table: Table) -> list[_Prepared]:
     return [_prepare(column, [row.values[i] for row in table.rows]) for i, column in enumerate(table.columns)]
 
 
+def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
+    """Return the columns of *table* with the size of the text and their widths (points) in *room*.
+
+    Headings become narrow before words are cut off.
+    """
+    columns = _prepared(table)
+    size, widths = _layout(table, columns, room)
+    if size <= _LEAST:
+        columns = [(narrow(heading), texts, shares, role) for heading, texts, shares, role in columns]
+        size, widths = _layout(table, columns, room)
+    return columns, size, widths
+
+
 def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float, list[float]]:
     """Return the size of the text and the widths of the columns (points) with which *table* fits into *room*."""
     depths = [row.depth for row in table.rows]
@@ -54,17 +67,15 @@ def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float,
 
 def table_height(table: Table, room: float) -> float:
     """Return the height in points that *table* takes when it is *room* points wide."""
-    columns = _prepared(table)
-    size, _ = _layout(table, columns, room)
+    columns, size, _ = _fitted(table, room)
     return (len(table.rows) + _head_rows(columns) + 0.3) * size * _ROW
 
 
 def _table(brush: Brush, axes: Axes, table: Table) -> None:
     sheet = _Grid(brush, axes)
     numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
-    columns = _prepared(table)
     depths = [row.depth for row in table.rows]
-    size, widths = _layout(table, columns, sheet.width)
+    columns, size, widths = _fitted(table, sheet.width)
     head = _head_rows(columns)
     most = max(1, int(sheet.height / (size * _ROW)) - head)
     shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
@@ -115,7 +126,7 @@ def _head_rows(columns: Sequence[_Prepared]) -> int:
 
 def source_rows(source: Source) -> int:
     """Return how many rows the text takes: a line, and another one where something is inserted."""
-    return sum(2 if line.inserted else 1 for line in source.lines) + any("% of" in c.unit for c in source.columns)
+    return sum(2 if line.inserted else 1 for line in source.lines) + 2 * any("% of" in c.unit for c in source.columns)
 
 
 def draw_source(brush: Brush, axes: Axes, source: Source) -> None:
@@ -136,7 +147,7 @@ def _source(brush: Brush, axes: Axes, source: Source) -> None:
         if any(value for value in values):
             heading, texts, shares, role = _prepare(column, values)
             texts = ["" if value is None else text for value, text in zip(values, texts, strict=True)]
-            columns.append((heading, texts[first:last], shares[first:last], role))
+            columns.append((narrow(heading), texts[first:last], shares[first:last], role))
     left = 0.0
     head = _head_rows(columns)
     for heading, texts, shares, role in columns:
