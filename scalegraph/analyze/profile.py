@@ -21,7 +21,8 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, waiting included
     (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known); ``waited_s`` the part of the waiting here whose
     cause is known, ``caused_s`` what all processors waited for what happened here, and ``charged_s`` = total - waited +
-    caused, with ``charged_incl_s``, ``charged_share`` and ``charged_share_incl``: the same processor time by what causes it (`_charged`); ``visits`` (events),
+    caused, with ``charged_incl_s``, ``charged_share`` and ``charged_share_incl``: the same processor time by what
+    causes it (`_charged`); ``visits`` (events),
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
     """
@@ -123,7 +124,8 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     """Return `region_costs` of *run* with what each region loses against the one-processor run of the same problem.
 
     Added: ``loss_s`` processor-seconds charged here at N beyond those at N = 1, exclusive, and ``loss_incl_s``: what is
-    spent here, and what others wait for it. Their sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``, ``loss_share_incl``: of that sum (may be negative
+    spent here, and what others wait for it. Their sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``,
+    ``loss_share_incl``: of that sum (may be negative
     where a region gains); NaN when nothing is lost in all.
     """
     regions = [region for region, _ in region_tree(regions, one, run)]
@@ -145,8 +147,8 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
     the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``
     (processor-seconds); ``share`` of the run's processor time N T_para as in `region_costs` (waiting that no line is
     charged with is part of that, so the shares of all lines may add up to less than 1); ``waited_s``, ``caused_s`` and
-    ``charged_s`` as in `region_costs`, and ``charged_share`` of N T_para, by which the rows are ordered; ``miss_share`` of the run's
-    misses; ``miss_rate`` of the line's references.
+    ``charged_s`` as in `region_costs`, and ``charged_share`` of N T_para, by which the rows are ordered;
+    ``miss_share`` of the run's misses; ``miss_rate`` of the line's references.
     """
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
     events = ["executions", "references", "misses", "remote", "upgrades", "invalidations"]

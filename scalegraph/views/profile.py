@@ -122,7 +122,8 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
         f" goes to {common.region_name(own.to_dict())} itself{waits}"
     )
     if int(top["region"]) != int(own["region"]):
-        text += f", {verdict.percent(float(top['charged_share_incl']))} to {common.region_name(top.to_dict())} with all inside"
+        inside = verdict.percent(float(top["charged_share_incl"]))
+        text += f", {inside} to {common.region_name(top.to_dict())} with all inside"
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (
