@@ -17,11 +17,15 @@ _SPACE = 14
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """What stands in the legend: a sign of *shape* in *colour*, and its *text*."""
+    """What stands in the legend: a sign of *shape* in *colour*, and its *text*.
+
+    *size* is how much of the picture it takes: where not all fit, the largest are named.
+    """
 
     text: str
     colour: QColor
     shape: Shape
+    size: float = 0.0
 
 
 class LegendStrip(QWidget):
@@ -29,14 +33,15 @@ class LegendStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries: list[LegendEntry] = []
+        self._given: list[LegendEntry] = []
+        self._entries: list[LegendEntry] = []  # in the order in which they stand
         self._most_rows = 100
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
         """Show *entries*."""
-        self._entries = list(entries)
+        self._given = self._entries = list(entries)
         self.setVisible(bool(entries))
         self.setAccessibleName("Legend: " + ", ".join(entry.text for entry in entries))
         self._settle()
@@ -90,6 +95,9 @@ class LegendStrip(QWidget):
             painter.drawText(room.adjusted(0, 0, 4, 0), int(Qt.AlignmentFlag.AlignVCenter), text)
 
     def _settle(self) -> None:
+        self._entries = self._given
+        if len(self._places(max(self.width(), 120))) < len(self._given):
+            self._entries = sorted(self._given, key=lambda entry: -entry.size)
         if self.height() != self._height():
             self.setFixedHeight(self._height())
         left_out = len(self._places(max(self.width(), 120))) < len(self._entries)

@@ -214,8 +214,8 @@ class Drawing:
         if bars is not None:
             drawn = {s for _, s, _, _ in stack(bars)}
             entries = [
-                LegendEntry(name, tint(role, self.theme), "bar")
-                for s, (name, role, _) in enumerate(bars.series)
+                LegendEntry(name, tint(role, self.theme), "bar", float(np.nansum(np.abs(heights))))
+                for s, (name, role, heights) in enumerate(bars.series)
                 if s in drawn
             ]
         for line in self.plot.lines:

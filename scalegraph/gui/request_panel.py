@@ -315,14 +315,17 @@ class RequestPanel(QWidget):
         return left
 
     def _stem(self, form: RequestForm) -> str:
-        program = Path(form.program or form.executable or (form.sources[0] if form.sources else "study")).stem
-        return f"{program}-{Path(form.machine_path or form.machine).stem}"
+        return f"{_program_stem(form)}-{Path(form.machine_path or form.machine).stem}"
 
     def _title(self, form: RequestForm) -> str:
         found = self._catalog.programs.get(form.program)
-        name = found.program.title if found is not None else self._stem(form).rsplit("-", 1)[0]
+        name = found.program.title if found is not None else _program_stem(form)
         machine = next((m.title for m in self._catalog.machines if m.name == form.machine), form.machine)
         return f"{name} on {Path(form.machine_path).stem if form.machine_path else machine}"
+
+
+def _program_stem(form: RequestForm) -> str:
+    return Path(form.program or form.executable or (form.sources[0] if form.sources else "study")).stem
 
 
 def _others(found: Sequence[Fault], typed: Sequence[Fault]) -> list[Fault]:

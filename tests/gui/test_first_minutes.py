@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QColor, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from scalegraph import machine
 from scalegraph.base.run import LineCost, RunPoint
+from scalegraph.gui import app
+from scalegraph.gui.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.request_form import RequestForm, read
 from scalegraph.gui.request_sizes import with_sizes
 from scalegraph.gui.start_page import Card
-from scalegraph.request import shipped
+from scalegraph.request import Session, shipped
 from scalegraph.store import Manifest, SourceText, Study
 from tests.gui.conftest import REGIONS, record
 
@@ -283,3 +285,78 @@ def test_traces_that_the_demonstration_does_not_ship_are_run_by_a_click(
     qtbot.waitUntil(lambda: bool(session.submitted))
     assert session.submitted[0].trace.processors == (4, 16)
     assert window.runner.entries[0].path == demo_place / "demo.sgstudy"
+
+
+# the serial part is one loop, without which this would scale
+SERIAL_SET_UP = """\
+#include <stdio.h>
+#define N 60000
+static double a[N], b[N];
+int main(void)
+{
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        a[i] = (double)(i % 97) / (1.0 + i);
+    for (int step = 0; step < 3; step++) {
+#pragma omp parallel for reduction(+ : sum)
+        for (int i = 0; i < N; i++)
+            sum += a[i];
+    }
+    printf("%g\\n", sum);
+    return 0;
+}
+"""
+SET_UP_LINE = 8
+
+
+@pytest.mark.compiler
+def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
+    qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Choose the source, run, look at the line: with the real simulator."""
+    source = tmp_path / "heat.c"
+    source.write_text(SERIAL_SET_UP)
+    pick(monkeypatch, source)
+    app.make_application()
+    window = app.make_window(Session(), tmp_path / "window.ini")
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.waitUntil(lambda: not window.jobs.running)
+    qtbot.mouseClick(window.start.sources, LEFT)
+    qtbot.waitUntil(lambda: window.request.can_run)
+    qtbot.mouseClick(window.request.side.run, LEFT)
+    qtbot.waitUntil(lambda: window.page == "study" and not window.runner.busy and not window.jobs.running)
+    entry = window.runner.entries[0]
+    assert (entry.phase, entry.title) == ("done", "heat on Two-socket server, 2 x 32 cores"), entry.message
+    area = window.study.area
+    assert area is not None
+    seen = {dock.view.name: dock for dock in area.docks if not dock.visibleRegion().isEmpty()}
+    assert {"time", "speedup", "breakdown", "hottest"} <= seen.keys()
+    qtbot.waitUntil(lambda: all(dock.figure() is not None and not dock.stale for dock in seen.values()))
+    assert not [name for name, dock in seen.items() if dock.figure().empty]
+    assert "1 to 64 processors" in window.study.header.verdict.text()
+    panel = seen["hottest"].picture.panels[0]
+    rows = panel.table.rows
+    assert len(rows) == 3
+    assert f"heat.c:{SET_UP_LINE}" in [row.values[0] for row in rows]
+    at = [row.values[0] for row in rows].index(f"heat.c:{SET_UP_LINE}")
+    qtbot.mouseClick(panel.tree.viewport(), LEFT, pos=panel.tree.visualRect(panel.tree.model().index(at, 0)).center())
+    assert window.selection.current.line == (str(source), SET_UP_LINE)
+    source_view = next(dock for dock in area.docks if dock.view.name == "source")
+    qtbot.waitUntil(lambda: not source_view.visibleRegion().isEmpty() and not source_view.stale)
+    window.close()
+    qtbot.waitUntil(lambda: not window.jobs.running)
+
+
+def test_a_legend_that_has_no_room_for_all_names_the_largest(qapp: Any) -> None:
+    assert qapp is not None
+    strip = LegendStrip()
+    strip.setFixedWidth(300)
+    strip.allow(1)
+    names = [f"a rather long name {number}" for number in range(9)]
+    entries = [LegendEntry(name, QColor("red"), "bar", float(size)) for size, name in enumerate(names)]
+    strip.show_entries(entries)
+    assert strip.texts()[0] == names[-1]
+    strip.setFixedWidth(5000)
+    strip.show_entries(entries)
+    assert strip.texts() == names
