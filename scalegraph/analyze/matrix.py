@@ -18,6 +18,8 @@ from scalegraph.base.units import significant
 
 Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
+# matplotlib's viridis at nine equal steps
+_VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725")
 _WAYS = ("measured", "computed", "predicted")  # a value is what the weaker of its ends is
 
 _TITLES: dict[Bound, str] = {
@@ -115,12 +117,12 @@ class Matrix:
         return max(found, default=None)
 
     def _repr_html_(self) -> str:
-        """Return the matrix for notebooks: a star where a value is predicted, a dash where it is not known."""
+        """Return the matrix for notebooks, coloured by value: a star where predicted, a dash where not known."""
         held = f"{self.bound} held" + ("" if np.isnan(self.target) else f" at {significant(self.target)}")
         head = "".join(f"<th>{n}</th>" for n in self.processors)
         rows = []
         for n in self.processors:
-            cells = "".join(f"<td>{self._cell(n, n2)}</td>" for n2 in self.processors)
+            cells = "".join(f"<td{_shade(self.value(n, n2))}>{self._cell(n, n2)}</td>" for n2 in self.processors)
             rows.append(f"<tr><th>{n}</th>{cells}</tr>")
         said = [*dict.fromkeys(self.reasons.values()), *self.notes]
         below = "".join(f"<li>{escape(text)}</li>" for text in said)
@@ -373,3 +375,15 @@ def _nan(value: float | None) -> float:
 def bound_words(bound: Bound, target: str) -> str:
     """Return the bound for people: ``efficiency held at 0.5``."""
     return _TITLES[bound].format(target)
+
+
+def _shade(value: float | None) -> str:
+    """Return the colours of a cell as an attribute: viridis from 0 to 1, with text that can be read on it."""
+    if value is None or not np.isfinite(value):
+        return ""
+    place = min(max(value, 0.0), 1.0) * (len(_VIRIDIS) - 1)
+    low = min(int(place), len(_VIRIDIS) - 2)
+    pairs = ((int(_VIRIDIS[low][i : i + 2], 16), int(_VIRIDIS[low + 1][i : i + 2], 16)) for i in (0, 2, 4))
+    red, green, blue = (round(a + (place - low) * (b - a)) for a, b in pairs)
+    text = "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 128 else "#fff"
+    return f' style="background:#{red:02x}{green:02x}{blue:02x};color:{text}"'

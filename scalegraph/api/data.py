@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -17,7 +18,7 @@ from scalegraph.analyze.bounds import BOUNDS, Bound
 from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.analyze.regionmodels import RegionModels
-from scalegraph.api import words
+from scalegraph.api import notebook, words
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.measurements.model import MeasurementSet
@@ -282,6 +283,18 @@ class Data:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @cached_property
+    def _picture(self) -> Picture | None:
+        return notebook.picture_of_study(self._data)
+
+    def _repr_html_(self) -> str:
+        """Show what the study says, its numbers and its picture."""
+        return notebook.study(self._data, self._picture)
+
+    def _repr_png_(self) -> bytes | None:
+        """Show the picture where there is no HTML."""
+        return None if self._picture is None else self._picture.png
 
     def __repr__(self) -> str:
         table = self._data.table

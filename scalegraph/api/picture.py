@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TypeAlias
@@ -47,7 +48,7 @@ class Picture:
         return numbers.frame(self.figure)
 
     def save(self, path: PathLike, size_cm: tuple[float, float] | None = None, theme: Theme = "print") -> None:
-        """Write the picture to *path*: .png .svg .pdf, or its numbers: .csv .tex .md .json .parquet.
+        """Write the picture to *path*: .png .svg .pdf, or its numbers: .csv .tex .md .json .parquet (.folded).
 
         *size_cm* is (width, height). Raises `InputError` for another ending, `WorkError` if it cannot be written.
 
@@ -60,8 +61,18 @@ class Picture:
     def __repr__(self) -> str:
         return f"<Picture '{self.figure.title}': {self.sentence}>"
 
-    def _repr_png_(self) -> bytes | None:
+    @cached_property
+    def png(self) -> bytes | None:
+        """The picture in pixels as a file's bytes; None where it is empty.
+
+        Example:
+            >>> content = data.view("speedup").png
+
+        """
         return None if self.figure.empty else render.content(self.figure, "png", dpi=_DPI)
+
+    def _repr_png_(self) -> bytes | None:
+        return self.png
 
     def _repr_svg_(self) -> str | None:
         return None if self.figure.empty else render.content(self.figure, "svg").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from scalegraph.api import words
+from scalegraph.api import notebook, words
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.request import trace_quantities
@@ -194,6 +195,18 @@ class Trace:
     ) -> None:
         """Close the file."""
         self.close()
+
+    @cached_property
+    def _picture(self) -> Picture | None:
+        return notebook.picture_of_trace(self._data)
+
+    def _repr_html_(self) -> str:
+        """Show how long the trace is, what it holds, and its picture."""
+        return notebook.trace(self._data, self._picture)
+
+    def _repr_png_(self) -> bytes | None:
+        """Show the picture where there is no HTML."""
+        return None if self._picture is None else self._picture.png
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from scalegraph.measurements.mapping import Unanswered
 from scalegraph.request import Session, quantities
 from scalegraph.store import Study
 from scalegraph.views.figure import Figure
+from tests.measurements import samples
 from tests.views import studies
 
 TIMES = pd.DataFrame({"p": [1, 2, 4, 8, 8], "t": [8.0, 4.2, 2.3, 1.4, 1.5]})
@@ -147,6 +150,8 @@ def test_a_matrix_shows_itself(data: sg.Data) -> None:
     assert "efficiency held at 0.7" in page
     assert page.count("<tr>") == 4
     assert "*</td>" in page
+    assert page.count("background:#") == 6
+    assert 'background:#fde725;color:#000">1' in page
 
 
 @pytest.mark.parametrize(
@@ -210,6 +215,26 @@ def test_a_picture_is_shown_in_every_way(data: sg.Data, place: Path) -> None:
     picture.save(place / "speedup.csv")
     assert len(pd.read_csv("speedup.csv")) == len(picture.frame())
     assert said(lambda: picture.save("speedup.doc")).startswith("speedup.doc: cannot write '.doc' files")
+
+
+def test_a_study_shows_its_sentence_its_table_and_its_picture(data: sg.Data) -> None:
+    page, png = data._repr_html_(), data._repr_png_()
+    assert png is not None
+    assert png.startswith(b"\x89PNG")
+    assert base64.b64encode(png).decode() in page
+    assert escape(data.view("speedup").sentence) in page
+    assert "<th>speedup</th>" in page
+    assert page.count("<tr>") == 1 + 6
+    assert "http" not in page
+
+
+def test_a_study_without_runs_shows_what_it_has(tmp_path: Path) -> None:
+    few = sg.frame(TIMES.head(1), processors="p", time="t", unit="s")
+    assert "<b>frame: 1 run</b>" in few._repr_html_()
+    assert few._repr_png_() is not None
+    (tmp_path / "set.txt").write_text(samples.TEXT)
+    untimed = sg.load(tmp_path / "set.txt", time="none")
+    assert "<img" in untimed._repr_html_()
 
 
 def test_an_empty_picture_is_its_sentence(data: sg.Data) -> None:

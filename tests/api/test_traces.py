@@ -31,6 +31,10 @@ def test_columns_are_tables_with_names_and_seconds(place: Path) -> None:
         assert trace.check() == []
         assert trace.quantity("locations")["name"].tolist() == [f"rank {n}" for n in range(4)]
         assert "calls" in repr(trace)
+        page = trace._repr_html_()
+        assert "<td>calls</td>" in page
+        assert 'src="data:image/png;base64,' in page
+        assert (trace._repr_png_() or b"").startswith(b"\x89PNG")
 
 
 def test_what_is_not_there_is_a_sentence(place: Path) -> None:

@@ -1,0 +1,93 @@
+"""What notebooks show of studies and traces: a sentence, a table, a picture, in HTML that loads nothing."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, Final
+
+import numpy as np
+
+from scalegraph.analyze import series as series_
+from scalegraph.api.picture import Picture
+from scalegraph.base.units import si, significant
+from scalegraph.views import StudyData, TraceData
+from scalegraph.views import everything as views_
+
+_ROWS: Final = 12  # of a table; the rest is counted
+_FIRST: Final = ("speedup", "time", "region-models", "flame", "runs")  # the first that shows something is the picture
+_OF_TRACE: Final = ("spacetime", "utilisation", "messages")
+_COLUMNS: Final = {  # of `metrics.scaling`: title, unit
+    "processors": ("N", ""), "time_s": ("time", "s"), "speedup": ("speedup", ""), "efficiency": ("efficiency", ""),
+    "latency_s": ("average latency", "s"),
+}  # fmt: skip
+
+
+def picture_of_study(data: StudyData) -> Picture | None:
+    """Return the picture that stands for a study: its speedup, or the first of others that has something to show."""
+    return _first(_FIRST, lambda name: Picture(views_()[name].build(data)))
+
+
+def picture_of_trace(data: TraceData) -> Picture | None:
+    """Return the picture that stands for a trace: its locations over time."""
+    return _first(_OF_TRACE, lambda name: Picture(views_()[name].build(data)))
+
+
+def _first(names: Iterable[str], make: Any) -> Picture | None:
+    for name in names:
+        picture: Picture = make(name)
+        if not picture.figure.empty:
+            return picture
+    return None
+
+
+def study(data: StudyData, picture: Picture | None) -> str:
+    """Return a study as HTML: what it says, its numbers by processor count, its picture."""
+    title = f"{data.name}: {len(data.table)} run{'' if len(data.table) == 1 else 's'}"
+    return _page(title, picture.sentence if picture is not None else "", _numbers(data), picture)
+
+
+def _numbers(data: StudyData) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the problem that ran on most processor counts, with the columns that are known."""
+    found = None if data.table.empty else series_.main_series(data.scaling)
+    rows = data.scaling if found is None else found.rows
+    names = [name for name in _COLUMNS if name in rows.columns and rows[name].notna().any()]
+    cells = [[_cell(row[name], _COLUMNS[name][1]) for name in names] for row in rows.to_dict("records")]
+    return [_COLUMNS[name][0] for name in names], cells
+
+
+def _cell(value: Any, unit: str) -> str:
+    number = float(value)
+    if not np.isfinite(number):
+        return "–"
+    return si(number, unit) if unit else str(int(number)) if number.is_integer() else significant(number)
+
+
+def trace(data: TraceData, picture: Picture | None) -> str:
+    """Return a trace as HTML: how long it is, what it holds, its picture."""
+    counts = data.trace.counts()
+    title = f"{data.name}: {si(data.length, 's')} of {len(data.trace.definitions.locations):,} locations"
+    rows = [[kind, f"{count:,}"] for kind, count in counts.items()]
+    return _page(title, picture.sentence if picture is not None else "", (["kind", "rows"], rows), picture)
+
+
+def _page(
+    title: str, sentence: str, table: tuple[Sequence[str], Sequence[Sequence[str]]], picture: Picture | None
+) -> str:
+    heads, rows = table
+    parts = [f"<p><b>{escape(title)}</b></p>"]
+    if sentence:
+        parts.append(f"<p>{escape(sentence)}</p>")
+    if rows:
+        head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows[:_ROWS]]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        if len(rows) > _ROWS:
+            parts.append(f"<p>… and {len(rows) - _ROWS:,} more rows</p>")
+    content = None if picture is None else picture.png
+    if content is not None and picture is not None:
+        text = base64.b64encode(content).decode()
+        parts.append(f'<img alt="{escape(picture.figure.title)}" src="data:image/png;base64,{text}">')
+    return "\n".join(parts)
