@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.units import significant
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.output import print_json, print_rows
@@ -107,10 +107,10 @@ def _trace(
         render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
     if as_json:
         print_json({"trace": str(source), "what": name, "rows": _documents(table)})
-    elif output is None and table.empty:
-        click.echo("nothing: the trace has no such events in that time")
-    elif output is None:
+    elif output is None and not table.empty:
         show(table)
+    if table.empty:
+        raise WorkError(f"{source}: nothing to show: the trace has no such events in that time")
 
 
 def _compute(
@@ -123,12 +123,13 @@ def _compute(
     table = quantities.compute(data, name, processors)
     if output is not None:
         render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
+    blank = quantities.blank(table)
     if as_json:
         print_json({"study": str(source), "what": name, "rows": _documents(table)})
-    elif output is None and quantities.blank(table):
-        click.echo(f"nothing: {quantities.why_blank(data, name)}")
-    elif output is None:
+    elif output is None and not blank:
         show(table)
+    if blank:
+        raise WorkError(f"{source}: nothing to show: {quantities.why_blank(data, name)}")
 
 
 def _documents(table: pd.DataFrame) -> list[dict[str, Any]]:

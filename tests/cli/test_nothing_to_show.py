@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,13 @@ def measured(tmp_path: Path) -> Path:
     ],
 )
 def test_quantities_that_measurements_lack_say_what_they_need(call: Any, measured: Path, name: str, words: str) -> None:
-    code, out, _ = call("analyze", measured, "--what", name)
-    assert code == 0
-    assert out.startswith("nothing: ")
-    assert words in out
+    code, out, err = call("analyze", measured, "--what", name)
+    assert (code, out) == (1, "")
+    assert "nothing to show: " in err
+    assert words in err
+    code, out, _ = call("analyze", measured, "--what", name, "--json")
+    assert code == 1
+    assert json.loads(out)["what"] == name
 
 
 def test_numbers_that_are_there_are_shown(call: Any, measured: Path) -> None:
@@ -41,7 +45,7 @@ def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> No
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     table.write_text("x,time [s]\n10,1.0\n20,2.1\n40,4.0\n80,8.2\n160,16\n")
     assert call("import", table, "--column", "x=parameter", "-o", made)[0] == 0
-    assert "which of their parameters counts processors" in call("analyze", made, "--what", "speedup")[1]
+    assert "which of their parameters counts processors" in call("analyze", made, "--what", "speedup")[2]
     assert "which of their parameters counts processors" in call("matrix", made)[2]
 
 
