@@ -24,6 +24,14 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
         self.grabs: Callable[[QPointF], bool] = lambda _at: False  # whether a drag from there moves something
         self._grabbed = False
 
+    def viewPixelSize(self) -> tuple[float, float]:
+        """pyqtgraph: width and height of a pixel in drawn coordinates; never 0, also for a box that has no room yet."""
+        room = self.boundingRect()
+        if room.width() < 1 or room.height() < 1:
+            return self._home.width() or 1.0, self._home.height() or 1.0  # all of it within one pixel
+        width, height = super().viewPixelSize()
+        return float(width) or self._home.width() or 1.0, float(height) or self._home.height() or 1.0
+
     def set_home(self, rect: QRectF) -> None:
         """Say what `fit` shows; zooming out ends a little outside of it."""
         self._home = rect

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
@@ -451,3 +451,13 @@ def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cel
     monkeypatch.setattr(BarDelegate, "sizeHint", counted)
     widget.resize(860, 500)
     assert len(asked) < 200
+
+
+@pytest.mark.parametrize("room", [QRectF(), QRectF(0, 0, 300, 0), QRectF(0, 0, 0, 200)])
+def test_a_plot_without_room_takes_a_selection(room: QRectF, show: Any, selection: SelectionModel) -> None:
+    widget = show(figures.time_over_n())
+    box = plot_of(widget)._box
+    box.setGeometry(room)  # what a splitter or a small window leaves for it
+    assert all(size > 0 for size in box.viewPixelSize())
+    selection.select(processors=8)
+    assert plot_of(widget)._target_at(QPointF(10, 10)) is None
