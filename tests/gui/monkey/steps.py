@@ -89,6 +89,7 @@ class Monkey:
         self.done: deque[str] = deque(maxlen=KEPT)
         self.unblock = Unblock(watch)
         self.count = 0
+        self._held: list[QWidget] = []
         self.log: Callable[[str], None] = lambda _step: None
         self._steps: dict[Callable[[], None], int] = {
             self.click: 16,
@@ -166,6 +167,7 @@ class Monkey:
             others = (widget for widget in QApplication.topLevelWidgets() if widget is not self.window)
             floating = [widget for widget in others if widget.isVisible()]
             found = floating if floating and self.random.random() < 0.25 else [self.window]
+        self._held = found  # PySide forgets the window of a widget that Qt made with what Python has of that widget
         surfaces = [widget.windowHandle() for widget in found]
         there = [surface for surface in surfaces if surface is not None and isValid(surface)]
         return self.random.choice(there) if there else None
