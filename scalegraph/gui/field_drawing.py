@@ -80,9 +80,10 @@ class FieldDrawing(Drawing):
                 self._isoline((held or {}).get(handle.option, handle.value), handle)
         self._dots()
 
-    def ink(self) -> list[tuple[float, float]]:
-        """Return drawn places that names should leave free."""
-        return [(self.x.at(dot.x), self.y.at(dot.y)) for dot in self.field.dots]
+    def ink(self) -> NDArray[np.float64]:
+        """Return drawn places [K, 2] that names should leave free."""
+        places = [(self.x.at(dot.x), self.y.at(dot.y)) for dot in self.field.dots]
+        return np.array(places, dtype=float).reshape(-1, 2)
 
     def origins(self) -> list[LegendEntry]:
         """Return what the markers mean."""

@@ -22,6 +22,7 @@ from scalegraph.views.figure import Bars, Line, Plot
 _SYMBOL = {"simulated": "o", "measured": "o", "imported": "d", "predicted": "o", "computed": "+"}
 _MARKER = 7.5
 _EDGED = 40  # bars up to which each piece has an edge; edges of thin bars would hide them
+_INK = 24  # points of a piece of a curve that a name is kept off
 _BAR_SHARE = 0.72  # of the room between two bars
 
 
@@ -169,18 +170,17 @@ class Drawing:
         )
         self.add(bars, 2)
 
-    def ink(self) -> list[tuple[float, float]]:
-        """Return drawn points along every curve, close enough together that a name on a curve is noticed."""
-        found: list[tuple[float, float]] = []
-        steps = np.linspace(0.0, 1.0, 24, endpoint=False)
+    def ink(self) -> NDArray[np.float64]:
+        """Return drawn points [K, 2] along every curve, close enough together that a name on a curve is noticed."""
+        steps = np.linspace(0.0, 1.0, _INK, endpoint=False)
+        found = [np.empty((0, 2))]
         for line in self.plot.lines:
-            xs, ys = self.x.place(line.x), self.y.place(line.y)
-            for i in range(len(xs) - 1):
-                if np.isfinite([xs[i], xs[i + 1], ys[i], ys[i + 1]]).all():
-                    pairs = zip(xs[i] + steps * (xs[i + 1] - xs[i]), ys[i] + steps * (ys[i + 1] - ys[i]), strict=True)
-                    found.extend((float(x), float(y)) for x, y in pairs)
-            found.extend((float(x), float(y)) for x, y in zip(xs, ys, strict=True) if np.isfinite([x, y]).all())
-        return found
+            points = np.column_stack([self.x.place(line.x), self.y.place(line.y)])
+            first, last = points[:-1], points[1:]
+            with np.errstate(invalid="ignore"):  # from one infinity to another
+                found += [*(first + step * (last - first) for step in steps), points]
+        every = np.concatenate(found)
+        return every[np.isfinite(every).all(axis=1)]
 
     def end_labels(self) -> list[EndLabel]:
         """Return the names that would stand at the right: curves at their last point, pieces of the last stack."""

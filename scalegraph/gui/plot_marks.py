@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF
 
@@ -14,6 +16,7 @@ from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Mark
 
 _AROUND = 10  # pixels of a name's own margins
+_OFF = 3  # pixels between a name and a curve
 
 
 class MarkNames:
@@ -57,7 +60,7 @@ class MarkNames:
         if width <= 0 or height <= 0 or x1 <= x0 or y1 <= y0:
             return
         taken: list[QRectF] = []
-        ink = [QPointF(width * (x - x0) / (x1 - x0), height * (y1 - y) / (y1 - y0)) for x, y in self._drawing.ink()]
+        ink = (self._drawing.ink() - (x0, y1)) * (width / (x1 - x0), height / (y0 - y1))
         for mark, x, y, text in self._named:
             metrics = QFontMetricsF(text.textItem.font())
             name = metrics.elidedText(mark.text, Qt.TextElideMode.ElideRight, width - _AROUND)
@@ -78,9 +81,9 @@ class MarkNames:
 
 
 def _free_place(
-    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: list[QPointF]
+    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: NDArray[np.float64]
 ) -> QPointF:
-    """Return the upper left corner for a name of *size* at *at*: inside, off other names, and on the least of *ink*."""
+    """Return the upper left corner for a name of *size* at *at*: inside, off other names, on little *ink* [K, 2]."""
     w, h = size
     upright = at.y() <= 0
     near = 4.0 if upright else 9.0
@@ -98,7 +101,8 @@ def _free_place(
 
     def cost(corner: QPointF) -> float:
         box = QRectF(corner.x(), corner.y(), w, h)
-        hidden = sum(box.adjusted(-3, -3, 3, 3).contains(point) for point in ink)
+        within = np.abs(ink - (box.center().x(), box.center().y())) <= (w / 2 + _OFF, h / 2 + _OFF)
+        hidden = int(within.all(axis=1).sum())
         away = math.hypot(box.center().x() - at.x(), box.center().y() - at.y())
         return 8 * hidden + 0.1 * away + 1000 * sum(box.intersects(other) for other in taken)
 
