@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +25,11 @@ class _Tie(QObject):
 
     def __init__(self, receiver: QObject, act: Callable[..., object]) -> None:
         super().__init__(receiver)
+        self._receiver = weakref.ref(receiver)
         self._act = act
 
     def call(self, *values: Any) -> None:
-        """Do it, unless the receiver is gone."""
-        if isValid(self):
+        """Do it, unless the receiver is gone, or going: what it holds says a last word while it is taken apart."""
+        receiver = self._receiver()
+        if receiver is not None and isValid(receiver) and isValid(self):
             self._act(*values)

@@ -22,6 +22,7 @@ from scalegraph.gui.imports import Imports
 from scalegraph.gui.inspector import Inspector
 from scalegraph.gui.instrument_page import InstrumentPage
 from scalegraph.gui.jobs import Jobs, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.navigator import Navigator, reveal_path
 from scalegraph.gui.panels import Panels
 from scalegraph.gui.progress_note import ProgressNote
@@ -137,7 +138,7 @@ class MainWindow(QMainWindow):
         if new:
             handle.bookmarks.keep_in(self.settings)
             handle.changed.connect(self._update_actions)
-            handle.filter.stack.indexChanged.connect(lambda _index: self._edited("filter"))
+            handle.filter.stack.indexChanged.connect(tied(self, lambda _index: self._edited("filter")))
         self.selection.select(study=handle.key)
         self.settings.add_recent(path)
         self.go(STUDY)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Signal
+from PySide6.QtGui import QUndoCommand
 from PySide6.QtWidgets import QWidget
 from shiboken6 import delete
 
@@ -12,6 +13,7 @@ from scalegraph.gui.jobs import Jobs, Latest
 from scalegraph.gui.lifetime import tied
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.undo import UndoStack
 from tests.gui.test_trace_window import dock_of, sample, settled, shown  # noqa: F401 - fixtures
 
 TIMED = [view.name for view in views.registry("trace").values() if view.window]
@@ -67,3 +69,14 @@ def test_an_answer_does_not_reach_a_panel_that_is_gone(qtbot: Any) -> None:
     qtbot.waitUntil(lambda: not jobs.running)
     assert told == []
     assert jobs.join(60_000)
+
+
+def test_what_a_window_holds_does_not_call_it_while_it_is_taken_apart(qtbot: Any) -> None:
+    told: list[int] = []
+    window = QWidget()
+    stack = UndoStack(window)
+    stack.indexChanged.connect(tied(window, told.append))
+    stack.push(QUndoCommand("step"))
+    assert told == [1]
+    delete(window)  # the stack goes with it, and is emptied before
+    assert told == [1]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-MAKERS = {"addAction", "addMenu", "addButton", "button"}  # methods whose result belongs to a widget of one's own
+MAKERS = {"addAction", "addMenu", "addButton", "button", "add"}  # methods whose result belongs to a widget of one's own
+PARTS = {"verticalScrollBar", "horizontalScrollBar", "selectionModel", "header", "scene", "lineEdit"}  # go with it
 HOUSE = "tied"
 
 
@@ -116,7 +117,7 @@ def _made(maker: ast.expr, scope: Scope, depth: int) -> bool:
         return True  # a class, or a function that makes a widget
     if maker.attr in MAKERS or maker.attr[:1].isupper() or (_self(maker) and maker.attr.startswith("_")):
         return True
-    return own(maker.value, scope, depth + 1)  # self.list.verticalScrollBar()
+    return maker.attr in PARTS and own(maker.value, scope, depth + 1)
 
 
 def _self(expression: ast.Attribute) -> bool:
@@ -188,6 +189,7 @@ def test_no_connection_outlives_what_it_calls(root: Path) -> None:
         ("self.changed.connect(lambda: self.update())", 0),
         ("self.tree.selectionModel().changed.connect(lambda: self.update())", 0),
         ("job = self.kept.start(1)\n        job.done.connect(lambda: self.update())", 1),
+        ("one = self.button.open(1)\n        one.filter.changed.connect(lambda: self.update())", 1),
         ("made = QAction()\n        made.triggered.connect(lambda: self.update())", 0),
         ("for one in (self.button, self.kept):\n            one.clicked.connect(lambda: self.update())", 1),
         ("QTimer.singleShot(0, lambda: self.update())", 1),
