@@ -210,7 +210,7 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
             instructions_ratio=instructions_before / instructions,
             frequency_ratio=np.full(len(costs), clock / clock_before),
         )
-    return _by_loss(made, [cost.region for cost in costs], total, total / clock)
+    return _by_loss(made, [cost.region for cost in costs], total, total / clock, run.processor_cycles)
 
 
 def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, reference: int | None) -> pd.DataFrame:
@@ -243,12 +243,11 @@ def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, re
         )
     made = made.where(np.isfinite(made))  # work that the reference does not do, or none here
     there = total > 0
-    return _by_loss(made[there], np.flatnonzero(there).tolist(), total[there], total[there])
+    return _by_loss(made[there], np.flatnonzero(there).tolist(), total[there], total[there], float(total[there].sum()))
 
 
-def _by_loss(made: pd.DataFrame, places: Sequence[int], total: Floats, seconds: Floats) -> pd.DataFrame:
-    """Return the trees of *places*, which took *total* each, *seconds* of processor time: where most is lost first."""
-    whole = np.nansum(total)
+def _by_loss(made: pd.DataFrame, places: Sequence[int], total: Floats, seconds: Floats, whole: float) -> pd.DataFrame:
+    """Return the trees of *places*, which took *total* of *whole*, *seconds* of processor time: most lost first."""
     made = made.assign(communication=np.nan)  # one is there at different times: what held it up is not known
     made.insert(0, "region", places)
     made.insert(1, "share", total / whole if whole else np.nan)

@@ -7,7 +7,7 @@ from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Bars, Figure, Plot
+from scalegraph.views.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Breakdown of processor time"
@@ -46,7 +46,7 @@ def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
         (
             Plot(
                 Axis("processors N", scale="category", categories=tuple(str(n) for n in counts)),
-                Axis("share of processor time", "%", limits=(0.0, 100.0)),
+                Axis("share", PROCESSOR_TIME, limits=(0.0, 100.0)),
                 bars=bars,
             ),
         ),

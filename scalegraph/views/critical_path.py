@@ -123,7 +123,7 @@ def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
         table = table[table["region"].isin(window.regions)]
     columns = (
         Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"),
-        Column("with what it calls", "%"),
+        Column("with what it calls", "% of the path"),
         Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"),
     )  # fmt: skip
     rows = tuple(

@@ -19,12 +19,17 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
 
-# Units of shares, which say of what: a "%" alone would leave a reader to guess. tests/house holds every view to it.
+# Units of shares, which say of what: a "%" alone would leave a reader to guess. tests/views/test_bases.py holds
+# every view to it.
 PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups, waiting included
 LOSS = "% of the loss"  # of N T_para - T_seq
 MISSES = "% of misses"  # of the run
 REFERENCES = "% of references"
 PREDICTED_TIME = "% of predicted time"
+ELAPSED_TIME = "% of elapsed time"  # T_para of the run
+LOCATIONS_TIME = "% of the locations' time"  # of a trace: the time shown times the locations
+IDEAL = "% of the ideal"  # of an efficiency
+EVIDENCE = "% of the evidence"  # Akaike weights
 
 
 @dataclass(frozen=True)

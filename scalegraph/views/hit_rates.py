@@ -8,7 +8,7 @@ from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.views import cause_words, common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Plot
+from scalegraph.views.figure import REFERENCES, Axis, Figure, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Hit rates by cause"
@@ -23,7 +23,7 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
     rows = series.rows.assign(**{f"rate.{name}": rates[name] for name in rates.columns})
     words = {"all": ("all references", "ink"), **cause_words.CAUSES}
     lines = tuple(
-        common.curve(rows, f"rate.{name}", text, role, unit="%", scale=100)
+        common.curve(rows, f"rate.{name}", text, role, unit=REFERENCES, scale=100)
         for name, (text, role) in words.items()
         if np.isfinite(numbers(rates, name)).any()
     )
@@ -36,8 +36,8 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
     return Figure(
         "hit-rates",
         f"{_TITLE}: {common.study_title(data)}",
-        f"On {series.processors[-1]} processors hit in {where}: {', '.join(parts)}.",
-        (Plot(common.processors_axis(series.processors), Axis("references that hit", "%"), lines),),
+        f"On {series.processors[-1]} processors the share of references that hit in {where} is: {', '.join(parts)}.",
+        (Plot(common.processors_axis(series.processors), Axis("hits", REFERENCES), lines),),
         notes=common.failure_notes(data),
     )
 

@@ -9,7 +9,7 @@ from scalegraph.analyze.misses import resource_costs
 from scalegraph.base.run import RunRecord
 from scalegraph.views import cause_words, common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
+from scalegraph.views.figure import ELAPSED_TIME, Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Modules and links"
@@ -56,11 +56,11 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
 def _ranked(costs: pd.DataFrame, most: int) -> tuple[Plot, Table]:
     shown = costs.head(most).assign(percent=lambda table: 100 * table["busy"])
     names = [str(name) for name in shown["name"]]
-    plot = cause_words.ranked(shown, names, {"percent": ("busy", "memory_stall")}, Axis("busy", "%"))
+    plot = cause_words.ranked(shown, names, {"percent": ("busy", "memory_stall")}, Axis("busy", ELAPSED_TIME))
     columns = (
         Column("name"),
         Column("kind"),
-        Column("busy", "%", "memory_stall"),
+        Column("busy", ELAPSED_TIME, "memory_stall"),
         Column("transactions", "", "muted"),
         Column("waiting", "cycles", "primitive"),
         Column("side by side"),
@@ -97,7 +97,7 @@ def _heat(data: StudyData, size: object, most: int) -> Grid:
         tuple(names),
         tuple(str(n) for n in busy),
         cells,
-        ("busy %",),
+        (f"busy, {ELAPSED_TIME}",),
         limits=(0.0, 100 * limit),
         column_processors=tuple(busy),
     )

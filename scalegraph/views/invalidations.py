@@ -46,7 +46,7 @@ def _table(data: StudyData, series: Series) -> Table:
     """Return Table IV: invalidations, those by barriers and locks with their shares, and the average width."""
     parts = causes.invalidations(series.rows)
     columns = ("N", "all", "by barriers", "by locks", "average width")
-    units = ("", "", "%", "%", "copies")
+    units = ("", "", "% of all", "% of all", "copies")
     rows = []
     for row, (_, part) in zip(series.rows.to_dict("records"), parts.iterrows(), strict=True):
         total = float(part.sum())

@@ -11,7 +11,7 @@ from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
 from scalegraph.traces.activities import BUSY, COMMUNICATION, MEMORY_STALL, PRIMITIVE
 from scalegraph.views import trace_common, trace_sums
-from scalegraph.views.figure import Axis, Column, Figure, Polygon, Radar, Row, Table
+from scalegraph.views.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
@@ -59,7 +59,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         for at, (name, values) in enumerate(made)
     )
     table = Table(
-        (Column("spoke"), *(Column(name, "%", "busy") for name, _ in made), Column("meaning")),
+        (Column("spoke"), *(Column(name, IDEAL, "busy") for name, _ in made), Column("meaning")),
         tuple(
             Row((words, *(trace_sums.known(100 * values[key]) for _, values in made), meaning))
             for key, (words, meaning) in _WORDS.items()

@@ -100,7 +100,7 @@ def _table(found: list[BackTest]) -> Table:
         for test in found
     )  # fmt: skip
     columns = (
-        Column("N"), Column("law"), Column("run", "s"), Column("predicted", "s"), Column("error", "%"),
+        Column("N"), Column("law"), Column("run", "s"), Column("predicted", "s"), Column("error", "% of the time run"),
         Column("from", "s"), Column("to", "s"), Column("inside"),
     )  # fmt: skip
     return Table(columns, rows)

@@ -11,7 +11,7 @@ from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.units import si, significant
 from scalegraph.views import common, matrices, modelling
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.view import View
 
 _TITLE = "Isoefficiency order"
@@ -71,8 +71,8 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
         (
             Column("order"),
             Column("factor"),
-            Column("departure", "%"),
-            Column("evidence", "%", "busy"),
+            Column("departure", "% of the work"),
+            Column("evidence", EVIDENCE, "busy"),
             Column("plausible"),
         ),
         rows,

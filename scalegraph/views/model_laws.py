@@ -9,7 +9,7 @@ from scalegraph.analyze.fits.select import ALIKE, differ
 from scalegraph.base.units import significant
 from scalegraph.views import common, modelling
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.views.figure import EVIDENCE, Column, Figure, Row, Table
 from scalegraph.views.view import View
 
 _TITLE = "Laws"
@@ -49,9 +49,9 @@ def _table(fits: list[Fit], far: float) -> Table:
         Column("verdict"),
         Column("T(N) in s"),
         Column("order"),
-        Column("error", "%", "mark"),
+        Column("error", "% of the time run", "mark"),
         Column("adjusted R²"),
-        Column("evidence", "%", "busy"),
+        Column("evidence", EVIDENCE, "busy"),
         Column(f"T({far:g})", "s"),
         Column("from", "s"),
         Column("to", "s"),

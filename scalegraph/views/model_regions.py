@@ -64,14 +64,15 @@ def _place(made: RegionModels, at: Floats) -> str:
 
 def _columns(made: RegionModels) -> tuple[Column, ...]:
     unit = made.units[0] if len(set(made.units)) == 1 else ""
+    whole = f"% of all {made.metrics[0]}" if len(set(made.metrics)) == 1 else "% of the metric's whole"
     return (
         Column("call path"),
         Column("model"),
         Column("order"),
-        Column("share now", "%", "muted"),
-        Column("share then", "%", "mark"),
+        Column("share now", whole, "muted"),
+        Column("share then", whole, "mark"),
         Column("value then", unit),
-        Column("error", "%"),
+        Column("error", "% of the values"),
         Column("decided"),
     )
 
@@ -108,7 +109,8 @@ def _sentence(made: RegionModels, order: Indices, now: Floats, then: Floats, pla
         growth = made.models.growth(first)
         way = "stays as it is" if growth == "1" else f"grows as {growth}"
         return f"{made.names[first]} {way}. {made.models.doubt(first)}".rstrip()
-    text += f" {made.names[first]} has the largest share, {percent(share)} (now {percent(float(now[first]))})"
+    change = f"{percent(share)} (now {percent(float(now[first]))})"
+    text += f" {made.names[first]} has the largest share of all {made.metrics[first]}, {change}"
     growth = made.models.growth(first)
     text += f", growing as {growth}" if growth != "1" else ""
     doubt = made.models.doubt(first)

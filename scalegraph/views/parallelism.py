@@ -12,7 +12,7 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Line, Plot
+from scalegraph.views.figure import ELAPSED_TIME, Axis, Figure, Line, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Parallelism patterns"
@@ -36,11 +36,11 @@ def _make(data: StudyData, grow: object = None) -> Figure:
     return Figure(
         "parallelism",
         f"{_TITLE}: {common.study_title(data)}, when {label}",
-        f"In the largest problems the parallel share is {ends}.",
+        f"In the largest problems the parallel share of elapsed time is {ends}.",
         (
             Plot(
                 Axis(axis_name, scale="log2" if wide else "linear", ticks=tuple(sizes) if len(sizes) <= 12 else ()),
-                Axis("parallel share of the time", "%", limits=(floor, 102.0)),
+                Axis("parallel share", ELAPSED_TIME, limits=(floor, 102.0)),
                 tuple(lines),
             ),
         ),
@@ -69,7 +69,9 @@ def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[fl
         if series is not None and np.isfinite(numbers(series.rows, "parallel_share")).any():
             axis = series.axis
             role = f"series:{index}"
-            lines.append(common.curve(series.rows, "parallel_share", f"N = {n}", role, unit="%", scale=100.0, x=axis))
+            lines.append(
+                common.curve(series.rows, "parallel_share", f"N = {n}", role, unit=ELAPSED_TIME, scale=100.0, x=axis)
+            )
             sizes.update(lines[-1].x)
     return lines, label, axis.removeprefix(PARAMETER), sorted(sizes)
 

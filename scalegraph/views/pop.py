@@ -13,7 +13,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.measurements.runs import make_runs
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Column, Figure, Plot, Row, Table
+from scalegraph.views.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import View
 
 _TITLE = "POP efficiencies"
@@ -94,9 +94,9 @@ def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
     first = (
         Column(f"call path, N = {run.point.processors}"),
         Column("lost", "s", "mark"),
-        Column("share", "%", "muted"),
+        Column("share", PROCESSOR_TIME, "muted"),
     )
-    return Table((*first, *(Column(name, "%") for name in _COLUMNS.values())), tuple(rows))
+    return Table((*first, *(Column(name, IDEAL) for name in _COLUMNS.values())), tuple(rows))
 
 
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
@@ -166,19 +166,19 @@ def _tree(found: pd.DataFrame) -> Table:
             continue
         cells = tuple(100 * value if np.isfinite(value) else None for value in values)
         rows.append(Row((factor.title, *cells), factor.depth, factor.name, f"{factor.title}\nlow: {factor.low}"))
-    return Table((Column("efficiency"), *(Column(f"N = {n}", "%") for n in counts)), tuple(rows))
+    return Table((Column("efficiency"), *(Column(f"N = {n}", IDEAL) for n in counts)), tuple(rows))
 
 
 def _curves(counts: tuple[int, ...], rows: pd.DataFrame, found: pd.DataFrame) -> Plot:
     joined = rows.assign(**{f"pop.{name}": found[name].to_numpy() for name in _ROLES})
     titles = {factor.name: factor.title for factor in pop.FACTORS}
     lines = tuple(
-        common.curve(joined, f"pop.{name}", titles[name], role, unit="%", scale=100)
+        common.curve(joined, f"pop.{name}", titles[name], role, unit=IDEAL, scale=100)
         for name, role in _ROLES.items()
         if np.isfinite(numbers(joined, f"pop.{name}")).any()
     )
     most = max((value for line in lines for value in line.y if np.isfinite(value)), default=100.0)
-    return Plot(common.processors_axis(counts), Axis("factor", "%", limits=(0.0, max(105.0, 1.05 * most))), lines)
+    return Plot(common.processors_axis(counts), Axis("factor", IDEAL, limits=(0.0, max(105.0, 1.05 * most))), lines)
 
 
 def _regions(data: StudyData, run: RunRecord, reference: RunRecord | None) -> Table:
@@ -192,8 +192,12 @@ def _regions(data: StudyData, run: RunRecord, reference: RunRecord | None) -> Ta
         place = f"{region.file}:{region.line}" if region is not None and region.file else ""
         tip = f"{name} {place}".rstrip()
         rows.append(Row((name, _known(row["lost"]), *values), 0, str(int(row["region"])), tip))
-    first = (Column(f"region, N = {run.point.processors}"), Column("lost", "s", "mark"), Column("share", "%", "muted"))
-    return Table((*first, *(Column(name, "%") for name in _COLUMNS.values())), tuple(rows))
+    first = (
+        Column(f"region, N = {run.point.processors}"),
+        Column("lost", "s", "mark"),
+        Column("share", PROCESSOR_TIME, "muted"),
+    )
+    return Table((*first, *(Column(name, IDEAL) for name in _COLUMNS.values())), tuple(rows))
 
 
 def _named(region: Any, number: int) -> dict[str, Any]:

@@ -10,18 +10,19 @@ from scalegraph.analyze import series as selection
 from scalegraph.analyze import verdict
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.analyze.verdict import percent
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import plain
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Plot
+from scalegraph.views.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
 from scalegraph.views.view import Option, View
 
 _TITLE = "Sequential patterns"
 _RATES = (
-    ("cpu_utilisation", "CPU utilisation", "busy"),
-    ("memory_access_rate", "memory access rate", "memory_stall"),
-    ("miss_rate", "miss rate", "miss"),
+    ("cpu_utilisation", "CPU utilisation", "busy", PROCESSOR_TIME),
+    ("memory_access_rate", "memory access", "memory_stall", PROCESSOR_TIME),
+    ("miss_rate", "miss rate", "miss", REFERENCES),
 )
 
 
@@ -39,17 +40,17 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     wide = len(sizes) > 1 and min(sizes) > 0 and max(sizes) / min(sizes) >= 8
     axis = Axis(name, scale="log2" if wide else "linear", ticks=sizes if len(sizes) <= 12 else ())
     panels = []
-    for column, words, role in _RATES:
+    for column, words, role, base in _RATES:
         if np.isfinite(numbers(series.rows, column)).any():
-            lines = [common.curve(series.rows, column, words, role, unit="%", scale=100.0, x=series.axis)]
+            lines = [common.curve(series.rows, column, words, role, unit=base, scale=100.0, x=series.axis)]
             if column == "miss_rate" and np.isfinite(numbers(series.rows, "l1_miss_rate")).any():
                 first_level = common.curve(
-                    series.rows, "l1_miss_rate", "first level", "series:3", unit="%", scale=100.0, x=series.axis
+                    series.rows, "l1_miss_rate", "first level", "series:3", unit=base, scale=100.0, x=series.axis
                 )
                 lines = [replace(lines[0], name="private caches"), first_level]
             top = max(float(np.nanmax(line.y)) for line in lines) * 1.15
             limits = (0.0, min(102.0, top) if top > 0 else 1.0)
-            panels.append(Plot(axis, Axis(words, "%", limits=limits), tuple(lines)))
+            panels.append(Plot(axis, Axis(words, base, limits=limits), tuple(lines)))
     if not panels:
         need = "The runs have no accounting of processor time; simulated runs have it."
         return common.empty("sequential", _TITLE, data, need)
@@ -62,9 +63,9 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     return Figure(
         "sequential",
         f"{_TITLE}: {common.study_title(data)}, when {series.label}",
-        f"{span} on {verdict.span((processors,))} CPU utilisation goes from"
-        f" {verdict.percent(float(first['cpu_utilisation']))} to {verdict.percent(float(last['cpu_utilisation']))},"
-        f" {which} from {verdict.percent(float(first[missed]))} to {verdict.percent(float(last[missed]))}.",
+        f"{span} on {verdict.span((processors,))} CPU utilisation goes from {percent(float(first['cpu_utilisation']))}"
+        f" to {percent(float(last['cpu_utilisation']))} of processor time, {which} from"
+        f" {percent(float(first[missed]))} to {percent(float(last[missed]))} of references.",
         tuple(panels),
         notes=(f"Also in this study: {'; '.join(dict.fromkeys(others))}.",) if others else (),
     )

@@ -15,7 +15,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si, significant
 from scalegraph.traces.kinds import Array
 from scalegraph.views import trace_common, trace_phases, trace_sums, trace_tracks
-from scalegraph.views.figure import Axis, Column, Figure, Panel, Row, Table, Timeline
+from scalegraph.views.figure import LOCATIONS_TIME, Axis, Column, Figure, Panel, Row, Table, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known
@@ -136,8 +136,8 @@ def _table(chart: _Chart, factor: float, unit: str, name: str, several: int) -> 
                      chart.made.total, unit_speed, None, None)))  # fmt: skip
     head = f"phase of {chart.name}" if several > 1 else "phase"
     return Table(
-        (Column(head), Column("visits"), Column("time", "s", "time"), Column("share", "%"), Column("clock", "s"),
-         Column(name), Column("speed", unit), Column("slowest", unit), Column("fastest", unit)),
+        (Column(head), Column("visits"), Column("time", "s", "time"), Column("share", LOCATIONS_TIME),
+         Column("clock", "s"), Column(name), Column("speed", unit), Column("slowest", unit), Column("fastest", unit)),
         tuple(rows),
     )  # fmt: skip
 

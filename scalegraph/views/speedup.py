@@ -42,7 +42,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
         marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as on one"
-            f" processor, on {verdict.span((point.processors,))} at {verdict.percent(point.efficiency)} efficiency."
+            f" processor, on {verdict.span((point.processors,))} at efficiency {significant(point.efficiency)}."
         )
     top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
     return Figure(

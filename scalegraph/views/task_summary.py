@@ -11,7 +11,7 @@ from scalegraph.analyze.trace import phases as analysis
 from scalegraph.analyze.trace import tasks
 from scalegraph.base.units import si
 from scalegraph.views import trace_common, trace_phases, trace_sums
-from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known, place
@@ -112,7 +112,7 @@ def _table(name: str, table: pd.DataFrame, what: str) -> Table:
             Column(f"task of {whose}" if whose else "task"),
             Column("ran" if what == "tasks" else "visits"),
             Column("time", "s"),
-            Column("share", "%", "time"),
+            Column("share", LOCATIONS_TIME, "time"),
             Column("least", "s"),
             Column("mean", "s"),
             Column("most", "s"),

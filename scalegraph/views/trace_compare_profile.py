@@ -12,7 +12,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.units import si, significant
 from scalegraph.views import trace_common, trace_sums
 from scalegraph.views.common import exact
-from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
 
@@ -142,7 +142,8 @@ def _table(rows: list[Compared], names: tuple[str, str], by: str, *, first: bool
     columns = (
         Column("call path" if by == "path" else "region"), Column(f"time, {one}", "s", "busy"),
         Column(f"time, {two}", "s", "busy"), Column("difference", "s"), Column("ratio"),
-        Column(f"share, {one}", "%"), Column(f"share, {two}", "%"), Column("difference of shares", "%"),
+        Column(f"share, {one}", LOCATIONS_TIME), Column(f"share, {two}", LOCATIONS_TIME),
+        Column("difference", LOCATIONS_TIME),
         Column(f"visits, {one}"), Column(f"visits, {two}"),
     )  # fmt: skip
     return Table(

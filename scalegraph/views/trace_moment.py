@@ -167,7 +167,7 @@ def _counts(data: TraceData, now: Moment, activities: list[_Activity], kept: lis
 
 def _count_table(counts: Counter[str], total: int) -> Table:
     rows = tuple(Row((name, count, 100 * count / total)) for name, count in counts.most_common())
-    return Table((Column("what"), Column("locations", "", "busy"), Column("of all", "%")), rows)
+    return Table((Column("what"), Column("locations", "", "busy"), Column("of all locations", "%")), rows)
 
 
 def _when(data: TraceData, tick: int) -> str:

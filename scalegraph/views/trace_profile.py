@@ -12,7 +12,7 @@ from scalegraph.base.units import si
 from scalegraph.traces.activities import ACTIVITIES, TITLES
 from scalegraph.views import trace_common, trace_lasting, trace_sums
 from scalegraph.views.common import exact
-from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known, place
@@ -58,7 +58,7 @@ COLUMNS = (
     Column("visits"),
     Column("exclusive", "s", "busy"),
     Column("inclusive", "s", "muted"),
-    Column("share", "%"),
+    Column("share", LOCATIONS_TIME),
     Column("least", "s"),
     Column("mean", "s"),
     Column("most", "s"),

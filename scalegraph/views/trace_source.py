@@ -9,7 +9,7 @@ from pathlib import PurePath
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import si
 from scalegraph.views import trace_common
-from scalegraph.views.figure import Column, Figure, Source, SourceLine
+from scalegraph.views.figure import LOCATIONS_TIME, Column, Figure, Source, SourceLine
 from scalegraph.views.trace_common import Window, window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, OptionValue, View
@@ -17,7 +17,7 @@ from scalegraph.views.view import Option, OptionValue, View
 _TITLE = "Source lines"
 _NAME = "trace-source"
 _BINS = 4096
-_COLUMNS = (Column("share", "%", "muted"), Column("time", "s", "time"))
+_COLUMNS = (Column("share", LOCATIONS_TIME, "muted"), Column("time", "s", "time"))
 
 
 def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure:

@@ -10,7 +10,19 @@ from scalegraph.base.units import significant
 from scalegraph.traces.activities import ACTIVITIES
 from scalegraph.views import trace_common, trace_sums, trace_tracks
 from scalegraph.views.common import exact
-from scalegraph.views.figure import Area, AreaTrack, Axis, Column, Figure, Floats, Mark, Row, Table, Timeline
+from scalegraph.views.figure import (
+    LOCATIONS_TIME,
+    Area,
+    AreaTrack,
+    Axis,
+    Column,
+    Figure,
+    Floats,
+    Mark,
+    Row,
+    Table,
+    Timeline,
+)
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
@@ -47,7 +59,12 @@ def _make(data: TraceData, by: object = "activity", **options: object) -> Figure
         (
             Timeline(trace_tracks.TIME, chosen.begin_s, chosen.end_s, (track,), limits=(0.0, data.length)),
             Table(
-                (Column("activity"), Column("mean count"), Column("share", "%", "busy"), Column("time", "s")),
+                (
+                    Column("activity"),
+                    Column("mean count"),
+                    Column("share", LOCATIONS_TIME, "busy"),
+                    Column("time", "s"),
+                ),
                 tuple(
                     Row(
                         (str(row["activity"]), float(row["mean"]), 100 * float(row["share"]), float(row["time_s"])),

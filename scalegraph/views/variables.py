@@ -60,7 +60,7 @@ def _table(rows: list[dict[Any, Any]], collected: tuple[str, ...], names: list[s
         Column("variable"),
         Column("kind"),
         Column("waiting", "s", "memory_stall"),
-        Column("share", "%", "muted"),
+        Column("share", "% of this waiting", "muted"),
         Column("misses"),
         Column("remote"),
         Column("upgrades"),

@@ -11,7 +11,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.units import assigned, significant
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views.figure import ELAPSED_TIME, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Virtual speedups"
@@ -101,7 +101,7 @@ def _table(data: StudyData, curves: list[Curve]) -> Table:
     regular = [factor for factor in _FACTORS[1:] if any(factor in curve.factors for curve in curves)]
     columns = (
         Column("faster code"),
-        Column("gain at most", "%", "time"),
+        Column("gain at most", ELAPSED_TIME, "time"),
         *(Column(f"T x {'inf' if math.isinf(f) else significant(f)}", "s") for f in regular),
         Column("text"),
     )

@@ -250,7 +250,7 @@ def _table(here: list[Compared]) -> Table:
         Column("what if"),
         Column("time", "s"),
         Column("saved", "s", "time"),
-        Column("share", "%"),
+        Column("share", "% of the actual time"),
         Column("times as fast"),
         Column("speedup"),
         Column("efficiency"),

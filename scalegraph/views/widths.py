@@ -26,7 +26,7 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
     single = 100 * float(table[table.index == 1].to_numpy().sum()) / total
     sentence = (
         f"On {run.point.processors} processors a write that invalidates any copies invalidates"
-        f" {causes.average_width(run):.2f} on average; {single:.0f} % invalidate one."
+        f" {causes.average_width(run):.2f} on average; {single:.0f} % of them invalidate one."
     )
     return Figure(
         "widths",
@@ -81,7 +81,7 @@ def _table(data: StudyData, size: object) -> Table:
             for low, high in zip(lower, bounds, strict=True)
         ]
         rows.append(Row((run.point.processors, *shares, causes.average_width(run)), key=run.point.key))
-    columns = (Column("N"), *(Column(name, "%") for name in wide), Column("average"))
+    columns = (Column("N"), *(Column(name, "% of writes") for name in wide), Column("average"))
     return Table(columns, tuple(rows))
 
 

@@ -101,7 +101,7 @@ def test_predicted_cells_say_so_with_their_interval(full: StudyData) -> None:
     last = grid.cells[0][-1]
     assert last is not None
     assert last.origin == "predicted"
-    assert "(predicted, 95 % between" in last.tip
+    assert "(predicted by models, 95 % between" in last.tip
     assert "model of T(N, W)" in last.tip
     first = grid.cells[0][1]
     assert first is not None
@@ -143,7 +143,7 @@ def test_the_prediction_names_three_counts_and_draws_those_that_were_reached(ful
     plot, table = figure.panels
     assert isinstance(plot, Plot)
     assert isinstance(table, Table)
-    assert [row.values[0] for row in table.rows] == ["measured", "optimistic", "pessimistic", "predicted"]
+    assert [row.values[0] for row in table.rows] == ["of the runs", "optimistic", "pessimistic", "predicted"]
     assert plot.marks[0].text.startswith("L_max at N =")
     assert {"computation L_comp", "synchronisation L_sync", "mean of both"} <= {line.name for line in plot.lines}
 

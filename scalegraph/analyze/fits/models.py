@@ -179,7 +179,8 @@ def _designs(
 def _idle(design: Floats, found: Solution, mean: Floats, weight: Floats) -> Flags:
     """Return which fits have a term that nowhere contributes 0.05 % of the value (as Extra-P), (series, group)."""
     scale = np.where(weight > 0, np.maximum(np.abs(mean), 1e-300), np.inf)
-    share = np.abs(design[..., 1:] * found.theta[..., None, 1:]) / scale[:, None, :, None]
+    with np.errstate(over="ignore"):  # of values next to nothing a term is infinitely much
+        share = np.abs(design[..., 1:] * found.theta[..., None, 1:]) / scale[:, None, :, None]
     return np.asarray((share.max(axis=2) < 5e-4).any(axis=-1))
 
 

@@ -1,0 +1,79 @@
+"""Every share says of what: columns, axes, curves and grids of every view, of studies and of traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+
+from scalegraph import views
+from scalegraph.views.figure import Axis, Column, Figure, Grid
+from scalegraph.views.render import numbers
+from tests.views import studies, traces
+from tests.views.imported import call_paths, times
+
+_BASE = re.compile(r"\bof\b")
+_SHARE = re.compile(r"\d\s?%")
+
+
+def measured(thing: Any) -> Iterator[Column | Axis]:
+    """Yield every column and axis in a figure."""
+    if isinstance(thing, Column | Axis):
+        yield thing
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from measured(part)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        for field in fields(thing):
+            yield from measured(getattr(thing, field.name))
+
+
+def titles(figure: Figure) -> set[str]:
+    """Return the heads of all that is in percent."""
+    found = {
+        f"{one.name if isinstance(one, Column) else one.label} ({one.unit})"
+        for one in measured(figure.panels)
+        if one.unit.startswith("%")
+    }
+    names = [name for panel in figure.panels if isinstance(panel, Grid) for name in panel.value_names]
+    return found | {name for name in names if "%" in name}
+
+
+def figures() -> Iterator[tuple[str, Figure]]:
+    for view in views.registry().values():
+        for data in (studies.full(), times(), call_paths()):
+            figure = view.build(data)
+            if not figure.empty:
+                yield view.name, figure
+    for view in views.registry("trace").values():
+        for trace in (traces.halves(), traces.threads()):
+            figure = view.build(trace)
+            if not figure.empty:
+                yield view.name, figure
+
+
+@pytest.fixture(scope="module")
+def made() -> list[tuple[str, Figure]]:
+    return list(figures())
+
+
+def test_every_column_and_axis_of_shares_says_of_what(made: list[tuple[str, Figure]]) -> None:
+    nameless = {(name, title) for name, figure in made for title in titles(figure) if not _BASE.search(title)}
+    assert nameless == set()
+    assert len({name for name, figure in made if titles(figure)}) > 20, "there are shares to look at"
+
+
+def test_every_head_of_a_file_with_shares_says_of_what(made: list[tuple[str, Figure]]) -> None:
+    for name, figure in made:
+        for head in numbers.csv(figure).partition("\n")[0].split(","):
+            assert "(%" not in head or _BASE.search(head), (name, head)
+
+
+def test_sentences_with_shares_say_of_what(made: list[tuple[str, Figure]]) -> None:
+    """What is more or less than something by a share, or holds with a probability, needs no other base."""
+    other = re.compile(r"\bof\b|\bmore\b|\bless\b|95 %|apart|differ|within ±|bound|significant at|as long as", re.I)
+    texts = {(name, text) for name, figure in made for text in (figure.sentence, *figure.notes) if _SHARE.search(text)}
+    assert {(name, text) for name, text in texts if not other.search(text)} == set()
