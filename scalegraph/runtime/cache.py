@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -20,6 +22,8 @@ Waiting = Callable[[float], None]  # is told for how many seconds one has waited
 
 _STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
 _PATIENCE_S = 0.2  # between two looks whether another is done
+_CONTENTS = ".contents.json"  # size and digest of every file of an entry, written last
+_DIGESTED = 32 * 2**20  # bytes; of larger files only the size is compared: formats that large have checksums
 
 
 def cache_root() -> Path:
@@ -29,7 +33,7 @@ def cache_root() -> Path:
 
 
 def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting | None = None) -> Path:
-    """Return *directory*, filled by *make* if it does not exist yet.
+    """Return *directory*, filled by *make* if it does not exist yet, or again if files of it are damaged or missing.
 
     *make* gets a temporary directory that takes its final name only when complete, so whoever sees *directory* sees
     all of it. Two processes (or threads) that ask at once: one makes, the other waits and uses it; *waiting* is told
@@ -37,13 +41,14 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
 
     Raises `WorkError` when the cache cannot be written, and whatever *make* and *waiting* raise.
     """
-    if directory.is_dir():
+    if _is_whole(directory):
         touch(directory)
         return directory
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with _alone(directory.parent / f".{directory.name}.lock", waiting):
-            if not directory.is_dir():
+            if not _is_whole(directory):
+                shutil.rmtree(directory, ignore_errors=True)
                 _make(directory, make)
     except OSError as error:
         raise WorkError(
@@ -74,10 +79,28 @@ def _make(directory: Path, make: Callable[[Path], None]) -> None:
     temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".new-"))
     try:
         make(temporary)
+        files = sorted(path for path in temporary.rglob("*") if path.is_file())
+        listed = {str(path.relative_to(temporary)): _stamp(path) for path in files}
+        (temporary / _CONTENTS).write_text(json.dumps(listed), encoding="utf-8")
         temporary.chmod(0o755)
         temporary.replace(directory)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _is_whole(directory: Path) -> bool:
+    """Return whether the entry *directory* exists with every file as it was made."""
+    try:
+        listed = json.loads((directory / _CONTENTS).read_text(encoding="utf-8"))
+        return all(_stamp(directory / name) == stamp for name, stamp in listed.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _stamp(path: Path) -> list[int | str]:
+    """Return the size of a file and, unless it is very large, its digest."""
+    size = path.stat().st_size
+    return [size, hashlib.sha256(path.read_bytes()).hexdigest() if size <= _DIGESTED else ""]
 
 
 def touch(directory: Path) -> None:

@@ -149,15 +149,15 @@ def test_without_probes_there_is_the_program_only(place: Path) -> None:
 
 
 def test_source_that_probes_would_break_goes_in_as_it_is(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scalegraph.toolchain import objects as compiling
+    from scalegraph.instrument import source as instrumenting
 
-    real = compiling.instrument_source
+    real = instrumenting.instrument_source
 
     def breaking(text: str, *arguments: object, **options: object) -> object:
         made = real(text, *arguments, **options)  # type: ignore[arg-type]
         return type(made)(made.text + "}", made.regions)
 
-    monkeypatch.setattr(compiling, "instrument_source", breaking)
+    monkeypatch.setattr(instrumenting, "instrument_source", breaking)
     write(place, a_c=HELLO + "/* broken on purpose */\n")
     made = build(["a.c"])
     assert made.remarks == ("a.c: does not compile with region probes and went in without them",)

@@ -1,14 +1,17 @@
 """The compiler that is found, the library that is built, the cache that keeps it."""
 
 import os
+import shutil
 import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, MissingTool, WorkError
+from scalegraph.control.build import build
 from scalegraph.runtime import library as building
 from scalegraph.runtime.cache import get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -148,3 +151,47 @@ def test_longest_unused_entries_go_first(tmp_path: Path) -> None:
         os.utime(tmp_path / name, (stamp, stamp))
     trim(tmp_path, 2500, keep=tmp_path / "oldest")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "oldest"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: (entry / "text").write_text(""),
+        lambda entry: (entry / "text").write_text("b"),
+        lambda entry: (entry / "inside" / "more").unlink(),
+        lambda entry: (entry / ".contents.json").write_text("{"),
+        lambda entry: (entry / ".contents.json").unlink(),
+        lambda entry: shutil.rmtree(entry / "inside"),
+    ],
+)
+def test_a_damaged_entry_is_made_again(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+    made = []
+
+    def make(where: Path) -> None:
+        made.append(where)
+        (where / "text").write_text("a")
+        (where / "inside").mkdir()
+        (where / "inside" / "more").write_bytes(b"\0")
+
+    entry = tmp_path / "cache" / "entry"
+    assert get_or_make(entry, make) == get_or_make(entry, make) == entry
+    assert len(made) == 1
+    damage(entry)
+    get_or_make(entry, make)
+    assert ((entry / "text").read_text(), (entry / "inside" / "more").read_bytes(), len(made)) == ("a", b"\0", 2)
+
+
+@pytest.mark.compiler
+def test_a_program_whose_build_was_damaged_in_the_cache_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    source = tmp_path / "some.c"
+    source.write_text("int main(void) { return 0; }\n")
+    first = build([source])
+    for path in first.executable.parent.iterdir():
+        if path.is_file():
+            path.write_bytes(b"")
+    again = build([source])
+    assert again.executable.stat().st_size > 0
+    assert again.regions == first.regions
