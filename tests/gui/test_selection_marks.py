@@ -18,7 +18,7 @@ from scalegraph.gui.trace_filter import TraceFilter
 from scalegraph.gui.trace_options import trace_options
 from scalegraph.gui.view_options import FOLLOWS, OptionBar
 from scalegraph.views import StudyData, View
-from scalegraph.views.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Source, Surface, Table
 from tests.analyze import synthetic
 from tests.views import studies, test_model_views, traces
 
@@ -68,6 +68,8 @@ def content(panel: Panel) -> tuple[int, ...]:
         return len(panel.rows), len(panel.columns)
     if isinstance(panel, Source):
         return len(panel.lines), len(panel.columns)
+    if isinstance(panel, Flame):
+        return len(panel.frames), sum(frame.width > 0 for frame in panel.frames)
     assert isinstance(panel, Field | Surface)
     return len(panel.rows), len(panel.columns)
 
@@ -146,7 +148,8 @@ def test_of_a_trace_only_the_selected_time_is_taken_and_only_by_views_of_a_stret
         return trace_options(view, trace, Selection(study="here", **changes), 800)  # type: ignore[arg-type]
 
     marked = taken(region=0, location=1, processors=4, cell=(1, 2), line=("work.c", 7), call_path="a", metric="time")
-    assert marked | {"file": ""} == taken() | {"file": ""}  # the text with the region comes into view
+    into_view = {"file": "", "function": ""}  # the text with the region, and its callers, come into view
+    assert marked | into_view == taken() | into_view
     stretch = taken(interval=(0, traces.SECOND // 2))
     assert stretch == (taken() if view.window or "begin" not in names_of(view) else taken() | {"begin": 0, "end": 0.5})
 

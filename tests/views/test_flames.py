@@ -102,7 +102,7 @@ def test_a_simulated_run_says_that_it_knows_no_callers(full: StudyData) -> None:
     for name in ("flame", "flame-difference"):
         assert any("--trace=regions" in note for note in build(name, full).notes)
     assert any("--trace=regions" in note for note in build("callers", full).notes)
-    assert {row[0] for row in rows(build("callers", full, region="parallel"))} == {
+    assert {row[0] for row in rows(build("callers", full, call_path="parallel"))} == {
         "contains it", "function", "is inside it"}  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def test_measured_call_paths_are_frames_and_their_callers_are_known(tmp_path: Pa
     made = frames(build("flame", data, processors=8))
     assert list(made) == ["main", "solve"]
     assert (made["main"].value, made["main"].own, made["solve"].value) == pytest.approx((12, 6.5, 5.5))
-    assert rows(build("callers", data, processors=8, region="main->solve"))[0][:3] == (
+    assert rows(build("callers", data, processors=8, call_path="main->solve"))[0][:3] == (
         "calls it", "main", pytest.approx(5.5))  # fmt: skip
     difference = frames(build("flame-difference", data))
     assert difference["solve"].change == pytest.approx(5.5 - 1.5)

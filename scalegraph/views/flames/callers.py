@@ -20,22 +20,22 @@ _LEXICAL = (
     " For callers simulate with --trace=regions and open the trace."
 )
 _FUNCTION = Option(
-    "region", "Function", "text", description="name of the function or region; otherwise what is selected, or the most"
-    " expensive",
+    "call_path", "Function", "text", follows=True,
+    description="name of the function or region; otherwise what is selected, or the most expensive",
 )  # fmt: skip
 
 
 def _make(
-    data: StudyData, region: object = None, metric: object = None, processors: object = None, size: object = None
+    data: StudyData, call_path: object = None, metric: object = None, processors: object = None, size: object = None
 ) -> Figure:
     grown = study_trees.grown(data, metric, processors, size)
     if grown is None:
         return common.empty(_NAME, _TITLE, data, _NEED)
     if not len(grown.tree):
         return common.empty(_NAME, _TITLE, data, f"No region of {grown.words} has any {grown.value.label}.")
-    named = _of_path(data, str(region), grown) if region is not None else None
+    named = _of_path(data, str(call_path), grown) if call_path is not None else None
     title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
-    return butterfly.figure(_NAME, title, grown, named or region, (_LEXICAL,) if grown.lexical else grown.notes)
+    return butterfly.figure(_NAME, title, grown, named or call_path, (_LEXICAL,) if grown.lexical else grown.notes)
 
 
 def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:

@@ -13,6 +13,10 @@ from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option, View
 
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
+_SECOND = Option(
+    "processors", "Processors", "int", minimum=1,
+    description="N of the second of two runs, which the frames are of; otherwise the most",
+)  # fmt: skip
 _REFERENCE = Option(
     "reference", "Compared with N", "int", minimum=1,
     description="N of the first of two runs of this study; otherwise the fewest processors",
@@ -141,7 +145,7 @@ VIEW = View(
     "The flame graph of one run coloured by what changed from another: two processor counts, or two studies.",
     _make,
     (
-        study_trees.METRIC, building.CHANGE, common.PROCESSORS, _REFERENCE, common.SIZE, building.WIDTHS,
+        study_trees.METRIC, building.CHANGE, _SECOND, _REFERENCE, common.SIZE, building.WIDTHS,
         building.ICICLE,
     ),
     order=205,

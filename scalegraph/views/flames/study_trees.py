@@ -21,7 +21,7 @@ from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option
 
 METRIC: Final = Option(
-    "metric", "Frame value", "text",
+    "metric", "Frame value", "text", follows=True,
     description="time, busy, stall, waiting, primitives, or a metric of the set by name; otherwise the time",
 )  # fmt: skip
 COLOUR: Final = Option(
