@@ -16,7 +16,8 @@ from scalegraph.cli.output import print_rows
 from scalegraph.request.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
-_HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy", "stall", "idle", "prim.", "misses", "here")
+# shares of processor time, N times the time: waiting included
+_HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy/NT", "stall/NT", "idle/NT", "prim./NT", "misses", "here")
 
 
 def derived(records: Sequence[RunRecord]) -> dict[str, dict[str, float | None]]:
@@ -119,7 +120,7 @@ def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
     if not record.ok:
         return [str(record.point.processors), record.status.replace("_", " ")]
     shares = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
-    total = sum(share or 0.0 for share in shares)
+    total = record.point.processors * (record.time_s or 0.0)
     return [
         f"{record.point.processors}{' !' if record.warnings else ''}",
         si(record.time_s, "s", 4),

@@ -143,15 +143,16 @@ def _run_facts(row: Mapping[Any, Any]) -> tuple[Fact, ...]:
         value = _number(row, key)
         if math.isfinite(value):
             facts.append(
-                Fact(words, f"{100 * value / whole:.1f} %", f"{si(value, 's', 4)} / (N T = {si(whole, 's', 4)})")
+                Fact(
+                    words,
+                    f"{100 * value / whole:.1f} % of processor time",
+                    f"{si(value, 's', 4)} / (N T = {si(whole, 's', 4)})",
+                )
             )
     misses, references = _number(row, "misses"), _number(row, "references")
     if references > 0:
-        facts.append(
-            Fact(
-                "miss rate", f"{100 * misses / references:.3g} %", f"{si(misses)} misses / {si(references)} references"
-            )
-        )
+        rate = f"{100 * misses / references:.3g} % of references"
+        facts.append(Fact("miss rate", rate, f"{si(misses)} misses / {si(references)} references"))
     return tuple(facts)
 
 
@@ -199,6 +200,8 @@ def _cell_part(made: Any, low: int, high: int) -> Part:
 
 
 def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
+    from scalegraph.gui.loss import shown_first
+
     known = next((item for item in data.regions if item.id == region), None)
     if known is None:
         return []
@@ -209,9 +212,9 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
     runs = [run for run in runs if run.point.processors == processors] or runs
     origin = ""
     if runs:
-        run = max(runs, key=lambda run: run.point.processors)
+        run = shown_first(data, runs)
         cost = next(cost for cost in run.regions if cost.region == region)
-        whole = sum(run.leaves.values()) or 1
+        whole = run.processor_cycles
         for leaf, cycles in sorted(cost.leaves.items(), key=lambda item: -item[1])[:8]:
             if cycles:
                 value = si(cycles / run.clock_hz, "s", 4) if run.clock_hz else f"{si(cycles, '', 4)} cycles"
@@ -219,7 +222,7 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
                     Fact(
                         leaf.replace("_", " "),
                         value,
-                        f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.2g} %",
+                        f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.1f} % of processor time",
                     )
                 )
         origin = f"{run.source.capitalize()}: {run.point.label()}. Without what lies inside regions of its own."

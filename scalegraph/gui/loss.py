@@ -72,8 +72,16 @@ def _pair(data: StudyData, processors: int | None) -> tuple[RunRecord, RunRecord
     if not found:
         return None
     wanted = [run for run in found if run.point.processors == processors] or found
-    run = max(wanted, key=lambda run: (run.point.processors, run.time_cycles or 0))
+    run = shown_first(data, wanted)
     return run, ones[_problem(run)]
+
+
+def shown_first(data: StudyData, runs: Sequence[RunRecord]) -> RunRecord:
+    """Return the one of *runs* that views show where nothing is chosen: of the main series, on the most processors."""
+    from scalegraph.views.common import main_keys
+
+    main = main_keys(data)
+    return max(runs, key=lambda run: (run.point.key in main, run.point.processors, run.time_cycles or 0))
 
 
 def _problem(run: RunRecord) -> tuple[Any, ...]:

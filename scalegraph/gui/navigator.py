@@ -291,7 +291,7 @@ class Navigator(QWidget):
         missing = "Regions appear once the same problem has run on one and on more processors." if data else ""
         said = "Share of the time of all locations" if traced is not None else f"Share of what N = {n} loses"
         self.regions_note.setText(said if losses else missing)
-        self.regions_tree.setHeaderLabels(["Region", "Time" if traced is not None else "Loss"])
+        self.regions_tree.setHeaderLabels(["Region", "% of time" if traced is not None else "% of loss"])
         self.regions_note.setVisible(bool(self.regions_note.text()))
         blocked = self.regions_tree.blockSignals(True)
         self.regions_tree.clear()

@@ -254,6 +254,12 @@ def chosen_run(data: StudyData, size: object = None, processors: object = None) 
     return data.by_key.get(key)
 
 
+def main_keys(data: StudyData) -> frozenset[str]:
+    """Return the keys of the runs that `chosen_run` takes where no size is chosen."""
+    series = chosen_series(data)
+    return frozenset(str(keys).split(",")[0] for keys in series.rows["keys"]) if series is not None else frozenset()
+
+
 def one_processor_run(data: StudyData, run: RunRecord) -> RunRecord | None:
     """Return the one-processor run of the same problem as *run*."""
     for other in data.runs:
