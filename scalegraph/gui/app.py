@@ -80,6 +80,7 @@ def _icon() -> QIcon:
 
 def make_window(session: Any = None, settings_file: Path | None = None) -> MainWindow:
     """Return a window that is not shown yet; *settings_file* redirects what it remembers."""
+    from scalegraph.gui import tips
     from scalegraph.gui.main_window import MainWindow
     from scalegraph.gui.settings import Settings
     from scalegraph.gui.theme import Theme
@@ -88,6 +89,7 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
         from scalegraph.request.session import Session
 
         session = Session()
+    tips.install(make_application())
     settings = Settings(settings_file)
     theme = Theme(settings.mode)
     theme.apply()

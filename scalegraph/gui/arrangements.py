@@ -88,7 +88,7 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
     "Timeline": Split(
         "beside",
         (
-            Split("below", (Tabs(("spacetime", "gantt"), 4), Tabs(("utilisation", "counters", "speed"), 3)), 5),
+            Split("below", (Tabs(("spacetime", "gantt"), 9), Tabs(("utilisation", "counters", "speed"), 2)), 5),
             Split("below", (Tabs(("waits", "trace-profile", "messages"), 3), Tabs(("trace-source",), 2)), 3),
         ),
     ),
@@ -135,6 +135,16 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
+_SHORT: Final = {  # in a low window the lanes keep the height: what stands below them stands behind them
+    "Timeline": Split(
+        "beside",
+        (
+            Tabs(("spacetime", "gantt", "utilisation", "counters", "speed"), 5),
+            Split("below", (Tabs(("waits", "trace-profile", "messages"), 3), Tabs(("trace-source",), 2)), 3),
+        ),
+    ),
+}
+SHORT_BELOW: Final = 1150  # pixels of height of a window that is low
 _FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no accounting of where they went
     "beside",
     (
@@ -148,14 +158,16 @@ COMPARED: Final = ("speedup", "overheads")  # of each study by itself
 TOGETHER: Final = ("compare", "compare-matrix")  # of all open studies
 
 
-def layout_of(name: str, *, imported: bool, runs: bool) -> Layout:
+def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> Layout:
     """Return the arrangement *name*.
 
     *imported*: for a study that was made of a measurement set; without *runs* (nothing says which parameter counts
-    processors) only the models over its parameters have something to show.
+    processors) only the models over its parameters have something to show. *short*: for a low window.
     """
     if imported and not runs and name in ("Overview", "Models", "Regions"):
         return _WITHOUT_RUNS
+    if short and name in _SHORT:
+        return _SHORT[name]
     if name in TRACE_ARRANGEMENTS:
         return TRACE_ARRANGEMENTS[name]
     of_set = {"Overview": _FIRST_OF_SET, "Regions": _REGIONS_OF_SET}

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QAction, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from scalegraph.gui import tips
 from scalegraph.gui.colour_bar import ColourBar
 from scalegraph.gui.field_drawing import FieldDrawing, alike, dot_targets, frame_of, words_at
 from scalegraph.gui.plot_drawing import Drawing
@@ -111,7 +112,7 @@ class FieldPanel(PlotPanel):
             self._box.addItem(line, ignoreBounds=True)
             self._cross.append(line)
         words = words_at(self._field, drawing.x, drawing.y, place)
-        QToolTip.showText(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), words, self._canvas)
+        tips.show(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), words, self._canvas)
 
     def _unhover(self) -> None:
         self._uncross()

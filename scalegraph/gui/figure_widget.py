@@ -43,6 +43,7 @@ Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be asked for
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
+_WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
 _FEW_LINES = 2
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
@@ -350,19 +351,28 @@ class FigureWidget(QWidget):
     def _show_notes(self) -> None:
         self._fit_sentence()
         notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
-        self._notes.show_notes(notes if self.height() > _NOTES_FROM else (), self.height())
+        room = self.height() > (_WHOLE_TIME_FROM if self._timed() else _NOTES_FROM)
+        self._notes.show_notes(notes if room else (), self.height())
+        if notes and not room:  # they stand in the tooltip of the sentence
+            self._sentence.setToolTip("\n".join((self._figure.sentence if self._figure is not None else "", *notes)))
+
+    def _timed(self) -> bool:
+        """Whether one of the panels is a timeline, whose lanes need the height."""
+        return self._figure is not None and any(isinstance(panel, Timeline) for panel in self._figure.panels)
 
     def _fit_sentence(self) -> None:
         """Shorten the sentence where the picture needs the room; the tooltip has all of it."""
         text = self._figure.sentence if self._figure is not None else ""
-        if self._figure is not None and self._figure.panels and self.height() < _WHOLE_FROM:
-            lines = 1 if self.height() < _ONE_FROM else _FEW_LINES
+        timed = self._timed()
+        least = _WHOLE_TIME_FROM if timed else _WHOLE_FROM
+        if self._figure is not None and self._figure.panels and self.height() < least:
+            lines = 1 if timed or self.height() < _ONE_FROM else _FEW_LINES
             shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, lines)
         else:
             shown = text
         if shown != self._sentence.text():
             self._sentence.setText(shown)
-            self._sentence.setToolTip("" if shown == text else text)
+        self._sentence.setToolTip("" if shown == text else text)
 
     def _orient(self) -> None:
         """Stand panels beside or below one another, whichever leaves the tightest of them more room."""

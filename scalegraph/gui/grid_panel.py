@@ -376,7 +376,7 @@ class _Head(QHeaderView):
             wide = (rect.width() if upright else step * rect.width()) - 4
             room = QRect(rect.center().x() - wide // 2, room.y(), wide, room.height())
             if painter.fontMetrics().horizontalAdvance(text) > wide:
-                text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, wide)
+                text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, wide)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), text)
         painter.restore()
 

@@ -98,8 +98,5 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def _shortened(text: str) -> str:
-    """Long names keep both ends: names of regions often differ in their last part only."""
-    if len(text) <= _LONGEST_NAME:
-        return text
-    half = (_LONGEST_NAME - 1) // 2
-    return text[:half] + "…" + text[-half:]
+    """Long names are cut at their end; the tooltip of what they name has all of them."""
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QVBoxLayout, QWidget
 
+from scalegraph.gui import tips
 from scalegraph.gui.legend_strip import LegendStrip
 from scalegraph.gui.plot_axis import ValueAxis
 from scalegraph.gui.plot_box import ZoomBox
@@ -438,7 +439,7 @@ class PlotPanel(QWidget):
             self._canvas.setCursor(cursor_of(handle))
             keys = "Shift+←→" if handle.axis == "x" else "Shift+↑↓"
             tip = f"{handle.text or handle.option}\nDrag it, or press {keys}: views that hold the same follow."
-            QToolTip.showText(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), tip, self._canvas)
+            tips.show(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), tip, self._canvas)
             self._pointed = True
             return
         if self._pointed:
@@ -452,7 +453,7 @@ class PlotPanel(QWidget):
         self._hovered = target
         if target is None:
             return
-        QToolTip.showText(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), target.tip, self._canvas)
+        tips.show(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), target.tip, self._canvas)
         self._canvas.setCursor(
             Qt.CursorShape.PointingHandCursor if target.processors is not None else Qt.CursorShape.ArrowCursor
         )

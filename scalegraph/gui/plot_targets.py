@@ -45,7 +45,7 @@ def rich(title: str, text: str, aside: str = "") -> str:
         title, text = first, rest
     head = f"<b>{escape(title)}</b>" + (f" <span style='color:gray'>· {escape(aside)}</span>" if aside else "")
     body = escape(text).replace("\n", "<br>")
-    return f"<div style='white-space:pre'>{head}<br>{body}</div>" if body else f"<div>{head}</div>"
+    return f"<div style='white-space:pre-wrap'>{head}<br>{body}</div>" if body else f"<div>{head}</div>"
 
 
 def targets(plot: Plot, x: Scale, y: Scale, half_bar: float) -> list[Target]:

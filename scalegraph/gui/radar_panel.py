@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, Q
 from PySide6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from scalegraph.base.units import si
+from scalegraph.gui import tips
 from scalegraph.gui.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.tints import ink, paper, tint
@@ -166,7 +167,7 @@ class _Wheel(QWidget):
                 continue
             at = self._at(spoke, 1.0)
             side = at.x() - self.width() / 2
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, self._room(at.x(), side))
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._room(at.x(), side))
             width = metrics.horizontalAdvance(text) + 2
             left = at.x() + 6 if side > 8 else at.x() - width - 6 if side < -8 else at.x() - width / 2
             top = at.y() - metrics.height() / 2
@@ -194,7 +195,7 @@ class _Wheel(QWidget):
         polygon, radar = self._panel.radar.polygons[found[0]], self._panel.radar
         value = si(polygon.values[found[1]], radar.value.unit, 4)
         tip = polygon.tips[found[1]] if found[1] < len(polygon.tips) else f"{polygon.name} {value}"
-        QToolTip.showText(event.globalPosition().toPoint(), rich(radar.spokes[found[1]], tip), self)
+        tips.show(event.globalPosition().toPoint(), rich(radar.spokes[found[1]], tip), self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click on a corner chooses its location."""

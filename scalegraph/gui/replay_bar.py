@@ -6,7 +6,17 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QStyle, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QStyle,
+    QToolButton,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from scalegraph.base.units import si
@@ -42,7 +52,8 @@ class ReplayBar(QWidget):
         self._trace: TraceHandle | None = None
         self._list = BookmarkList(self)
         self._list.jump_wanted.connect(self._jump)
-        self._sliding = False
+        self._sliding = self._was_shown = False
+        self._toggle: QAbstractButton | None = None  # shows the line; without one it is always shown
         self.buttons = {name: self._button(name) for name in _ICONS}
         self.buttons["loop"].setCheckable(True)
         self.slider = _Slider()
@@ -106,7 +117,7 @@ class ReplayBar(QWidget):
             before.replay.changed.disconnect(self._show_replay)
             before.bookmarks.changed.disconnect(self._show_bookmarks)
             before.bookmarks.list_wanted.disconnect(self._open_list)
-        self.setVisible(trace is not None)
+        self._fold()
         self._list.show_trace(trace)
         if trace is None or trace is before:
             return
@@ -117,6 +128,15 @@ class ReplayBar(QWidget):
         self._follow(self._selection.current)
         self._show_replay()
         self._show_bookmarks()
+
+    def fold_with(self, toggle: QAbstractButton) -> None:
+        """Show the line only while *toggle* is checked; a replay that begins checks it."""
+        self._toggle = toggle
+        toggle.toggled.connect(lambda _on: self._fold())
+        self._fold()
+
+    def _fold(self) -> None:
+        self.setVisible(self._trace is not None and (self._toggle is None or self._toggle.isChecked()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: where there is little room, the slider and the buttons have it."""
@@ -151,6 +171,8 @@ class ReplayBar(QWidget):
             jump(self._trace, self._selection, bookmark)
 
     def _open_list(self) -> None:
+        if self._toggle is not None:
+            self._toggle.setChecked(True)
         button = self.buttons["bookmarks"]
         self._list.open_below(button.mapToGlobal(button.rect().bottomRight()))
 
@@ -185,6 +207,9 @@ class ReplayBar(QWidget):
             return
         replay = trace.replay
         self._dress()
+        if replay.shown and self._toggle is not None and not self._was_shown:
+            self._toggle.setChecked(True)
+        self._was_shown = replay.shown
         self.buttons["loop"].setChecked(replay.state.loop)
         self.end.setVisible(replay.shown)
         part = (replay.state.begin, replay.state.end) != (0.0, trace.window.length)

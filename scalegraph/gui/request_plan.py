@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from scalegraph.base.run import RunPoint
 from scalegraph.base.units import si
+from scalegraph.gui import tips
 from scalegraph.gui.theme import Theme
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 16.0, 14.0, 40.0
@@ -123,7 +124,7 @@ class PlanView(QWidget):
         if isinstance(event, QHelpEvent):
             for place, text in zip(self._places(), self._dots.labels, strict=True):
                 if (place - QPointF(event.pos())).manhattanLength() < 3 * _DOT:
-                    QToolTip.showText(event.globalPos(), text, self)
+                    tips.show(event.globalPos(), text, self)
                     return True
             QToolTip.hideText()
             return True

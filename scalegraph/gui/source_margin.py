@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from scalegraph.base.measures import Measure, exact, measure
 from scalegraph.base.units import stacked
+from scalegraph.gui import tips
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Source, SourceLine
@@ -124,7 +125,7 @@ class Margin(QWidget):
         pairs = zip(self._source.columns, line.values, strict=False)
         text = "\n".join(f"{column.name}: {exact(value, column.unit)}" for column, value in pairs)
         where = f"{self._source.file}:{line.number}"
-        QToolTip.showText(event.globalPosition().toPoint(), rich(where, text), self)
+        tips.show(event.globalPosition().toPoint(), rich(where, text), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take a click here as a click on the line."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from scalegraph.gui import tips
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.scales import Scale
 from scalegraph.gui.tints import ColourMapName, heat, ink, offer_colours, paper, tint
@@ -223,7 +224,7 @@ class SurfacePanel(QWidget):
         if found is None:
             QToolTip.hideText()
         else:
-            QToolTip.showText(event.globalPosition().toPoint(), self.words_at(found.row, found.column), self)
+            tips.show(event.globalPosition().toPoint(), self.words_at(found.row, found.column), self)
 
     def words_at(self, row: int, column: int) -> str:
         """Return what a node of the surface says."""

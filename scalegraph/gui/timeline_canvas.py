@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from scalegraph.gui import tips
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.time_window import TimeWindow
 from scalegraph.gui.timeline_layout import LEAST_LANE, MOST_LANE, Layout, axis_height, group_runs, short_name
@@ -410,7 +411,7 @@ class TimelineCanvas(QWidget):
     def _tell(self, text: str) -> None:
         if self._pointer is not None:
             first, _, rest = text.partition("\n")
-            QToolTip.showText(self.mapToGlobal(self._pointer.toPoint()), rich(first, rest), self)
+            tips.show(self.mapToGlobal(self._pointer.toPoint()), rich(first, rest), self)
 
     def _dwelling(self) -> None:
         if self._hit is not None:

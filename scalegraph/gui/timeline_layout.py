@@ -18,7 +18,7 @@ TITLE: Final = 17  # pixels above a track that has a title
 GAP: Final = 6
 AXIS: Final = 40  # pixels of the axis with its title, which a low picture does without
 LOW_AXIS: Final = 24
-_LOW: Final = 240
+_LOW: Final = 480
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ class Painter:
                 painter.fillRect(rect, tint("mark", self._theme, 0.22))
             painter.setPen(ink(self._theme, 1.0 if chosen else 0.85))
             name = short_name(track, lane) if lane in named else track.names[lane]
-            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room - 2)
+            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2)
             painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), text)
         painter.restore()
         for lane in lanes:
@@ -215,7 +215,7 @@ class Painter:
             self._p.setPen(ink(self._theme, 0.6))
             self._p.translate(2, min(high, self._layout.height))
             self._p.rotate(-90)
-            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, seen - 4)
+            text = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, seen - 4)
             self._p.drawText(QRectF(2, 0, seen - 4, wide), int(Qt.AlignmentFlag.AlignCenter), text)
             self._p.restore()
         return named

@@ -1,4 +1,4 @@
-"""The line above the views of a trace: the time they show, with a way back, and what they leave out."""
+"""The tools above the views of a trace: the time they show, with a way back, and what they leave out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -25,18 +26,27 @@ _PARTS: Final = {
 }
 
 
+_WHOLE_FROM: Final = 560  # pixels of the line from which it has room for the button of the whole run
+_SEARCH: Final = (90, 150)  # least and most pixels of the search field
+
+
 class TraceBar(QWidget):
-    """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away."""
+    """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away.
+
+    *line*, which stands in the bar of the views, always has room; what stands here is shown while it is used.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._trace: TraceHandle | None = None
+        self._answered = False
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 0, 8, 3)
         column.setSpacing(2)
-        row = QHBoxLayout()
+        self.line = _Line(self)
+        row = QHBoxLayout(self.line)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        column.addLayout(row)
         self.back = self._tool("◀", "Previous time range (Alt+Left)")
         self.forward = self._tool("▶", "Next time range (Alt+Right)")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
@@ -65,22 +75,56 @@ class TraceBar(QWidget):
         self.measured.hide()
         self._chips = QHBoxLayout()
         self._chips.setSpacing(4)
-        for widget in (self.back, self.forward, self.whole, self.shown):
+        self.filter = self._tool("Filter", "Filter the views of this trace by region, location or duration")
+        self.replay = self._tool("Replay", "Replay the run, and its bookmarks (Space plays)")
+        for toggle in (self.filter, self.replay):
+            toggle.setCheckable(True)
+        self.filter.toggled.connect(self._show_entry)
+        for widget in (self.back, self.forward, self.whole):
             row.addWidget(widget)
-        row.addStretch(1)
-        row.addLayout(self._chips)
-        self.tools = QHBoxLayout()  # of others: search, replay
+        row.addWidget(self.shown, 1)
+        self.tools = QHBoxLayout()  # of others: search
         self.tools.setSpacing(4)
         row.addLayout(self.tools)
-        row.addWidget(self.part)
-        row.addWidget(self.entry)
-        self.below = QHBoxLayout()  # what there is to say: cursors, what a search found
+        row.addWidget(self.filter)
+        row.addWidget(self.replay)
+        self.below = QHBoxLayout()  # what is filtered, and what there is to say: cursors, what a search found
         self.below.setSpacing(8)
+        self.below.addWidget(self.part)
+        self.below.addWidget(self.entry)
+        self.below.addLayout(self._chips)
         self.below.addWidget(self.measured)
         self.below.addStretch(1)
         column.addLayout(self.below)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._explain()
+        self._show_entry(False)
+
+    def fit(self, width: int) -> None:
+        """Give the parts of the line, which is *width* pixels wide, their room; keys and menus reach what goes."""
+        self.whole.setVisible(width >= _WHOLE_FROM)
+        item = self.tools.itemAt(0)
+        search = item.widget() if item is not None else None
+        if search is not None:
+            least, most = _SEARCH
+            search.setFixedWidth(max(least, min(most, width // 4)))
+
+    def fold(self) -> None:
+        """Take the row from sight while nothing in it is used."""
+        used = self.filter.isChecked() or bool(self.chips()) or not self.measured.isHidden()
+        self.setVisible(self._trace is not None and (used or self._answered))
+
+    def answered(self, there: bool) -> None:
+        """Show or hide what a search found, which stands in the row."""
+        self._answered = there
+        self.fold()
+
+    def _show_entry(self, on: bool) -> None:
+        for widget in (self.part, self.entry):
+            widget.setVisible(on)
+        if on and self._trace is not None:
+            self.entry.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.fold()
 
     def _tool(self, text: str, tip: str) -> QToolButton:
         made = QToolButton()
@@ -99,7 +143,8 @@ class TraceBar(QWidget):
             before.marks.changed.disconnect(self._show_measured)
             for tool in (self.back, self.forward, self.whole):
                 tool.clicked.disconnect()
-        self.setVisible(trace is not None)
+        self.line.setVisible(trace is not None)
+        self.fold()
         if trace is None or trace is before:
             return
         window = trace.window
@@ -150,6 +195,7 @@ class TraceBar(QWidget):
         said = self._trace.marks.said() if self._trace is not None else ""
         self.measured.setText(said)
         self.measured.setVisible(bool(said))
+        self.fold()
 
     def _show_history(self) -> None:
         if self._trace is not None:
@@ -167,6 +213,7 @@ class TraceBar(QWidget):
             chip.clicked.connect(partial(self._remove, name))
             self._chips.addWidget(chip)
         self._explain()
+        self.fold()
 
     def _remove(self, name: str, _checked: bool = False) -> None:
         if self._trace is not None:
@@ -207,3 +254,18 @@ class TraceBar(QWidget):
             except InputError as error:
                 raise ValueError(str(error)) from error
         return text
+
+
+class _Line(QWidget):
+    """The part of a trace's tools that is always in sight."""
+
+    def __init__(self, bar: TraceBar) -> None:
+        super().__init__()
+        self._bar = bar
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: what has no room goes."""
+        super().resizeEvent(event)
+        self._bar.fit(event.size().width())

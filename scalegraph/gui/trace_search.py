@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
 
@@ -33,6 +33,8 @@ _TIP: Final = (
 class TraceSearch(QWidget):
     """A field with the list of what was found below it; *answer*, placed elsewhere, says which occurrence is shown."""
 
+    answered = Signal(bool)  # whether there is an answer to show
+
     def __init__(self, selection: SelectionModel, jobs: Jobs) -> None:
         super().__init__()
         self._selection, self._jobs = selection, jobs
@@ -48,7 +50,6 @@ class TraceSearch(QWidget):
         self.field.setAccessibleName("Search in the trace")
         self.field.setToolTip(_TIP)
         self.field.setClearButtonEnabled(True)
-        self.field.setFixedWidth(150)
         self.before = self._tool("↑", "The occurrence before (Shift+F3)", forward=False)
         self.after = self._tool("↓", "The next occurrence (F3)", forward=True)
         self.said = ElidedLabel()
@@ -261,6 +262,7 @@ class TraceSearch(QWidget):
 
     def _enable(self) -> None:
         self.answer.setVisible(bool(self.said.text()))
+        self.answered.emit(bool(self.said.text()))
         for tool in (self.before, self.after):
             tool.setVisible(self._target is not None)
 

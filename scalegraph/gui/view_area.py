@@ -24,6 +24,7 @@ from scalegraph.gui.arrangements import (
     ARRANGEMENTS,
     COMPARE,
     COMPARED,
+    SHORT_BELOW,
     TOGETHER,
     TRACE_ARRANGEMENTS,
     Layout,
@@ -99,9 +100,12 @@ class ViewArea(QWidget):
         self.search = TraceSearch(self._selection, self._jobs)
         self.trace_bar.tools.addWidget(self.search)
         self.trace_bar.below.addWidget(self.search.answer)
+        self.search.answered.connect(self.trace_bar.answered)
+        self.bar.hold(self.trace_bar.line)
         column.addWidget(self.trace_bar)
         self.replay_bar = ReplayBar(selection, theme)
         self.replay_bar.now_wanted.connect(self._show_now)
+        self.replay_bar.fold_with(self.trace_bar.replay)
         column.addWidget(self.replay_bar)
         column.addWidget(self._stack, 1)
 
@@ -217,7 +221,8 @@ class ViewArea(QWidget):
         data = handle.study()
         imported = data is not None and data.imported is not None
         overview = overview_of(data) if name == OVERVIEW and data is not None else None
-        layout = overview or layout_of(name, imported=imported, runs=data is not None and not data.table.empty)
+        runs, short = data is not None and not data.table.empty, self.window().height() < SHORT_BELOW
+        layout = overview or layout_of(name, imported=imported, runs=runs, short=short)
         self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
         return ""
 

@@ -113,6 +113,13 @@ def leaf_role(leaf: str) -> str:
     return f"{LEAF_GROUPS[leaf]}:{_SHADES[leaf]}"
 
 
+def count_role(data: StudyData, processors: int) -> str:
+    """Return the palette role of *processors*: one colour for each count of the study, the same in all its views."""
+    counts = {int(n) for n in data.table["processors"]} if not data.table.empty else set()
+    known = sorted(counts | {processors})
+    return f"count:{known.index(processors)}/{len(known)}"
+
+
 def processors_axis(counts: Sequence[int], label: str = "processors N") -> Axis:
     """Return the axis of processor counts: base-2 logarithm, the real values as ticks."""
     return Axis(label, scale="log2", ticks=tuple(float(n) for n in sorted(set(counts))))

@@ -38,7 +38,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
     unit = speed_unit(base)
     met = bounds.anchors(scaling, "speed", target, processors=list(curves), tolerance=near)
     limits = [limit for limit in isospeed.asymptotes(scaling) if limit.processors in curves]
-    lines = [_line(n, rows, index, (unit, base)) for index, (n, rows) in enumerate(curves.items())]
+    lines = [_line(n, rows, common.count_role(data, n), (unit, base)) for n, rows in curves.items()]
     values = [value for line in lines for value in line.y]
     crossings = [anchor for anchor in met if anchor.known and anchor.time_s]
     marks = tuple(Mark("", x=anchor.time_s, y=target) for anchor in crossings)
@@ -61,7 +61,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
     )
 
 
-def _line(n: int, rows: pd.DataFrame, index: int, units: tuple[str, str]) -> Line:
+def _line(n: int, rows: pd.DataFrame, role: str, units: tuple[str, str]) -> Line:
     unit, base = units
     speed, time, work = numbers(rows, "unit_speed"), numbers(rows, "time_s"), numbers(rows, "work")
     tips = tuple(
@@ -69,7 +69,7 @@ def _line(n: int, rows: pd.DataFrame, index: int, units: tuple[str, str]) -> Lin
         for s, t, w, label in zip(speed, time, work, rows["label"], strict=True)
     )
     return Line(
-        f"N = {n}", tuple(time.tolist()), tuple(speed.tolist()), f"series:{index}", common.origin(rows), tips=tips,
+        f"N = {n}", tuple(time.tolist()), tuple(speed.tolist()), role, common.origin(rows), tips=tips,
         processors=(n,) * len(rows),
     )  # fmt: skip
 

@@ -59,7 +59,7 @@ def _line(made: Matrix, n: int, data: StudyData) -> Line:
         f"N = {n}",
         tuple(float(n2) for n2, _ in row),
         tuple(float("nan") if value is None else value for _, value in row),
-        f"series:{made.processors.index(n)}",
+        common.count_role(data, n),
         "imported" if ways == {"imported"} else origin,
         tuple(low for low, _ in ends) if banded else (),
         tuple(high for _, high in ends) if banded else (),

@@ -64,11 +64,11 @@ def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[fl
     lines: list[Line] = []
     sizes: set[float] = set()
     axis = ""
-    for index, n in enumerate(counts):
+    for n in counts:
         series = next((one for one in found[n] if one.label == label), None)
         if series is not None and np.isfinite(numbers(series.rows, "parallel_share")).any():
             axis = series.axis
-            role = f"series:{index}"
+            role = common.count_role(data, n)
             lines.append(
                 common.curve(series.rows, "parallel_share", f"N = {n}", role, unit=ELAPSED_TIME, scale=100.0, x=axis)
             )

@@ -41,6 +41,7 @@ def sample(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shown(window: MainWindow, qtbot: Any, sample: Path) -> Iterator[TraceHandle]:
+    window.resize(1280, 1200)  # high enough for values over time below the lanes
     handle = window.open_trace(sample)
     qtbot.waitUntil(lambda: handle.data() is not None)
     settled(window, qtbot)

@@ -104,6 +104,7 @@ def wheel(panel: TimelinePanel, at: QPointF, notches: int) -> None:
 
 @pytest.fixture
 def shown(window: MainWindow, qtbot: Any, sample: Path) -> Iterator[TraceHandle]:
+    window.resize(1280, 1200)  # high enough for values over time below the lanes
     yield opened(window, qtbot, sample)
     settled(window, qtbot)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from scalegraph.gui import tips
 from scalegraph.gui.flame.zoom import Zoom
 from scalegraph.gui.plot_targets import rich
 from scalegraph.gui.tints import ink, legible_on, paper, tint
@@ -161,7 +162,7 @@ class FlameCanvas(QWidget):
             QToolTip.hideText()
             return
         one = self.flame.frames[frame]
-        QToolTip.showText(event.globalPosition().toPoint() + QPoint(10, 8), rich(one.name, one.tip), self)
+        tips.show(event.globalPosition().toPoint() + QPoint(10, 8), rich(one.name, one.tip), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Qt: a click zooms into the frame and selects it; the back button of the mouse goes back."""

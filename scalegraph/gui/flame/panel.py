@@ -7,9 +7,10 @@ from typing import Final, cast
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from scalegraph.base.units import si
+from scalegraph.gui import tips
 from scalegraph.gui.flame.canvas import FlameCanvas
 from scalegraph.gui.flame.zoom import path_of
 from scalegraph.gui.key_claim import KeyClaim
@@ -160,7 +161,7 @@ class FlamePanel(QWidget):
         self._scroll.ensureVisible(int(box.center().x()), int(box.center().y()), 0, int(box.height()))
         if self.canvas.hasFocus() and self.isVisible():
             place = QPoint(int(min(max(box.left(), 0.0) + 12, self.canvas.width() - 40)), int(box.bottom()) + 4)
-            QToolTip.showText(self.canvas.mapToGlobal(place), rich(one.name, one.tip), self.canvas)
+            tips.show(self.canvas.mapToGlobal(place), rich(one.name, one.tip), self.canvas)
 
     # search
 

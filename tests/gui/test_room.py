@@ -1,0 +1,144 @@
+"""The room that lanes have, what folds where there is little, and tooltips that stay small."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolTip, QWidget
+
+from scalegraph.gui import tips
+from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.plot_panel import PlotPanel
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.theme import Theme
+from tests.gui.test_trace_window import opened, settled, timeline
+from tests.gui.view_figures import all_figures
+
+SAMPLE = Path(__file__).parents[2] / "traces" / "pipeline.sgtrace"
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / SAMPLE.name
+    path.write_bytes(SAMPLE.read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("size", [(1024, 700), (1280, 720), (1920, 1080)])
+def test_lanes_have_most_of_the_window(window: MainWindow, qtbot: Any, trace: Path, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    opened(window, qtbot, trace)
+    window.study.arrange("Timeline")
+    settled(window, qtbot)
+    qtbot.waitUntil(lambda: timeline(window).isVisible())
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == size
+    assert timeline(window).canvas.places.height >= 0.55 * window.height()
+
+
+def test_tool_rows_appear_when_they_are_used(window: MainWindow, qtbot: Any, trace: Path) -> None:
+    handle = opened(window, qtbot, trace)
+    area = window.study.area
+    assert area is not None
+    assert area.trace_bar.line.isVisible()
+    assert not area.trace_bar.isVisible()
+    assert not area.replay_bar.isVisible()
+    qtbot.keyClick(area.trace_bar.filter, Qt.Key.Key_Space)
+    assert area.trace_bar.entry.isVisible()
+    qtbot.keyClick(area.trace_bar.filter, Qt.Key.Key_Space)
+    assert not area.trace_bar.isVisible()
+    handle.filter.set(locations="1")
+    assert area.trace_bar.chip("locations").isVisible()
+    window.actions_["undo"].trigger()
+    assert not area.trace_bar.isVisible()
+    handle.marks.place(0.0005, "A")
+    assert area.trace_bar.measured.isVisible()
+    window.actions_["trace_play"].trigger()
+    assert area.replay_bar.isVisible()
+    window.actions_["trace_play"].trigger()
+    settled(window, qtbot)
+
+
+@pytest.mark.parametrize("width", [1024, 1920])
+def test_every_arrangement_can_be_chosen(window: MainWindow, qtbot: Any, model_study: Any, width: int) -> None:
+    window.resize(width, 700)
+    window.open_study(model_study())
+    settled(window, qtbot)
+    area = window.study.area
+    assert area is not None
+    bar = area.bar
+    names = area.arrangements()
+    if bar.folded.isVisible():
+        offered = [action.text() for action in bar.folded.menu().actions()]
+    else:
+        shown = [one for one in bar.findChildren(QWidget) if one.isVisible() and hasattr(one, "defaultAction")]
+        offered = [one.defaultAction().text() for one in shown if isinstance(one.defaultAction(), QAction)]
+        assert all(bar.rect().contains(one.geometry().topRight() + one.parentWidget().pos()) for one in shown)
+    assert offered == names
+    assert bar.width() < 1000 or not bar.folded.isVisible() or len(names) > 6
+    assert bar.add.geometry().right() <= bar.width()
+
+
+def shown_tip() -> QWidget | None:
+    found = [one for one in QApplication.topLevelWidgets() if one.metaObject().className() == "QTipLabel"]
+    return next((one for one in found if one.isVisible()), None)
+
+
+LONG = "a tooltip of one long sentence that says at what cost " * 12
+TEXTS = [LONG, "short", LONG.replace(" ", "_")[:48], f"first line\n{LONG}", f"<b>{LONG}</b>"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_tooltip_is_narrow_and_beside_the_pointer(qtbot: Any, text: str) -> None:
+    button = QPushButton("what has a tooltip")
+    qtbot.addWidget(button)
+    button.show()
+    at = button.mapToGlobal(button.rect().center())
+    tips.show(at, text, button)
+    qtbot.waitUntil(lambda: shown_tip() is not None)
+    tip = shown_tip()
+    assert tip is not None
+    assert tip.width() <= tips.WIDEST
+    assert not tip.geometry().contains(at)
+    QToolTip.hideText()
+
+
+def test_widgets_tell_their_tooltips_through_the_helper(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    window.open_study(model_study())
+    settled(window, qtbot)
+    assert QApplication.instance().findChild(tips.Tips) is not None  # type: ignore[union-attr]
+    told = {text for one in window.findChildren(QWidget) if (text := tips.told(one, QPoint(3, 3))[0])}
+    assert len(told) > 20
+    for text in told:
+        label = QLabel(tips.bounded(text))
+        label.setWordWrap(True)
+        assert label.sizeHint().width() <= tips.WIDEST, text
+
+
+@pytest.mark.parametrize("name", sorted(all_figures()))
+def test_tooltips_of_pictures_are_narrow(qtbot: Any, name: str) -> None:
+    widget = FigureWidget(SelectionModel(), Theme("light"))
+    qtbot.addWidget(widget)
+    widget.resize(900, 600)
+    widget.show_figure(all_figures()[name])
+    for panel in widget.panels:
+        if isinstance(panel, PlotPanel):
+            for target in getattr(panel, "_targets", []):
+                label = QLabel(tips.bounded(target.tip))
+                label.setWordWrap(True)
+                assert label.sizeHint().width() <= tips.WIDEST
+
+
+def test_no_other_code_shows_tooltips() -> None:
+    gui = Path(tips.__file__).parent
+    files = [path for path in gui.rglob("*.py") if path.name != "tips.py"]
+    assert not [path.name for path in files if "QToolTip.showText" in path.read_text(encoding="utf-8")]
+
+
+def test_nothing_is_cut_in_the_middle() -> None:
+    gui = Path(tips.__file__).parent
+    cut = [path.name for path in gui.rglob("*.py") if "ElideMiddle" in path.read_text(encoding="utf-8")]
+    assert not cut
