@@ -132,10 +132,10 @@ class ReplayBar(QWidget):
     def fold_with(self, toggle: QAbstractButton) -> None:
         """Show the line only while *toggle* is checked; a replay that begins checks it."""
         self._toggle = toggle
-        toggle.toggled.connect(lambda _on: self._fold())
+        toggle.toggled.connect(self._fold)
         self._fold()
 
-    def _fold(self) -> None:
+    def _fold(self, _on: bool = False) -> None:
         self.setVisible(self._trace is not None and (self._toggle is None or self._toggle.isChecked()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

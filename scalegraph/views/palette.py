@@ -28,22 +28,25 @@ _ROLES: Final = {
     "miss": "#56B4E9",
     "mark": "#D55E00",
 }
-# Leaves of a group, of which the first is the group's own colour. Any two of all groups differ by at least 7 in CIEDE2000,
-# also as people with protanopia or deuteranopia see them (chosen one after another, each farthest from those before).
+# Leaves of a group, of which the first is the group's own colour. Any two of all groups differ by at least 5 in
+# CIEDE2000, also as people with protanopia or deuteranopia see them: each was chosen farthest from those before it.
 _LEAVES: Final = {
     "busy": ("#009E73", "#1D735D", "#259444", "#57D9B0", "#145242"),
-    "memory_stall": ("#0072B2", "#B2DFFF", "#36ABFF", "#000FB9", "#490DFF", "#6C77F3", "#080066"),
+    "memory_stall": ("#0072B2", "#B2DFFF", "#36ABFF", "#000FB9", "#490DFF", "#6C77F3", "#00D0E0"),
     "idle": (
         "#E69F00", "#453321", "#F0E5C2", "#FAFF60", "#BEB477", "#DFDA7F", "#FCFFB2", "#E2D600", "#5E3308",
     ),
     "primitive": ("#D55E00", "#731D56", "#D9AFB8", "#AB380E", "#994A7E", "#AB0E46", "#E7A1D0", "#DF7F93"),
 }  # fmt: skip
-# viridis at every sixteenth: processor counts in their order
+# viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper
 _COUNTS: Final = (
-    "#440154", "#48186A", "#472D7B", "#424086", "#3B528B", "#33638D", "#2C728E", "#26828E", "#21918C",
-    "#1FA088", "#28AE80", "#3FBC73", "#5EC962", "#84D44B", "#ADDC30", "#D8E219", "#FDE725",
+    "#440154", "#481B6D", "#453581", "#3D4E8A", "#34618D", "#2D708E", "#277E8E", "#238A8D", "#1F948C",
+    "#1E9C89", "#21A685", "#29AF7F", "#38B977", "#4CC26C", "#67CC5C", "#86D549", "#BDDF26",
 )  # fmt: skip
-_COUNTS_SHOWN: Final = {"light": (0.0, 0.9), "dark": (0.22, 1.0), "print": (0.0, 0.9)}  # seen on their paper
+_COUNTS_DARK: Final = (
+    "#3E4989", "#375A8C", "#30698E", "#2A768E", "#26818E", "#228B8D", "#1F948C", "#1E9B8A", "#20A386",
+    "#25AB82", "#2FB47C", "#3DBC74", "#50C46A", "#67CC5C", "#86D549", "#B0DD2F", "#FDE725",
+)  # fmt: skip
 _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # For regions, by name: hues that colour-blind people tell apart, none of them one of a state of waiting (idle, orange)
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
@@ -67,7 +70,8 @@ def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
     Roles are group names, ``<group>:<i>`` for the i-th leaf of a group, ``series:<i>`` for curves of equal rank,
-    ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`), ``ideal``, ``grid`` and ``other`` for what stands back,
+    ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
+    ``ideal``, ``grid`` and ``other`` for what stands back,
     ``ink`` for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
     """
     if role.startswith("#"):
@@ -86,9 +90,10 @@ def colour(role: str, theme: Theme = "light") -> str:
             return _lift(_shade("#595959" if chosen == "#000000" else chosen, turn), theme)
         return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
     if base == "count":
-        return _count(*(int(part) for part in index.split("/")), theme)
-    if base in _LEAVES and int(index or 0):
-        return _LEAVES[base][int(index) % len(_LEAVES[base])]
+        nth, _, of = index.partition("/")
+        return _count(int(nth), int(of), theme)
+    if base in _LEAVES:
+        return _LEAVES[base][int(index or 0) % len(_LEAVES[base])]
     if base == "name":
         slot = int(index or 0) % _SLOTS
         return _lift(_shade(_NAMES[slot % len(_NAMES)], (0, 2, 1, 3)[slot // len(_NAMES)]), theme)
@@ -98,10 +103,10 @@ def colour(role: str, theme: Theme = "light") -> str:
 
 def _count(place: int, of: int, theme: Theme) -> str:
     """Return the colour of one of so many processor counts: dark to light, evenly apart."""
-    low, high = _COUNTS_SHOWN[theme]
-    at = (low + (high - low) * (place / (of - 1) if of > 1 else 0.5)) * (len(_COUNTS) - 1)
-    left = min(int(at), len(_COUNTS) - 2)
-    return _mixed(_COUNTS[left], _COUNTS[left + 1], at - left)
+    stops = _COUNTS_DARK if theme == "dark" else _COUNTS
+    at = (place / (of - 1) if of > 1 else 0.5) * (len(stops) - 1)
+    left = min(int(at), len(stops) - 2)
+    return _mixed(stops[left], stops[left + 1], at - left)
 
 
 def name_slots(names: Iterable[str]) -> dict[str, int]:
