@@ -162,10 +162,15 @@ def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
         text = (
             f"On {processors} processors {share_words(share)} of the loss is {what}."
             if not found
-            else f"Another {share_words(share)} is {what}."
+            else f"Another {share_words(share).removeprefix('a ')} is {what}."
         )
         found.append(Verdict("loss", text, "", processors, int(row["place"]), share))
     return found
+
+
+def worth_telling(parts: pd.DataFrame) -> bool:
+    """Return whether *parts* say more than that the loss is in the program."""
+    return len(parts) > 1 or bool((parts["cause"] != "time").any())
 
 
 def _what(row: pd.Series, place: str) -> str:
@@ -199,7 +204,6 @@ def all_of(
         found.append(weak(grown, same_size=True))
     if not grows and (chain := weak_series(scaling)) is not None:
         found.append(weak(chain))
-    # of a program without parts there is nothing to say but that the loss is in the program
-    if main is not None and parts is not None and (len(parts) > 1 or (parts["cause"] != "time").any()):
+    if main is not None and parts is not None and worth_telling(parts):
         found += lost(parts, main.processors[-1])
     return found

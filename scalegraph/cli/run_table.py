@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from scalegraph.analyze.remarks import remarks
-from scalegraph.base.run import RUN_SCALARS, RunRecord
+from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import print_rows
 from scalegraph.request.tracing import path_of
@@ -95,6 +95,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "leaves": record.leaves,
         "counters": record.counters,
         "causes": record.causes,
+        "blame": record.blame,
         "widths": record.widths,
         "classes": record.classes,
         "variables": [variable.model_dump(exclude_defaults=True) for variable in record.variables],
@@ -114,6 +115,20 @@ def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str]) 
     print_rows(_HEADERS, rows, title=title)
     for text in remarks(records):
         click.echo(f"! {text}")
+
+
+def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> None:
+    """Print where the run on the most processors loses its time, and to what, if a one-processor run is there too."""
+    known = [record for record in records if record.ok and record.regions]
+    run = max(known, key=lambda record: record.point.processors, default=None)
+    one = next((record for record in known if record.point.processors == 1), None)
+    if run is None or one is None or run is one:
+        return
+    from scalegraph.analyze import loss, verdicts
+
+    said = verdicts.lost(loss.by_region(run, one, regions), run.point.processors)
+    if said:
+        click.echo(" ".join(item.text for item in said))
 
 
 def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:

@@ -15,13 +15,13 @@ from scalegraph import machine as machines
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import Region, RunRecord
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
-from scalegraph.cli.run_table import document, print_table
+from scalegraph.cli.run_table import document, print_losses, print_table
 from scalegraph.cli.sizes import SIZE
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
@@ -219,6 +219,7 @@ def simulate(
             as_json=as_json,
             show_output=show_output,
             place=kept.path,
+            regions=kept.manifest.regions,
         )
         if not as_json:
             print_traces(kept)
@@ -351,10 +352,11 @@ def report(
     as_json: bool,
     show_output: bool,
     place: Path | None = None,
+    regions: Sequence[Region] = (),
 ) -> None:
     """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
 
-    *machine* is its name and title, *place* the study's file.
+    *machine* is its name and title, *place* the study's file, *regions* what the loss is attributed to.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
@@ -366,5 +368,6 @@ def report(
             if record.point.key in keys:
                 click.echo(f"--- output of {record.point.label()}")
                 click.echo(record.stdout, nl=not record.stdout.endswith("\n"))
+    print_losses([record for record in ordered if record.point.key in keys or record.point.processors == 1], regions)
     print_table(f"{program} on {machine[1]}", ordered, keys)
     print_what_if(ordered, others)

@@ -98,6 +98,7 @@ def _sentence(data: StudyData) -> str:
     from scalegraph.analyze import series, verdict
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.data import matrix
+    from scalegraph.views import verdicts
 
     if data.table.empty and data.imported is not None:
         return _set_sentence(data)
@@ -113,7 +114,9 @@ def _sentence(data: StudyData) -> str:
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")
         )
     else:
-        sentence = verdict.header(scaling, series.main_series(scaling), data.manifest)
+        main = series.main_series(scaling)
+        said = (verdict.header(scaling, main, data.manifest), verdicts.culprit(data, main))
+        sentence = " ".join(part for part in said if part)
     failed = len(data.failed)
     return f"{sentence} {failed} of {len(data.table)} runs failed." if failed else sentence
 

@@ -21,6 +21,7 @@ def balanced(record: RunRecord) -> RunRecord:
 
     Every processor gets the same share of each leaf; less than one cycle a processor, which cannot be divided, stays
     in ``idle_barrier``. So the accounting identity holds. Costs of lines are left out: their idle time is of all kinds.
+    So is what waiting is charged to, since what a region causes at barriers and elsewhere is one number.
     """
     if not record.ok or record.time_cycles is None or not record.leaves or not record.clock_hz:
         return record
@@ -40,6 +41,7 @@ def balanced(record: RunRecord) -> RunRecord:
             "processor_leaves": _evenly(leaves, n),
             "regions": tuple(_region(cost, n, leaves["idle_barrier"]) for cost in record.regions),
             "lines": (),
+            "blame": {},
         }
     )
 
@@ -69,4 +71,4 @@ def _region(cost: RegionCost, n: int, rest: int) -> RegionCost:
         for group in ("busy", "memory_stall")
     }
     most = {"busy_max": -(-sums["busy"] // n), "useful_max": -(-sum(sums.values()) // n)}
-    return cost.model_copy(update={"leaves": leaves, **most})
+    return cost.model_copy(update={"leaves": leaves, "waited": {}, "caused": {}, **most})

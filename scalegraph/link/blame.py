@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from scalegraph.base.run import Blames
+from scalegraph.link.build import Build
 from scalegraph.runtime.format import BLAME_NAMES, LEAF_NAMES
 from scalegraph.runtime.results import Records, Result
 
+Place: TypeAlias = tuple[str, int, str]  # file, line, function
 _Counts: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -45,3 +48,20 @@ def blamed_sites(result: Result) -> _Counts:
             rows[index, 0] += int(record["waited"])
             rows[index, 1:] += record["caused"].astype(np.int64)
     return rows
+
+
+def start_lines(build: Build, result: Result, places: Sequence[Place]) -> list[Place]:
+    """Return *places*, of each of *result*'s sites, with the line of the region where a site starts teams.
+
+    Compilers give the call that starts a team the line of the statement before it, if they move it there.
+    """
+    known = {region.id: region for region in build.regions}
+    started = {int(record["address"]): int(record["region"]) for record in result.blamed_sites if record["region"]}
+    found = []
+    for address, place in zip(result.sites["address"], places, strict=True):
+        region, (file, line, function) = known.get(started.get(int(address), 0)), place
+        parallel = region is not None and region.kind.startswith("parallel") and region.file == file
+        if region is not None and parallel and not region.line <= line <= region.end_line:
+            line = region.line
+        found.append((file, line, function))
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
 from scalegraph.link import causes
-from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused
+from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused, start_lines
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, wait_in_words
@@ -182,7 +182,7 @@ def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
     if len(sites) == 0:
         return ()
     sums: dict[tuple[str, int], np.ndarray[Any, np.dtype[np.int64]]] = {}
-    places = build.lines.lookup([int(address) for address in sites["address"]])
+    places = start_lines(build, result, build.lines.lookup([int(address) for address in sites["address"]]))
     names = ("executions", "references", "misses", "cycles", "remote", "upgrades", "invalidations", "causes", "classes")
     columns = [sites[name].astype(np.int64).reshape(len(sites), -1) for name in names]
     for row, (file, line, _function) in zip(

@@ -308,6 +308,8 @@ BLAME: Final = np.dtype(
 BLAMED_SITE: Final = np.dtype(
     [
         ("address", "<u8"),
+        ("region", "<u4"),  # that starts teams here, else 0; compilers may give the call the line before it
+        ("pad", "<u4"),
         ("waited", "<u8"),  # idle cycles of this address in SITES that some cause explains
         ("caused", "<u8", (len(BLAMES),)),
     ]

@@ -57,6 +57,14 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
     return verdicts.all_of(data.scaling, series, found, grows=grows)
 
 
+def culprit(data: StudyData, series: Series | None) -> str:
+    """Return the sentence about the largest part of the loss of *series*, empty where it is not known."""
+    found = parts(data, series) if series is not None else None
+    if series is None or found is None or not verdicts.worth_telling(found):
+        return ""
+    return next((item.text for item in verdicts.lost(found, series.processors[-1])), "")
+
+
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
     found = said(data, size)
     if not found:

@@ -113,6 +113,9 @@ def test_perfect_balance_is_the_run_without_waiting_at_barriers(run: Run) -> Non
     assert waits > 0
     assert ideal.time_cycles == -(-(4 * actual.time_cycles - waits) // 4)
     assert ideal.leaves["idle_barrier"] < 4
+    assert actual.blame
+    assert not ideal.blame
+    assert not any(cost.waited or cost.caused for cost in ideal.regions)
     shares = [sum(cycles[p] for cycles in ideal.processor_leaves.values()) for p in range(4)]
     assert shares == [ideal.time_cycles] * 4
     for name, cycles in ideal.leaves.items():

@@ -15,6 +15,7 @@ typedef struct place_in_code {
     uint64_t alone; /* cycles of lone processors, apart from blocks */
     uint64_t waited;
     uint64_t caused[SG_BLAME_COUNT];
+    uint32_t region; /* whose teams start here */
 } place_in_code;
 
 struct sg_blames {
@@ -226,6 +227,7 @@ void sg_blame_start(sg_thread *t, uint64_t from, bool waits)
 
 void sg_blame_started(uint64_t from)
 {
+    site_place(sg_now->site)->region = sg_region(sg_self());
     add_to_path(sg_self(), SG_BLAME_FORK_JOIN, sg_now->clock - from);
 }
 
@@ -370,8 +372,9 @@ uint64_t sg_blamed_site_put(struct sg_writer *w)
         count++;
     }
     for (uint32_t i = 0; i < sg->sites_count; i++) {
-        sg_blamed_site record = {.address = sg->sites[i].address, .waited = b->sites[i].waited};
-        uint64_t any = record.waited;
+        sg_blamed_site record = {
+            .address = sg->sites[i].address, .waited = b->sites[i].waited, .region = b->sites[i].region};
+        uint64_t any = record.waited | record.region;
         for (int k = 0; k < SG_BLAME_COUNT; k++)
             any |= record.caused[k] = b->sites[i].caused[k];
         if (any == 0)

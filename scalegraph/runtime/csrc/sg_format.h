@@ -355,10 +355,12 @@ _Static_assert(sizeof(sg_blame) == 232, "sg_blame differs from format.py");
 
 typedef struct sg_blamed_site {
     uint64_t address;
+    uint32_t region;
+    uint32_t pad;
     uint64_t waited;
     uint64_t caused[3];
 } sg_blamed_site;
-_Static_assert(sizeof(sg_blamed_site) == 40, "sg_blamed_site differs from format.py");
+_Static_assert(sizeof(sg_blamed_site) == 48, "sg_blamed_site differs from format.py");
 
 typedef struct sg_block {
     uint64_t address;
