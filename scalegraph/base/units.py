@@ -55,7 +55,7 @@ def plain(value: object) -> str:
     if value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     text = significant(value, max(6, math.floor(math.log10(abs(value))) + 2))
-    return text.rstrip("0") if "." in text and "e" not in text else text
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def assigned(pairs: Iterable[tuple[str, object]]) -> str:
