@@ -139,9 +139,7 @@ def row(action: Action) -> str:
     )
 
 
-HEAD: Final = (
-    f"{'action':44} {'turn, ms':>8} {'wall, ms':>8} {'>50 ms':>6} {'all, ms':>9} {'there, s':>9}\n{'-' * 90}"
-)
+HEAD: Final = f"{'action':44} {'turn, ms':>8} {'wall, ms':>8} {'>50 ms':>6} {'all, ms':>9} {'there, s':>9}\n{'-' * 90}"
 
 
 def _told(profile: cProfile.Profile | None) -> str:

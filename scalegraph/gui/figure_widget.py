@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPalette, QResizeEvent
+from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QPushButton,
     QSplitter,
@@ -94,6 +94,7 @@ class FigureWidget(QWidget):
         self._study = study
         self._figure: Figure | None = None
         self._panels: list[PanelWidget] = []
+        self._undressed = False  # whether its panels have the colours of another theme
         self._with_title = with_title
         self.keys_of: Callable[[Selection], Sequence[str]] = self._region_key  # rows that a selection marks
         self.selection_of: Callable[[str], dict[str, object]] = _region_of  # what a click on a row selects
@@ -339,8 +340,22 @@ class FigureWidget(QWidget):
                 panel.select(region, selection.line if mine else None)
 
     def _dress(self, name: str) -> None:
-        for panel in self._panels:
-            panel.set_theme(name)
+        """Draw the panels in the colours of the theme *name*, those out of sight when they come into it."""
+        self._undressed = True
+        if not self.visibleRegion().isEmpty():  # a view behind a tab is "visible" for Qt
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take the colours of the theme in force, if it was changed while this was out of sight."""
+        if self._undressed:
+            self._undressed = False
+            for panel in self._panels:
+                panel.set_theme(self._theme.name)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: catch up with a change of theme."""
+        self.catch_up()
+        super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Panels stand beside one another in a wide window, else below."""

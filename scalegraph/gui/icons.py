@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -44,8 +45,9 @@ _SVG: Final = (
 _SIZES: Final = (16, 24, 48)
 
 
+@cache
 def icon(name: str, colour: str, muted: str = "") -> QIcon:
-    """Return the icon *name* in *colour*; *muted* is for the disabled state."""
+    """Return the icon *name* in *colour*; *muted* is for the disabled state. Each is drawn once."""
     made = QIcon()
     for mode, value in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, muted or colour)):
         for size in _SIZES:

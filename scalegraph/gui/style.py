@@ -5,7 +5,7 @@ Pictures take their colours from `scalegraph.views.palette`; here are only paper
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from string import Template
 from typing import Final
 
@@ -159,8 +159,27 @@ QFrame[banner="remark"] { background: $remark_paper; border: 1px solid $line; bo
 """)
 
 
-def stylesheet(paper: Paper, name: str) -> str:
-    """Return the application's style sheet in the colours of *paper*; *name* is ``light`` or ``dark``."""
+# What of the palette a colour of the furniture is: the style sheet names roles, never colours, and is set once. Roles
+# whose own meaning is close come first; those that nothing here is drawn with serve the rest.
+ROLES: Final = {
+    "window": "window",
+    "base": "base",
+    "raised": "alternate-base",
+    "hover": "midlight",
+    "line": "mid",
+    "text": "text",
+    "muted": "link-visited",
+    "accent": "highlight",
+    "on_accent": "highlighted-text",
+    "fault": "bright-text",
+    "fault_paper": "shadow",
+    "remark_paper": "light",
+}
+
+
+def stylesheet() -> str:
+    """Return the application's style sheet, the same in every theme: its colours are those of the palette."""
     icons = resource_dir("icons")
-    down, up = (icons / f"{which}-{name}.svg" for which in ("chevron", "chevron-up"))
-    return _SHEET.substitute(asdict(paper), chevron=down.as_posix(), chevron_up=up.as_posix())
+    down, up = (icons / f"{which}.svg" for which in ("chevron", "chevron-up"))
+    colours = {name: f"palette({role})" for name, role in ROLES.items()}
+    return _SHEET.substitute(colours, chevron=down.as_posix(), chevron_up=up.as_posix())

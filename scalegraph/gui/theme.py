@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from scalegraph.gui.style import PAPERS, Paper, stylesheet
+from scalegraph.gui.turns.restyle import Restyler
 from scalegraph.views import palette
 
 ThemeName: TypeAlias = Literal["light", "dark"]
@@ -25,6 +26,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._mode: Mode = mode
         self._name: ThemeName = self._effective()
+        self._restyler = Restyler(self)
         if QGuiApplication.instance() is not None:
             QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow)
 
@@ -60,7 +62,13 @@ class Theme(QObject):
         application = cast("QApplication", app)
         application.setStyle("Fusion")
         application.setPalette(_qt_palette(self.paper))
-        application.setStyleSheet(stylesheet(self.paper, self.name))
+        application.setStyleSheet(stylesheet())
+
+    def _change_clothes(self) -> None:
+        """Take the colours of another theme: the palette, then what looked them up before."""
+        if isinstance(application := QApplication.instance(), QApplication):
+            application.setPalette(_qt_palette(self.paper))
+            self._restyler.begin()
 
     def _effective(self) -> ThemeName:
         if self._mode != "system":
@@ -73,7 +81,7 @@ class Theme(QObject):
         name = self._effective()
         if name != self._name:
             self._name = name
-            self.apply()
+            self._change_clothes()
             self.changed.emit(name)
 
 
@@ -96,8 +104,11 @@ def _qt_palette(paper: Paper) -> QPalette:
         (role.Link, paper.accent),
         (role.Mid, paper.line),
         (role.Dark, paper.line),
-        (role.Light, paper.raised),
+        (role.Midlight, paper.hover),
+        (role.LinkVisited, paper.muted),
         (role.BrightText, paper.fault),
+        (role.Shadow, paper.fault_paper),
+        (role.Light, paper.remark_paper),
     ):
         made.setColor(which, QColor(value))
     for which in (role.WindowText, role.Text, role.ButtonText):

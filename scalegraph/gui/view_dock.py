@@ -380,6 +380,8 @@ class ViewDock(QDockWidget):
             self.refresh()
 
     def _seen(self, visible: bool) -> None:
+        if visible:
+            self.picture.catch_up()
         if visible and self._stale and self.handle.data() is None:
             self.refresh()
         elif visible and self._stale:

@@ -1,0 +1,73 @@
+"""Small jobs for the window's thread, a few milliseconds of them in each turn of the event loop."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
+from shiboken6 import isValid
+
+Job: TypeAlias = Callable[[], object]
+_BUDGET_S: Final = 0.010  # of processor time in one turn, after which the rest waits for the next
+_KEPT: Final = "turn queue"  # property of the application
+
+
+class TurnQueue(QObject):
+    """Does jobs in their order, each with the object it is for: the job of an object that is gone is dropped.
+
+    A *heavy* job (a panel is built) has a turn of its own. Light ones share a turn until its budget is spent.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs: deque[tuple[QObject, Job, bool]] = deque()
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._turn)
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def add(self, owner: QObject, job: Job, *, heavy: bool = False) -> None:
+        """Do *job* in a later turn, after what waits already."""
+        self._jobs.append((owner, job, heavy))
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def drop(self, owner: QObject) -> None:
+        """Forget what waits for *owner*."""
+        self._jobs = deque(entry for entry in self._jobs if entry[0] is not owner)
+
+    def has(self, owner: QObject) -> bool:
+        """Whether something waits for *owner*."""
+        return any(entry[0] is owner for entry in self._jobs)
+
+    def _turn(self) -> None:
+        begun = time.thread_time()
+        while self._jobs:
+            owner, job, heavy = self._jobs.popleft()
+            if not isValid(owner):
+                continue
+            try:
+                job()
+            finally:
+                if not self._jobs:
+                    self._timer.stop()
+            after_heavy = heavy or (self._jobs and self._jobs[0][2])
+            if after_heavy or time.thread_time() - begun > _BUDGET_S:
+                return
+        self._timer.stop()
+
+
+def turn_queue() -> TurnQueue:
+    """Return the application's queue, made when it is wanted first."""
+    application = QCoreApplication.instance()
+    found = application.property(_KEPT) if application is not None else None
+    if isinstance(found, TurnQueue):
+        return found
+    made = TurnQueue(application)
+    if application is not None:
+        application.setProperty(_KEPT, made)
+    return made

@@ -1,0 +1,139 @@
+"""What the window's thread does in one turn of its event loop, counted: widgets that are dressed, panels that are built."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.style import PAPERS
+from scalegraph.gui.turns.queue import TurnQueue, turn_queue
+from scalegraph.gui.turns.restyle import Restyler
+
+
+@pytest.fixture
+def study(window: MainWindow, model_study: Callable[..., Path], qtbot: Any) -> MainWindow:
+    """The window with a study whose views are there."""
+    window.open_study(model_study())
+    settle(window, qtbot)
+    return window
+
+
+def settle(window: MainWindow, qtbot: Any) -> None:
+    """Wait until every view in sight has its picture."""
+
+    def there() -> bool:
+        area = window.study.area
+        return (
+            area is not None
+            and not window.jobs.running
+            and not len(turn_queue())
+            and all(dock.figure() is not None for dock in area.docks if not dock.visibleRegion().isEmpty())
+        )
+
+    qtbot.waitUntil(there)
+
+
+def test_another_theme_sets_no_style_sheet_and_dresses_at_once_only_what_is_in_sight(
+    study: MainWindow, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheets: list[str] = []
+    dressed: list[int] = []
+    begin = Restyler.begin
+    monkeypatch.setattr(QApplication, "setStyleSheet", lambda _self, sheet: sheets.append(sheet))
+    monkeypatch.setattr(Restyler, "begin", lambda self: dressed.append(begin(self)))
+    shown = [w for w in QApplication.allWidgets() if w.isVisible()]
+    other = "dark" if study.theme.name == "light" else "light"
+    study.actions_[f"theme_{other}"].trigger()
+    assert study.theme.name == other
+    assert not sheets
+    assert len(dressed) == 1
+    assert 0 < dressed[0] <= len(shown) < len(QApplication.allWidgets())
+    qtbot.waitUntil(lambda: study.theme._restyler.waiting == 0)
+    study.actions_["theme_light"].trigger()
+
+
+def test_widgets_out_of_sight_have_the_colours_of_the_theme_when_they_come_into_it(
+    study: MainWindow, qtbot: Any
+) -> None:
+    muted = next(label for label in study.start.findChildren(QLabel) if label.property("role") == "muted")
+    study.actions_["theme_light"].trigger()
+    study.go("start")
+    qtbot.waitUntil(lambda: study.theme._restyler.waiting == 0)
+    assert _ink(muted) == QColor(PAPERS["light"].muted)
+    study.go("study")
+    study.actions_["theme_dark"].trigger()
+    qtbot.waitUntil(lambda: study.theme._restyler.waiting == 0)
+    study.go("start")
+    assert _ink(muted) == QColor(PAPERS["dark"].muted)
+    assert study.grab().toImage().pixelColor(3, 3) == QColor(PAPERS["dark"].window)
+    study.actions_["theme_light"].trigger()
+
+
+def _ink(label: QLabel) -> QColor:
+    label.ensurePolished()
+    return label.palette().color(label.foregroundRole())
+
+
+def test_a_view_behind_a_tab_draws_its_panels_for_the_theme_when_it_is_shown(
+    study: MainWindow, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    area = study.study.area
+    assert area is not None
+    for dock in area.docks:
+        dock.raise_()
+        qtbot.waitUntil(lambda dock=dock: dock.figure() is not None)
+    settle(study, qtbot)
+    behind = [dock for dock in area.docks if dock.picture.visibleRegion().isEmpty() and dock.picture.panels]
+    assert behind
+    asked: list[str] = []
+    for dock in behind:
+        for panel in dock.picture.panels:
+            monkeypatch.setattr(panel, "set_theme", asked.append)
+    study.actions_["theme_dark"].trigger()
+    assert not asked
+    behind[0].raise_()
+    qtbot.waitUntil(lambda: asked == ["dark"] * len(behind[0].picture.panels))
+    study.actions_["theme_light"].trigger()
+
+
+def test_a_heavy_job_has_a_turn_of_its_own_and_jobs_keep_their_order(qapp: QApplication) -> None:
+    queue, owner = TurnQueue(), QObject()
+    done: list[str] = []
+    for name in ("a", "b"):
+        queue.add(owner, lambda name=name: done.append(name))
+    for name in ("C", "D"):
+        queue.add(owner, lambda name=name: done.append(name), heavy=True)
+    queue.add(owner, lambda: done.append("e"))
+    seen = []
+    while len(queue):
+        queue._turn()
+        seen.append("".join(done))
+    assert seen == ["ab", "abC", "abCD", "abCDe"]
+
+
+def test_a_job_whose_owner_is_gone_is_dropped_and_a_failing_one_does_not_stop_the_rest(qapp: QApplication) -> None:
+    queue, gone, there = TurnQueue(), QWidget(), QObject()
+    done: list[int] = []
+    queue.add(gone, lambda: done.append(1))
+
+    def fail() -> None:
+        raise RuntimeError("this job fails")
+
+    queue.add(there, fail)
+    queue.add(there, lambda: done.append(2))
+    gone.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    import shiboken6
+
+    shiboken6.delete(gone)
+    with pytest.raises(RuntimeError, match="this job fails"):
+        queue._turn()
+    queue._turn()
+    assert done == [2]
+    queue.add(there, lambda: done.append(3))
+    queue.drop(there)
+    assert len(queue) == 0
