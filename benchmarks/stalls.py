@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -211,12 +212,12 @@ def _study(window: MainWindow, study: Path) -> Iterator[Step]:
     yield "open a study", lambda: window.open_files([study])
     for time_ in ("first", "second"):
         for name in ARRANGEMENTS:
-            yield f"{name}, {time_} time", lambda name=name: window.study.arrange(name)
+            yield f"{name}, {time_} time", partial(window.study.arrange, name)
 
 
 def _themes(window: MainWindow, where: str) -> Iterator[Step]:
     for mode in ("dark", "light", "dark", "light"):
-        yield f"{mode} {where}", lambda mode=mode: window.actions_[f"theme_{mode}"].trigger()
+        yield f"{mode} {where}", window.actions_[f"theme_{mode}"].trigger
 
 
 def _docks(window: MainWindow) -> list[ViewDock]:
@@ -225,9 +226,6 @@ def _docks(window: MainWindow) -> list[ViewDock]:
 
 
 def _choices(window: MainWindow) -> Iterator[Step]:
-    from scalegraph.gui.panels import Panels
-
-    assert isinstance(window.panels, Panels)
     area = window.study.area
     assert area is not None
     yield "Overview", lambda: window.study.arrange("Overview")
@@ -253,7 +251,7 @@ def _choices(window: MainWindow) -> Iterator[Step]:
             values: list[Any] = [*option.choices[1:2], *([True] if option.type == "bool" else [])]
             for value in values:
                 name = f"option {option.name} = {value} of {dock.view.name}"
-                yield name, lambda dock=dock, option=option, value=value: dock.options.changed.emit(option.name, value)
+                yield name, partial(dock.options.changed.emit, option.name, value)
     yield "undo", window.actions_["undo"].trigger
     yield "tile all", area.tile_all
 
@@ -264,12 +262,14 @@ def _single_views(window: MainWindow) -> Iterator[Step]:
     area = window.study.area
     assert area is not None
     for name in views.registry("study"):
-        yield f"view {name}", lambda name=name: window.study.show_view(name)
+        yield f"view {name}", partial(window.study.show_view, name)
     yield "Overview after all views", lambda: window.study.arrange("Overview")
 
 
 def _tables(window: MainWindow, table: Path, values: Path) -> Iterator[Step]:
     yield "import a small table", lambda: window.open_files([table])
+    if window.page == "import":
+        yield "keep a small table", window.imports.page.accept
     yield "import a million values", lambda: window.open_files([values])
     if window.page == "import":
         yield "keep a million values", window.imports.page.accept
@@ -281,7 +281,7 @@ def _trace(window: MainWindow, trace: Path) -> Iterator[Step]:
     yield "open a trace", lambda: window.open_files([trace])
     for time_ in ("first", "second"):
         for name in TRACE_ARRANGEMENTS:
-            yield f"{name}, {time_} time", lambda name=name: window.study.arrange(name)
+            yield f"{name}, {time_} time", partial(window.study.arrange, name)
     yield "Timeline", lambda: window.study.arrange("Timeline")
     handle: Any = window.study.handle
     length = handle.window.length

@@ -339,8 +339,8 @@ class FigureWidget(QWidget):
             else:
                 panel.select(region, selection.line if mine else None)
 
-    def _dress(self, name: str) -> None:
-        """Draw the panels in the colours of the theme *name*, those out of sight when they come into it."""
+    def _dress(self, _name: str) -> None:
+        """Draw the panels in the colours of the theme, those out of sight when they come into it."""
         self._undressed = True
         if not self.visibleRegion().isEmpty():  # a view behind a tab is "visible" for Qt
             self.catch_up()

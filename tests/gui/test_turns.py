@@ -1,4 +1,4 @@
-"""What the window's thread does in one turn of its event loop, counted: widgets that are dressed, panels that are built."""
+"""What the window's thread does in one turn of its event loop, counted: widgets dressed, panels built."""
 
 from collections.abc import Callable
 from pathlib import Path
