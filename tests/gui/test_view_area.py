@@ -176,6 +176,27 @@ def test_a_click_in_one_view_is_followed_by_all_views_of_the_study(
     assert "4 processors" in sentence.sentence  # a view whose N was left open shows the selected one
 
 
+def test_a_click_on_a_point_marks_n_in_the_matrix_which_keeps_its_cells(
+    area: ViewArea, study: Any, settle: Any, qtbot: Any, selection: SelectionModel
+) -> None:
+    area.show_study(study)
+    for name in ("matrix", "matrix-row", "speedup"):
+        area.show_view(study, name)
+        settle()
+    before = {name: dock_of(area, name).figure() for name in ("matrix", "matrix-row", "speedup")}
+    plot = dock_of(area, "speedup").picture.panels[0]
+    assert isinstance(plot, PlotPanel)
+    place = plot.place_of(8)
+    assert place is not None
+    pos = plot.canvas().mapFrom(plot, place)
+    qtbot.mouseClick(plot.canvas(), Qt.MouseButton.LeftButton, pos=pos)
+    assert selection.current.processors == 8
+    for name, figure in before.items():
+        dock = area.show_view(study, name)
+        settle()
+        assert dock.figure() is figure, name  # not even drawn anew
+
+
 def test_an_option_changes_what_the_view_shows_and_a_wrong_value_is_marked(
     area: ViewArea, study: Any, settle: Any, qtbot: Any
 ) -> None:
