@@ -11,13 +11,14 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import pyqtgraph.debug
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
 
-_LINES: Final = 12  # of a place: the innermost calls
+_INNER: Final = 3  # innermost calls of a place that are shown whosever they are
 _HARMLESS: Final = (  # Qt's platform plug-in without a screen says these about itself
     "This plugin does not support",
     "QFontDatabase",
@@ -89,8 +90,9 @@ class Watch:
 
     def _look(self, _signal: int, frame: FrameType | None) -> None:
         """See where the window's thread is, from within it: no other may hold its frames, in which painters are."""
-        inner = traceback.extract_stack(frame)[-_LINES:]
-        self._places.append("".join(f"    {item.filename}:{item.lineno} {item.name}\n" for item in inner))
+        calls = traceback.extract_stack(frame)
+        mine = [call for call in calls[:-_INNER] if "/scalegraph/gui/" in call.filename] + calls[-_INNER:]
+        self._places.append("".join(f"    {Path(call.filename).name}:{call.lineno} {call.name}\n" for call in mine))
 
     def _fault(self, what: str, error: BaseException | None) -> None:
         lines = traceback.format_exception(error) if error is not None else ["?"]
