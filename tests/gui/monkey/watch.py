@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyqtgraph.debug
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
@@ -26,19 +26,29 @@ _HARMLESS: Final = (  # Qt's platform plug-in without a screen says these about 
 )
 
 
+class Stall(NamedTuple):
+    """A stretch that was too long: CPU seconds, the step that began it, and the calls it was found in."""
+
+    seconds: float
+    step: str
+    place: str
+
+
 class Watch:
     """Collects faults (what, with its traceback) and, of the window's thread, stretches of more than *limit_s*.
 
     A stretch is what happens between two returns to the event loop. Its length is the CPU time of that thread, so that
-    a busy machine makes none longer.
+    a busy machine makes none longer, divided by how much slower than at its best the processor is right then: what
+    runs beside shares its caches and units.
     """
 
     def __init__(self, limit_s: float) -> None:
         self.limit_s = limit_s
         self.faults: Counter[str] = Counter()
-        self.stalls: list[tuple[float, str, str]] = []  # CPU seconds, step, where it was
+        self.stalls: list[Stall] = []
         self.step = ""  # what is being done
         self._places: list[str] = []
+        self._best = min(_pace() for _ in range(20))  # CPU seconds of the same work at the processor's best
 
     @contextmanager
     def watching(self) -> Iterator[Watch]:
@@ -75,12 +85,16 @@ class Watch:
             took = time.thread_time() - begin
             signal.setitimer(signal.ITIMER_PROF, 0)
         if took > self.limit_s:
-            self.stalls.append((took, self.step, self._place()))
+            now = _pace()
+            self._best = min(self._best, now)
+            took *= self._best / now
+        if took > self.limit_s:
+            self.stalls.append(Stall(took, self.step, self._place()))
 
     def report(self) -> str:
         """Return every kind of fault, the frequent ones first, and every stall; nothing if there was neither."""
         said = [f"{count} times: {text}" for text, count in self.faults.most_common()]
-        said += [f"{1e3 * took:.0f} ms in the window's thread by {step}\n{where}" for took, step, where in self.stalls]
+        said += [f"{1e3 * one.seconds:.0f} ms in the window's thread by {one.step}\n{one.place}" for one in self.stalls]
         return "\n\n".join(said)
 
     def _place(self) -> str:
@@ -92,7 +106,9 @@ class Watch:
         """See where the window's thread is, from within it: no other may hold its frames, in which painters are."""
         calls = traceback.extract_stack(frame)
         mine = [call for call in calls[:-_INNER] if "/scalegraph/gui/" in call.filename] + calls[-_INNER:]
-        self._places.append("".join(f"    {Path(call.filename).name}:{call.lineno} {call.name}\n" for call in mine))
+        self._places.append(
+            "".join(f"    {Path(call.filename).name} {call.name}, line {call.lineno}\n" for call in mine)
+        )
 
     def _fault(self, what: str, error: BaseException | None) -> None:
         lines = traceback.format_exception(error) if error is not None else ["?"]
@@ -105,6 +121,13 @@ class Watch:
     def _said_by_qt(self, kind: QtMsgType, _where: QMessageLogContext, text: str) -> None:
         if kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) and not any(part in text for part in _HARMLESS):
             self.fault(f"Qt: {text}")
+
+
+def _pace() -> float:
+    """Return the CPU time (s) that some work of Python's takes now, a few milliseconds."""
+    begin = time.thread_time()
+    sum(len(str(number)) for number in range(20_000))
+    return time.thread_time() - begin
 
 
 class _Log(logging.Handler):
