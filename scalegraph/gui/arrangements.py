@@ -131,7 +131,14 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         "below",
         (
             Tabs(("trace-compare",), 4),
-            Split("beside", (Tabs(("trace-compare-profile",), 3), Tabs(("task-summary", "trace-profile"), 2)), 3),
+            Split(
+                "beside",
+                (
+                    Tabs(("trace-compare-profile", "trace-flame-difference"), 3),
+                    Tabs(("task-summary", "trace-profile"), 2),
+                ),
+                3,
+            ),
         ),
     ),
 }
@@ -155,7 +162,7 @@ _FIRST_OF_SET: Final = Split(  # of times that somebody measured: there is no ac
 _REGIONS_OF_SET: Final = Split("below", (Tabs(("region-models",)), Tabs(("verdicts", "pop"))))
 _WITHOUT_RUNS: Final = Tabs(("region-models",))
 COMPARED: Final = ("speedup", "overheads")  # of each study by itself
-TOGETHER: Final = ("compare", "compare-matrix")  # of all open studies
+TOGETHER: Final = ("compare", "flame-difference", "compare-matrix")  # of all open studies
 
 
 def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> Layout:

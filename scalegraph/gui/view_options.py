@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QCompleter,
     QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.base.errors import InputError
 from scalegraph.gui.widgets import mark
+from scalegraph.runtime.format import GROUPS
 from scalegraph.views import Option, StudyData, View
 from scalegraph.views.view import OptionValue
 
@@ -103,6 +105,12 @@ class OptionEditor(QWidget):
 
     def offer(self, data: StudyData) -> None:
         """Offer the values that *data* has."""
+        if self.option.name == "metric" and isinstance(self.editor, QLineEdit):
+            known = QCompleter(metric_names(data), self.editor)
+            known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            known.setFilterMode(Qt.MatchFlag.MatchContains)
+            known.activated.connect(self._typed)
+            self.editor.setCompleter(known)
         if not _one_of_the_study(self.option) or not isinstance(self.editor, QComboBox):
             return
         combo, now = self.editor, self.value()
@@ -291,6 +299,13 @@ def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
         pairs = [f"{str(key).removeprefix('param.')}={_plain(value)}" for key, value in row.items() if value == value]
         texts.append(",".join(pairs))
     return [(text.replace(",", ", "), text) for text in texts[:_MOST_CHOICES]]
+
+
+def metric_names(data: StudyData) -> list[str]:
+    """Return the metrics of a study by name: those of its set, or time and its groups."""
+    if data.imported is not None:
+        return [metric.name for metric in data.imported[0].metrics]
+    return ["time", *GROUPS]
 
 
 def _plain(value: object) -> str:

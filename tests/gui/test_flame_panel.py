@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from scalegraph import views
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.flame.panel import FlamePanel
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_options import OptionBar
 from scalegraph.views.figure import Figure
 from scalegraph.views.flames.geometry import WHOLE
 from tests.views import studies
@@ -148,3 +149,15 @@ def test_a_difference_is_painted_in_the_colours_of_its_change(qtbot: Any, theme:
     box = made.canvas.box(frame(made, "program"))
     shown = made.canvas.grab().toImage().pixelColor(int(box.right()) - 4, int(box.center().y()))
     assert shown.red() > shown.blue()
+
+
+def test_the_metrics_of_a_study_are_offered_where_one_can_be_typed(qtbot: Any) -> None:
+    bar = OptionBar(views.get("flame"))
+    qtbot.addWidget(bar)
+    bar.offer(studies.full())
+    editor = bar.editor("metric").editor
+    assert isinstance(editor, QLineEdit)
+    known = editor.completer()
+    known.setCompletionPrefix("STALL")
+    assert known.currentCompletion() == "memory_stall"
+    assert views.get("flame").build(studies.full(), metric=known.currentCompletion()).panels

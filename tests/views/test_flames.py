@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from scalegraph import views
+from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import InputError
 from scalegraph.request import Session
 from scalegraph.request.imports import opened
@@ -104,6 +105,16 @@ def test_a_simulated_run_says_that_it_knows_no_callers(full: StudyData) -> None:
     assert any("--trace=regions" in note for note in build("callers", full).notes)
     assert {row[0] for row in rows(build("callers", full, call_path="parallel"))} == {
         "contains it", "function", "is inside it"}  # fmt: skip
+
+
+def test_every_selected_region_is_the_one_whose_neighbours_are_shown(full: StudyData) -> None:
+    assert full.measured is not None
+    for region in synthetic.REGIONS:
+        number = [one.id for one, _ in region_tree(full.regions)].index(region.id)
+        path = full.measured.paths[number]
+        (panel,) = build("callers", full, call_path=path).panels
+        assert isinstance(panel, Table)
+        assert [row.key for row in panel.rows if row.values[0] == "function"] == [str(region.id)]
 
 
 def test_the_difference_of_two_counts_is_that_of_their_times(full: StudyData) -> None:

@@ -17,7 +17,7 @@ _NEED = (
 )
 _LEXICAL = (
     "The tables say where a region is written and what it contains, not who calls it: a simulated run records no calls."
-    " For callers simulate with --trace=regions and open the trace."
+    " For callers collect a trace (Trace in the request panel, or --trace=regions) and open it."
 )
 _FUNCTION = Option(
     "call_path", "Function", "text", follows=True,

@@ -34,7 +34,7 @@ NEED: Final = (
 )
 LEXICAL: Final = (
     "Frames show where regions are written, not who calls them: a simulated run records no calls. For call stacks"
-    " simulate with --trace=regions and open the trace."
+    " collect a trace (Trace in the request panel, or --trace=regions) and open it."
 )
 _ALIASES: Final = {
     "stall": "memory_stall", "stalls": "memory_stall", "waiting": "idle", "wait": "idle", "primitives": "primitive",
