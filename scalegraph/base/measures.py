@@ -48,7 +48,9 @@ class Measure:
 
     def heading(self, name: str) -> str:
         """Return *name* with the unit behind it, which is not said again where it is the name."""
-        unit = re.sub(rf"(^| ){re.escape(name.lower())}$", "", self.unit) if name else self.unit
+        unit = self.unit
+        if name and not unit.startswith("%"):  # what a share is of is said in full
+            unit = re.sub(rf"(^| ){re.escape(name.lower())}$", "", unit)
         return f"{name} ({unit})" if unit else name
 
 

@@ -97,7 +97,7 @@ def base_notes(run: RunRecord) -> tuple[str, ...]:
         return (f"{whole}.", *said)
     idle = ((run.idle_s or 0.0) - float(costs["idle_s"].sum())) * run.clock_hz / run.processor_cycles
     return (
-        f"{whole}; no line is charged with {100 * rest:.1f} % of it, of which {100 * idle:.1f} are idle time.",
+        f"{whole}; {100 * rest:.1f} % of it is charged to no line (idle time: {100 * idle:.1f} %).",
         *said,
     )
 

@@ -42,6 +42,7 @@ def test_a_column_has_one_unit_unless_its_values_span_too_many_decades(
 
 def test_a_unit_that_the_name_says_already_is_not_repeated() -> None:
     assert measure([2e6], "cycles").heading("Cycles") == "Cycles (million)"
+    assert measure([50.0], "% of the loss").heading("loss") == "loss (% of the loss)"
 
 
 def test_whole_numbers_without_a_unit_are_written_out_whatever_their_span() -> None:
