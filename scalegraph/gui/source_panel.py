@@ -346,6 +346,8 @@ class _Editor(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
         self._margin: Margin | None = None
+        self._kept: int | None = None  # line that stays in sight when the height changes, until the user scrolls
+        self.verticalScrollBar().actionTriggered.connect(lambda _action: self._let_go())
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -375,9 +377,13 @@ class _Editor(QPlainTextEdit):
 
     def show_line(self, number: int) -> None:
         """Scroll so that line *number* (from 0) is in sight, if it is not."""
+        self._kept = number
         bar = self.verticalScrollBar()
         if not bar.value() <= number <= bar.value() + bar.pageStep() - 2:
             bar.setValue(max(0, number - bar.pageStep() // 4))
+
+    def _let_go(self) -> None:
+        self._kept = None
 
     def whole_line(self, number: int, colour: QColor) -> QTextEdit.ExtraSelection:
         """Return a mark of the whole line *number* (from 0)."""
@@ -399,6 +405,8 @@ class _Editor(QPlainTextEdit):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if self._kept is not None:
+            self.show_line(self._kept)
         self.settle()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

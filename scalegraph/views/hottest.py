@@ -97,7 +97,7 @@ def _mostly(row: Mapping[Any, Any]) -> str:
     """Return in words what most of what a row is charged with went to."""
     spent = {common.GROUP_WORDS[group]: float(row[f"{group}_s"]) for group in GROUPS}
     spent[common.GROUP_WORDS["idle"]] -= float(row["waited_s"])
-    spent["waiting that it causes"] = float(row["caused_s"])
+    spent["causes waiting"] = float(row["caused_s"])
     return max(spent, key=lambda words: spent[words])
 
 
