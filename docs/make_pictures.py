@@ -2,7 +2,8 @@
 
 ``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
 or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
-``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces.
+``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces,
+``--first`` those of the first minutes: start page, request panel, the answer on an own program.
 Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
 """
 
@@ -48,6 +49,26 @@ bound = { kind = "problem_size" }
 collect = { classes = true }
 speedups = { lines = 3, factors = [1.5, 2, 4, "inf"] }
 """
+HEAT = """#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 100000;
+    double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), sum = 0;
+    for (int i = 0; i < n; i++)
+        a[i] = (i % 97) / (1.0 + i);
+    for (int step = 0; step < 20; step++) {
+#pragma omp parallel for
+        for (int i = 1; i < n - 1; i++)
+            b[i] = 0.25 * (a[i - 1] + 2 * a[i] + a[i + 1]);
+#pragma omp parallel for reduction(+ : sum)
+        for (int i = 1; i < n - 1; i++)
+            sum += b[i];
+    }
+    printf("%g\\n", sum);
+    return 0;
+}
+"""
 WHAT_IFS = ("contention", "network", "cache", "sync", "balance")
 SHARED = ("compare", "compare-matrix")  # views of several studies
 REGIONS = (("setup", 0.06, 0.9), ("sweep", 0.8, 0.02), ("exchange", 0.04, 0.25), ("output", 0.02, 0.6))
@@ -71,24 +92,28 @@ def main(arguments: list[str]) -> int:
         window.show()
         window.actions_["theme_light"].trigger()
         settle(window)
-        if not only:
+        if only in ("", "--first"):
             save(window, "start")
+        if only == "--first":
+            request(window)
+            answered(window, directory)
         if found:
             traced(window, found)
         if not only:
             request(window)
+            answered(window, directory)
             window.open_study(study)
             settle(window)
             whole(window)
             views(window, [name for name in window.session.views() if name not in (*CAUSES, *SHARED)])
-        if only not in ("--measured", "--traces"):
+        if only not in ("--measured", "--traces", "--first"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             window.open_study(with_causes(directory))
             settle(window)
             causes(window)
             views(window, CAUSES)
-        if only not in ("--causes", "--traces"):
+        if only not in ("--causes", "--traces", "--first"):
             window.resize(*WINDOW)
             window.panels.want("navigator", True)
             measured(window, directory)
@@ -261,6 +286,28 @@ def request(window: MainWindow) -> None:
     window.close_study(window.study.handle.key if window.study.handle else "")
     window.panels.use("queue", False)
     window.statusBar().clearMessage()
+
+
+def answered(window: MainWindow, directory: Path) -> None:
+    """Picture what a run of an own program opens with, and the request that adds sizes to it."""
+    source = directory / "heat.c"
+    source.write_text(HEAT)
+    session, study = Session(), directory / "heat.sgstudy"
+    counts = (1, 2, 4, 8, 16, 32, 64)
+    session.simulate([source], processors=counts, args=["100000"], study_path=study).close()
+    window.open_study(study)
+    settle(window)
+    area = window.study.area
+    assert area is not None
+    save(window, "answer")
+    next(dock for dock in area.docks if dock.view.name == "hottest").picture.way_wanted.emit("add-sizes")
+    wait(lambda: window.request.can_run)
+    settle(window)
+    save(window, "request-sizes")
+    window.request.banner.clear()
+    window.close_study(str(study.resolve()))
+    window.go("start")
+    settle(window)
 
 
 def whole(window: MainWindow) -> None:

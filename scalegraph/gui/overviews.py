@@ -18,8 +18,7 @@ def overview_of(data: StudyData) -> Layout | None:
     from scalegraph.views import matrices, ways
 
     request = data.manifest.get("request") or {}
-    bounds = {bound.get("kind", "problem_size") for bound in request.get("bound") or ()}
-    if bounds > {"problem_size"} or (bounds and "problem_size" not in bounds) or not ways.of_one_size(data):
+    if ways.asks_for_sizes(data) or not ways.of_one_size(data):
         return None
     if data.imported is not None and matrices.printed(data) is not None:
         return None

@@ -50,6 +50,7 @@ class RequestPanel(QWidget):
         self._request: Request | None = None
         self._start_soon = False
         self._started: RequestForm | None = None
+        self._named: tuple[object, ...] = ()  # the program that is chosen
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
         self._describer = Latest(jobs, "reading the machine", self)
@@ -238,7 +239,9 @@ class RequestPanel(QWidget):
         for section in self.sections:
             section.show_form(form)
         if form.chosen:
-            self.side.suggest_study(self._settings.free_study_path(self._stem(form)))
+            named = (form.program, form.sources, form.executable)
+            other, self._named = named != self._named, named
+            self.side.suggest_study(self._settings.free_study_path(self._stem(form)), other=other)
         self.side.show_waiting()
         self._timer.start()
         self._describe(form.machine_path or form.machine)

@@ -49,6 +49,7 @@ class RequestSide(QWidget):
             column.addWidget(widget)
         self.study = Entry()
         self._study_typed = False
+        self._study_given = False  # for the program that is chosen, not by hand
         self.study.textEdited.connect(self._typed)
         self.study_field = Field("Study file", self._study_row(), ("study",), "Where the runs are kept", beside=False)
         column.addWidget(self.study_field)
@@ -88,15 +89,19 @@ class RequestSide(QWidget):
         path = Path(text).expanduser()
         return path if path.suffix == ".sgstudy" else path.with_name(path.name + ".sgstudy")
 
-    def suggest_study(self, path: Path, *, again: bool = False) -> None:
-        """Propose *path*, unless the user has typed one; *again* forgets what was typed."""
-        if again or not self._study_typed:
+    def suggest_study(self, path: Path, *, again: bool = False, other: bool = False) -> None:
+        """Propose *path*, unless the user has typed one; *again* forgets what was typed.
+
+        For an *other* program a file that was given for the one before is forgotten as well.
+        """
+        if again or not self._study_typed or (other and self._study_given):
+            self._study_given = False
             self._study_typed = False
             self.study.show_text(str(path))
 
     def set_study(self, path: Path) -> None:
         """Take *path* as if it had been typed."""
-        self._study_typed = True
+        self._study_typed = self._study_given = True
         self.study.show_text(str(path))
 
     def show_waiting(self) -> None:
@@ -153,7 +158,7 @@ class RequestSide(QWidget):
             self.toml.setPlainText(text)
 
     def _typed(self, _text: str) -> None:
-        self._study_typed = True
+        self._study_typed, self._study_given = True, False
         self.study_field.show_fault("")
 
     def _browse(self) -> None:

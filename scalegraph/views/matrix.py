@@ -60,6 +60,10 @@ def _missing(data: StudyData) -> Figure:
     if data.imported is not None and not data.table.empty:
         return Figure("matrix", _TITLE, empty=f"{need} {ways.what_to_measure(data)}")
     onward = ways.to_sizes(data)
+    if ways.asks_for_sizes(data) and not data.table.empty:
+        return Figure(
+            "matrix", _TITLE, empty=f"{need} The request of this study asks for them; they appear as they end."
+        )
     if not onward:
         need += " Run a request with the efficiency, time or memory bound."
     return replace(common.empty("matrix", _TITLE, data, need), ways=onward)

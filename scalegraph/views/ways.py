@@ -27,10 +27,18 @@ def of_one_size(data: StudyData) -> bool:
     return not data.table.empty and int(data.scaling["problem"].nunique()) == 1
 
 
+def asks_for_sizes(data: StudyData) -> bool:
+    """Return whether the request of *data* asks for other sizes: they come as its runs end."""
+    request = data.manifest.get("request") or {}
+    kinds = {bound.get("kind", "problem_size") for bound in request.get("bound") or ()}
+    return bool(kinds - {"problem_size"})
+
+
 def to_sizes(data: StudyData) -> tuple[Way, ...]:
     """Return the button that plans runs of further sizes, where ScaleGraph can run the program of *data*."""
     request = data.manifest.get("request") or {}
-    return (ADD_SIZES,) if request.get("program") and data.imported is None else ()
+    can = bool(request.get("program")) and data.imported is None
+    return (ADD_SIZES,) if can and not asks_for_sizes(data) else ()
 
 
 def to_measurements(data: StudyData) -> tuple[Way, ...]:

@@ -378,3 +378,28 @@ def test_the_line_that_was_chosen_stays_in_sight_when_the_view_gets_its_size(qtb
         return first <= 39 <= first + panel.editor.verticalScrollBar().pageStep() - 1
 
     qtbot.waitUntil(in_sight)
+
+
+def test_a_matrix_whose_sizes_are_under_way_offers_no_second_plan(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    held = {**SHIPPED, "bound": [{"kind": "efficiency", "value": 0.5}]}
+    docks = shown(window, qtbot, one_size(tmp_path / "held.sgstudy", held))
+    figure = docks["matrix"].figure()
+    assert "asks for them" in figure.empty
+    assert not figure.ways
+
+
+def test_the_file_of_sizes_is_not_proposed_for_another_program(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    window._go_way("add-sizes")
+    assert window.request.side.study_path() == path
+    window.request.program.choose("billiard")
+    proposed = window.request.side.study_path()
+    assert proposed is not None
+    assert proposed.name == "billiard-ksr1.sgstudy"
+    qtbot.keyClicks(window.request.side.study, "x")
+    typed = window.request.side.study_path()
+    window.request.program.choose("ge2")
+    assert window.request.side.study_path() == typed
