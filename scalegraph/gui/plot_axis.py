@@ -14,6 +14,7 @@ from scalegraph.gui.tints import ink, tint
 from scalegraph.views.figure import Axis
 
 _FEWEST_LETTERS = 9  # of an axis title that still say something
+_MOST_UPRIGHT = 90.0  # pixels of a name that stands upright
 _LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
 
 
@@ -23,6 +24,8 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     def __init__(self, side: str) -> None:
         self._value_scale = Scale(Axis(""), ())
         self._texts: dict[float, str] = {}
+        self.largest = -1  # position of the largest bar, whose name is never left out
+        self._upright = 0.0  # pixels of length of names that stand upright; 0: they lie
         super().__init__(side)
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=-4, autoExpandTextSpace=True, hideOverlappingLabels=False)
@@ -34,6 +37,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
         self.setLabel(scale.title)
+        self._turn_names()
         self.picture = None
         self.update()
 
@@ -55,11 +59,44 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         """Shorten the title to the new length."""
         if self.isVisible() and self._value_scale.title:
             self.label.setHtml(self.labelString())
+            self._turn_names()
         super().resizeEvent(ev)
+
+    def _turn_names(self) -> None:
+        """Let names of categories stand upright where they have no room beside one another."""
+        axis, width = self._value_scale.axis, self.size().width()
+        if self.orientation != "bottom" or width <= 1:
+            return
+        metrics = QFontMetricsF(self.font())
+        names = [_shortened(name) for name in axis.categories] if axis.scale == "category" else []
+        widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
+        turned = not all(name.isdigit() for name in names) and widest + metrics.averageCharWidth() > width / len(names)
+        upright = min(widest + 4, _MOST_UPRIGHT) if turned else 0.0
+        if upright != self._upright:
+            self._upright = upright
+            self.setHeight(upright + metrics.height() + 14 if upright else None)
+            self.picture = None
+
+    def drawPicture(self, p: Any, axisSpec: Any, tickSpecs: Any, textSpecs: Any) -> None:  # noqa: N803
+        """Draw the axis, for pyqtgraph; names upright where they are turned."""
+        super().drawPicture(p, axisSpec, tickSpecs, [] if self._upright else textSpecs)
+        if not self._upright:
+            return
+        metrics = QFontMetricsF(self.font())
+        p.setFont(self.font())
+        p.setPen(self.textPen())
+        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for rect, _flags, text in textSpecs:
+            p.save()
+            p.translate(rect.center().x(), rect.top() + 2)
+            p.rotate(-90)
+            room = QRectF(-self._upright, -metrics.height() / 2, self._upright, metrics.height())
+            p.drawText(room, flags, metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._upright))
+            p.restore()
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Return the places of the ticks, for pyqtgraph."""
-        ticks = self._value_scale.ticks(low, high, self._room(size))
+        ticks = self._value_scale.ticks(low, high, self._room(size), self.largest)
         self._texts = {tick.place: tick.text for tick in ticks}
         return [(1.0, list(self._texts))]
 
@@ -81,6 +118,8 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         if self.orientation in ("left", "right"):
             # names stand as close as lines of text, so that every bar has its own; numbers need not
             return int(size / ((1.0 if axis.scale == "category" else 2.4) * metrics.height()))
+        if self._upright:
+            return int(size / metrics.height())
         if axis.scale == "category":
             texts = [_shortened(name) for name in axis.categories]
         else:

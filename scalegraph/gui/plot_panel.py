@@ -19,6 +19,7 @@ from scalegraph.gui.plot_labels import EndLabels, most_important
 from scalegraph.gui.plot_marks import Highlight, MarkNames
 from scalegraph.gui.plot_targets import Target, nearest, targets
 from scalegraph.gui.tints import ink, paper
+from scalegraph.views.bar_names import largest
 from scalegraph.views.figure import Handle, Plot
 
 _DIRECT_FROM = 400  # pixels of width below which names go above the picture
@@ -142,6 +143,7 @@ class PlotPanel(QWidget):
         drawing, self._targets = self._draw(plot)
         self._drawing = drawing
         for side, scale in (("bottom", drawing.x), ("left", drawing.y)):
+            self._axes[side].largest = largest(plot.bars)
             self._axes[side].show_scale(scale, self._theme)
         self._canvas.setBackground(paper(self._theme))
         grid_x = plot.bars is not None and plot.bars.horizontal

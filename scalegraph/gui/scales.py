@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scalegraph.base.measures import SI_UNITS, Measure, axis_measure, exact
 from scalegraph.base.units import plain, si, thousands
+from scalegraph.views.bar_names import every
 from scalegraph.views.figure import Axis
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -90,13 +91,17 @@ class Scale:
             return (low - 0.5, high + 0.5) if self.axis.scale != "linear" else _around(low)
         return (low, high)
 
-    def ticks(self, low: float, high: float, room: int) -> list[Tick]:
-        """Return the ticks between places *low* and *high* of which *room* fit beside one another."""
+    def ticks(self, low: float, high: float, room: int, first: int = -1) -> list[Tick]:
+        """Return the ticks between places *low* and *high* of which *room* fit beside one another.
+
+        Where there are more categories, that at the position *first* is among those that are named.
+        """
         room = max(2, room)
         if self.axis.scale == "category":
             names = self.axis.categories
-            step = max(1, math.ceil(len(names) / room))
-            return [Tick(float(i), names[i]) for i in range(0, len(names), step) if low <= i <= high]
+            inside = sum(1 for i in range(len(names)) if low <= i <= high)
+            step = max(1, math.ceil(inside / room))
+            return [Tick(float(i), names[i]) for i in every(len(names), step, first) if low <= i <= high]
         if self.axis.ticks:
             given = self._given(low, high, room)
             if len(given) >= 2 or high - low > 1:

@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFor
 
 from scalegraph.base.measures import axis_measure
 from scalegraph.base.units import significant
+from scalegraph.views.bar_names import every, largest
 from scalegraph.views.figure import Axis, Bars, Line, Plot
 from scalegraph.views.palette import colour
 from scalegraph.views.render.labels import end_labels, place_marks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scalegraph.views.render.picture import Brush
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_AXES_SHARE = 0.8  # of the width of a picture that its axes have
 _NAME_ROOM = 130.0  # points for a category's name on a vertical axis
 
 
@@ -28,6 +30,7 @@ def draw(brush: Brush, axes: Axes, plot: Plot) -> None:
     """Draw *plot* on *axes*."""
     sideways = plot.bars is not None and plot.bars.horizontal
     x, y = Scale(plot.x, _values(plot, across=not sideways)), Scale(plot.y, _values(plot, across=sideways))
+    (y if sideways else x).largest = largest(plot.bars)
     x.apply(axes, "x")
     y.apply(axes, "y")
     _furniture(brush, axes, x, y)
@@ -51,6 +54,8 @@ class Scale:
 
     def __init__(self, axis: Axis, values: Sequence[float]) -> None:
         self.axis = axis
+        self.largest = -1  # position of the largest bar on this axis
+        self.upright = False  # whether names stand upright
         self._measure = axis_measure(values, axis.unit, logarithmic=axis.scale.startswith("log"))
         self.factor = 1 / self._measure.divisor
         self.data = np.array([value for value in values if math.isfinite(value)]) * self.factor
@@ -73,6 +78,9 @@ class Scale:
             names = [fitted(name, 7.0, _NAME_ROOM) for name in self.axis.categories]
             target.set_major_locator(FixedLocator(list(range(len(names)))))
             target.set_major_formatter(FixedFormatter(names))
+            self.upright = which == "x" and not all(name.isdigit() for name in names) and _crowded(axes, names)
+            if self.upright:
+                axes.tick_params(axis="x", labelrotation=90)
             return
         if self.axis.scale.startswith("log"):
             (axes.set_xscale if which == "x" else axes.set_yscale)("log", base=2 if self.axis.scale == "log2" else 10)
@@ -110,10 +118,22 @@ class Scale:
             return
         values = list(target.get_major_locator()())
         names = list(formatter.seq)
-        target.set_major_formatter(FixedFormatter(_thinned(axes, which, values, names)))
+        target.set_major_formatter(
+            FixedFormatter(_thinned(axes, which, values, names, upright=self.upright, first=self.largest))
+        )
 
 
-def _thinned(axes: Axes, which: str, values: list[float], names: list[str]) -> list[str]:
+def _crowded(axes: Axes, names: Sequence[str]) -> bool:
+    """Whether *names* have no room beside one another, as far as that can be said before the layout."""
+    spec = axes.get_subplotspec()
+    columns = spec.get_gridspec().ncols if spec is not None else 1
+    room = axes.figure.bbox.width * 72 / axes.figure.dpi * _AXES_SHARE / columns
+    return sum(measure(name, 7.0) + 4 for name in names) > room
+
+
+def _thinned(
+    axes: Axes, which: str, values: list[float], names: list[str], *, upright: bool = False, first: int = -1
+) -> list[str]:
     pixel = 72 / axes.figure.dpi
     axis = 0 if which == "x" else 1
     points = [(value, 1.0) if axis == 0 else (1.0, value) for value in values]
@@ -123,12 +143,15 @@ def _thinned(axes: Axes, which: str, values: list[float], names: list[str]) -> l
     taken: list[tuple[float, float]] = []
     kept = [""] * len(names)
     # ends first, then powers of two, then the rest: what is left out is what stands between
-    order = sorted(range(len(names)), key=lambda i: (i not in (0, len(names) - 1), not _power_of_two(values[i]), i))
+    order = sorted(
+        range(len(names)), key=lambda i: (i != first, i not in (0, len(names) - 1), not _power_of_two(values[i]), i)
+    )
     if len(names) > 0 and all(name.isdigit() for name in names) and values == list(range(len(values))):
         step = max(1, math.ceil(len(names) * (measure("0" * max(map(len, names)), 7.0) + 4) / ((high - low) * pixel)))
-        return [name if index % step == 0 else "" for index, name in enumerate(names)]
+        kept_at = every(len(names), step, first)
+        return [name if index in kept_at else "" for index, name in enumerate(names)]
     for index in order:
-        half = (measure(names[index], 7.0) if axis == 0 else 7.0) / 2 + 1.5
+        half = (measure(names[index], 7.0) if axis == 0 and not upright else 7.0) / 2 + (0.5 if upright else 1.5)
         inside = low * pixel - 1 <= at[index] <= high * pixel + 1
         if inside and all(at[index] + half < a or at[index] - half > b for a, b in taken):
             kept[index] = names[index]

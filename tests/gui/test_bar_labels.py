@@ -1,0 +1,67 @@
+"""Every bar has its name where there is room, the largest always: on the screen and in files."""
+
+from typing import Any
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PySide6.QtWidgets import QApplication
+
+from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.plot_panel import PlotPanel
+from scalegraph.gui.scales import Scale
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.theme import Theme
+from scalegraph.views.bar_names import every, largest
+from scalegraph.views.figure import Axis, Bars, Figure, Plot
+
+assert FigureCanvasAgg is not None
+
+
+def bars(count: int, highest: int) -> Figure:
+    names = tuple(f"barrier of region {index}" for index in range(count))
+    heights = tuple(9.0 if index == highest else 1.0 for index in range(count))
+    made = Bars(tuple(float(index) for index in range(count)), (("idle", "idle", heights),))
+    plot = Plot(Axis("Region", scale="category", categories=names), Axis("Time", "s"), bars=made)
+    return Figure("bars", "Bars", "One is the largest.", (plot,))
+
+
+def named(widget: FigureWidget) -> list[str]:
+    panel = widget.panels[0]
+    assert isinstance(panel, PlotPanel)
+    axis = panel._axes["bottom"]
+    values = axis.tickValues(*axis.range, axis.size().width())[0][1]
+    return [text for text in axis.tickStrings(values, 1.0, 1.0) if text]
+
+
+@pytest.mark.parametrize(("count", "width"), [(4, 900), (9, 420), (16, 600)])
+def test_all_bars_are_named_on_the_screen(qtbot: Any, count: int, width: int) -> None:
+    widget = FigureWidget(SelectionModel(), Theme("light"))
+    qtbot.addWidget(widget)
+    widget.resize(width, 420)
+    widget.show_figure(bars(count, 5))
+    widget.show()
+    qtbot.waitUntil(lambda: widget.panels[0].isVisible())
+    QApplication.processEvents()
+    assert len(named(widget)) == count
+
+
+def test_the_largest_is_named_where_not_all_have_room(qtbot: Any) -> None:
+    widget = FigureWidget(SelectionModel(), Theme("light"))
+    qtbot.addWidget(widget)
+    widget.resize(420, 420)
+    widget.show_figure(bars(100, 37))
+    widget.show()
+    qtbot.waitUntil(lambda: widget.panels[0].isVisible())
+    QApplication.processEvents()
+    found = named(widget)
+    assert len(found) < 100
+    assert "barrier of region 37" in found
+
+
+def test_positions_are_even_and_hold_the_largest() -> None:
+    assert every(10, 3) == [0, 3, 6, 9]
+    assert every(10, 3, 4) == [0, 4, 9]
+    assert every(10, 1, 4) == list(range(10))
+    assert largest(bars(8, 6).panels[0].bars) == 6  # type: ignore[union-attr]
+    ticks = Scale(Axis("N", scale="category", categories=tuple("0123456789")), ()).ticks(-0.5, 9.5, 4, 4)
+    assert "4" in [tick.text for tick in ticks]
