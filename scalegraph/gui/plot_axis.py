@@ -14,7 +14,8 @@ from scalegraph.gui.tints import ink, tint
 from scalegraph.views.figure import Axis
 
 _FEWEST_LETTERS = 9  # of an axis title that still say something
-_MOST_UPRIGHT = 90.0  # pixels of a name that stands upright
+_LEAST_UPRIGHT = 60.0  # pixels that a name which stands upright may take at least
+_UPRIGHT_SHARE = 0.4  # of the plot's height that it may take
 _LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
 
 
@@ -71,7 +72,8 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         names = [_shortened(name) for name in axis.categories] if axis.scale == "category" else []
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         turned = not all(name.isdigit() for name in names) and widest + metrics.averageCharWidth() > width / len(names)
-        upright = min(widest + 4, _MOST_UPRIGHT) if turned else 0.0
+        height = self.scene().height() if self.scene() is not None else 0.0
+        upright = min(widest + 4, max(_LEAST_UPRIGHT, _UPRIGHT_SHARE * height)) if turned else 0.0
         if upright != self._upright:
             self._upright = upright
             self.setHeight(upright + metrics.height() + 14 if upright else None)

@@ -1,9 +1,9 @@
 """Every bar has its name where there is room, the largest always: on the screen and in files."""
 
+import itertools
 from typing import Any
 
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PySide6.QtWidgets import QApplication
 
 from scalegraph.gui.figure_widget import FigureWidget
@@ -13,8 +13,7 @@ from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme
 from scalegraph.views.bar_names import every, largest
 from scalegraph.views.figure import Axis, Bars, Figure, Plot
-
-assert FigureCanvasAgg is not None
+from scalegraph.views.render import picture
 
 
 def bars(count: int, highest: int) -> Figure:
@@ -65,3 +64,14 @@ def test_positions_are_even_and_hold_the_largest() -> None:
     assert largest(bars(8, 6).panels[0].bars) == 6  # type: ignore[union-attr]
     ticks = Scale(Axis("N", scale="category", categories=tuple("0123456789")), ()).ticks(-0.5, 9.5, 4, 4)
     assert "4" in [tick.text for tick in ticks]
+
+
+@pytest.mark.parametrize(("count", "highest"), [(5, 2), (14, 5), (120, 61)])
+def test_names_stand_in_files_too(count: int, highest: int) -> None:
+    with picture.composed(bars(count, highest), (12.0, 9.0), "print", 100) as sheet:
+        ticks = [one for axes in sheet.axes for one in axes.get_xticklabels() if one.get_text()]
+        words = [one.get_text() for one in ticks]
+        boxes = sorted((one.get_window_extent() for one in ticks), key=lambda box: float(box.x0))
+        assert f"barrier of region {highest}" in words
+        assert len(words) == count or count > 40
+        assert all(left.x1 <= right.x0 + 1 for left, right in itertools.pairwise(boxes))
