@@ -108,3 +108,16 @@ def test_a_damaged_trace_is_shown_in_part_if_wanted(call: Any, root: Path, tmp_p
     assert call("export", path, "--view", "spacetime", "-o", tmp_path / "a.json")[0] == 2
     assert call("export", path, "--partial", "--view", "spacetime", "-o", tmp_path / "a.json")[0] == 0
     assert any("Only a part" in note for note in json.loads((tmp_path / "a.json").read_text())["notes"])
+
+
+def test_call_stacks_of_a_trace_are_written_for_other_tools(call: Any, root: Path, tmp_path: Path) -> None:
+    trace = root / "traces/pipeline.sgtrace"
+    code, _, err = call("export", trace, "--view", "trace-flame", "-o", tmp_path / "a.folded")
+    assert (code, err) == (0, "")
+    lines = (tmp_path / "a.folded").read_text().splitlines()
+    assert lines
+    assert all(line.rpartition(" ")[2].isdecimal() and line.rpartition(" ")[0] for line in lines)
+    code, _, err = call("export", trace, "--view", "spacetime", "-o", tmp_path / "b.folded")
+    assert code == 2
+    assert "only flame graphs have stacks" in err
+    assert not (tmp_path / "b.folded").exists()

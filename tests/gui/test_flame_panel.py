@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from scalegraph import views
+from scalegraph.gui import tips
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.flame.panel import FlamePanel
 from scalegraph.gui.selection import SelectionModel
@@ -161,3 +162,17 @@ def test_the_metrics_of_a_study_are_offered_where_one_can_be_typed(qtbot: Any) -
     known.setCompletionPrefix("STALL")
     assert known.currentCompletion() == "memory_stall"
     assert views.get("flame").build(studies.full(), metric=known.currentCompletion()).panels
+
+
+def test_tooltips_of_a_difference_are_no_wider_than_others(qtbot: Any) -> None:
+    data = studies.full()
+    made = FlamePanel(views.get("flame-difference").build(data).panels[0], "light")  # type: ignore[arg-type]
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    made.show()
+    made.canvas.setFocus()
+    qtbot.waitUntil(made.canvas.hasFocus)
+    QTest.keyClick(made.canvas, KEYS.Key_Up)
+    text = QToolTip.text()
+    assert "N = 64" in text
+    assert f"width='{tips.WIDEST - 24}'" in text
