@@ -168,6 +168,9 @@ class OptionEditor(QWidget):
             self.changed.emit(self.option.name, self.value())
 
 
+_MORE: Final = "Options ▾"
+
+
 class OptionBar(QWidget):
     """The options of one view: the first beside the button where there is room, all of them below the button."""
 
@@ -196,7 +199,8 @@ class OptionBar(QWidget):
             row.addWidget(title)
             row.addWidget(editor)
         self.more = QToolButton()
-        self.more.setText("Options ▾")
+        self.more.setText(_MORE)
+        self.more.setAccessibleName("Options")
         self.more.setToolTip("All options of this view")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self.more)
@@ -266,6 +270,8 @@ class OptionBar(QWidget):
     def make_room(self, width: int) -> None:
         """Show or hide what stands beside the button."""
         shown = 0
+        whole = self.fontMetrics().horizontalAdvance(_MORE) + 22
+        self.more.setText(_MORE if width >= whole else _MORE[-1])  # a style would cut the word in its middle
         room = width - self.more.sizeHint().width() - 12
         for title, editor in zip(self._titles, self._inline, strict=True):
             named = isinstance(editor.editor, QDoubleSpinBox)  # says its name itself

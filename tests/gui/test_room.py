@@ -8,12 +8,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolTip, QWidget
 
+from scalegraph import views
 from scalegraph.gui import tips
 from scalegraph.gui.figure_widget import FigureWidget
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.view_options import OptionBar
 from tests.gui.test_trace_window import opened, settled, timeline
 from tests.gui.view_figures import all_figures
 
@@ -142,3 +144,12 @@ def test_nothing_is_cut_in_the_middle() -> None:
     gui = Path(tips.__file__).parent
     cut = [path.name for path in gui.rglob("*.py") if "ElideMiddle" in path.read_text(encoding="utf-8")]
     assert not cut
+
+
+@pytest.mark.parametrize(("room", "text"), [(40, "▾"), (400, "Options ▾")])
+def test_the_button_of_options_is_never_cut(qtbot: Any, room: int, text: str) -> None:
+    bar = OptionBar(views.get("overheads"))
+    qtbot.addWidget(bar)
+    bar.make_room(room)
+    assert bar.more.text() == text
+    assert bar.more.sizeHint().width() <= max(room, 44)
