@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Put two or more studies beside each other."),
     "export": ("export", "Write any view of a study as a picture or its data."),
     "report": ("report", "Write a study as one HTML file with verdicts, pictures and numbers."),
+    "explain": ("explain", "Explain a metric or term: formula, unit, source, intuition."),
     "machines": ("machines", "List, show and check machine descriptions."),
     "instrument": ("instrument", "Show what the preprocessor inserts into a C source."),
     "trace": ("trace", "Say what is in a trace, check it, or write it in another format."),

@@ -11,6 +11,8 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
 
 from scalegraph.gui.arrangements import ARRANGEMENTS, COMPARE, TRACE_ARRANGEMENTS
+from scalegraph.gui.command_palette import CALLED, FOUND_BY, words
+from scalegraph.gui.commands.synonyms import SYNONYMS
 from scalegraph.gui.icons import icon
 from scalegraph.gui.lifetime import tied
 from scalegraph.gui.theme import Theme
@@ -18,7 +20,7 @@ from scalegraph.gui.theme import Theme
 
 @dataclass(frozen=True)
 class Spec:
-    """One action: *name* in the code, *text* for people, the menu it stands in, its keys."""
+    """One action: *name* in the code, *text* for people, its menu (``View/Theme`` is a submenu), its keys."""
 
     name: str
     text: str
@@ -28,10 +30,13 @@ class Spec:
     checkable: bool = False
     group: str = ""  # one of several
     hint: str = ""  # keys that the views take themselves, where the focus is in one
+    called: str = ""  # in the palette and tooltips, where *text* alone says too little; empty: as in the menu
 
 
 MENUS: Final = ("File", "Edit", "Run", "View", "Trace", "Go", "Help")
 SEPARATOR: Final = "-"
+_ARRANGEMENTS: Final = "View/Arrangements"
+_THEME: Final = "View/Theme"
 
 ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
 
@@ -44,31 +49,38 @@ SPECS: Final = (
     Spec("change_meaning", "Edit import &mapping…", "Edit", ("Ctrl+M",)),
     Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
     Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
+    Spec("export_view", "E&xport image or data…", "File", icon="export", hint="Ctrl+E"),
     Spec("reveal_study", "Show study in the file manager", "File"),
     Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close"),
     Spec("quit", "&Quit", "File", ("Ctrl+Q",)),
     Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
     Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
     Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
+    Spec("copy_view", "Co&py image of the view", "Edit", hint="Ctrl+Shift+C"),
+    Spec("preferences", "Pr&eferences…", "Edit", ("Ctrl+,",)),
     Spec("start_request", "&Start the request, open the measurements", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
-    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+E",)),
+    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+Shift+R",)),
     Spec("open_demo", "Open the &demonstration", "Run"),
     Spec("compute_demo", "Compute the demonstration &anew", "Run"),
     Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
     Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
     Spec("clear_finished", "Clear &finished requests", "Run"),
     *(
-        Spec(f"arrange_{name}", f"Arrange: {name}", "View", (str(number),))
+        Spec(f"arrange_{name}", name, _ARRANGEMENTS, (str(number),), called=f"Arrange: {name}")
         for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # of what is in view, a study or a trace: the same keys
         for number, name in enumerate(names, 1)
     ),
+    Spec("save_arrangement", "&Save as…", _ARRANGEMENTS, called="Save arrangement as…"),
+    Spec("manage_arrangements", "&Manage…", _ARRANGEMENTS, called="Manage arrangements…"),
+    Spec("tile_views", "Ti&le all views", "View"),
+    Spec("reset_zoom", "Reset &zoom of the view", "View"),
     Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
     Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
     Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),
     Spec("toggle_whatif", "&What if", "View", ("Ctrl+4",), "whatif", checkable=True),
-    Spec("theme_system", "System theme", "View", checkable=True, group="theme"),
-    Spec("theme_light", "Light theme", "View", checkable=True, group="theme"),
-    Spec("theme_dark", "Dark theme", "View", checkable=True, group="theme"),
+    Spec("theme_system", "System theme", _THEME, checkable=True, group="theme"),
+    Spec("theme_light", "Light theme", _THEME, checkable=True, group="theme"),
+    Spec("theme_dark", "Dark theme", _THEME, checkable=True, group="theme"),
     Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True),
     Spec("trace_play", "&Play or pause the replay", "Trace", icon="run", hint="Space"),
     Spec("trace_step_on", "Replay: to the &next change", "Trace", icon="step_on", hint="."),
@@ -96,7 +108,11 @@ SPECS: Final = (
     Spec("find_next", "&Next occurrence in the trace", "Go", ("F3",)),
     Spec("find_before", "&Occurrence before in the trace", "Go", ("Shift+F3",)),
     Spec("palette", "&Commands…", "Help", ("Ctrl+K",), "command"),
+    Spec("tutorial", "&Tutorial", "Help"),
+    Spec("glossary", "&Glossary", "Help", ("Shift+F1",)),
     Spec("shortcuts", "&Keyboard shortcuts", "Help", ("?", "F1")),
+    Spec("documentation", "&Documentation on the web", "Help"),
+    Spec("report_problem", "&Report a problem…", "Help"),
     Spec("about", "&About ScaleGraph", "Help"),
 )
 _TOOLS: Final = (
@@ -145,17 +161,48 @@ class Actions:
         action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setCheckable(spec.checkable)
-        plain = spec.text.replace("&", "").rstrip("…")
+        action.setProperty(CALLED, spec.called)
+        action.setProperty(FOUND_BY, list(SYNONYMS.get(spec.name, ())))
+        plain = words(action)
         keys = spec.keys[0] if spec.keys else spec.hint
         action.setToolTip(f"{plain} ({keys})" if keys else plain)
         if spec.group:
             group = self._groups.setdefault(spec.group, QActionGroup(self._window))
             group.addAction(action)
-        self.menus[spec.menu].addAction(action)
+        self._menu(spec.menu).addAction(action)
         self._window.addAction(action)  # keys work while the menu bar is hidden too
         self._made[spec.name] = action
         self._icons[spec.name] = spec.icon
         return action
+
+    def remove(self, name: str) -> None:
+        """Take an action out of its menu, the palette and the sheet."""
+        action = self._made.pop(name)
+        self._icons.pop(name)
+        for menu in self.menus.values():
+            menu.removeAction(action)
+        self._window.removeAction(action)
+        action.deleteLater()
+
+    def _menu(self, path: str) -> QMenu:
+        """Return a menu; a submenu is made when it is first asked for, those of views above the window's panels."""
+        if path not in self.menus:
+            top, _, title = path.partition("/")
+            made = QMenu(title, self._window)
+            made.setToolTipsVisible(True)
+            below = self._made.get("toggle_navigator")
+            if below is not None and path not in (_THEME, _ARRANGEMENTS):
+                self.menus[top].insertMenu(below, made)
+            else:
+                self.menus[top].addMenu(made)
+            self.menus[path] = made
+        return self.menus[path]
+
+    def show_filled(self) -> None:
+        """Hide submenus in which nothing can be chosen now."""
+        for path, menu in self.menus.items():
+            if "/" in path:
+                menu.menuAction().setVisible(any(action.isEnabled() for action in menu.actions()))
 
     def names(self) -> list[str]:
         """Return the name of every action."""
@@ -167,7 +214,11 @@ class Actions:
 
     def by_menu(self) -> dict[str, Sequence[QAction]]:
         """Return the actions of each menu."""
-        return {title: [a for a in self._made.values() if a in menu.actions()] for title, menu in self.menus.items()}
+        found: dict[str, Sequence[QAction]] = {}
+        for title in MENUS:
+            under = [a for path, menu in self.menus.items() if path.partition("/")[0] == title for a in menu.actions()]
+            found[title] = [action for action in self._made.values() if action in under]
+        return found
 
     def dress(self) -> None:
         """Draw the icons in the colours of the theme."""

@@ -82,6 +82,7 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
     """Return a window that is not shown yet; *settings_file* redirects what it remembers."""
     from scalegraph.gui import tips
     from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.preferences.values import read
     from scalegraph.gui.settings import Settings
     from scalegraph.gui.theme import Theme
 
@@ -91,7 +92,7 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
         session = Session()
     tips.install(make_application())
     settings = Settings(settings_file)
-    theme = Theme(settings.mode)
+    theme = Theme(settings.mode, text_size=read(settings).text_size)
     theme.apply()
     return MainWindow(session, settings, theme)
 
@@ -112,7 +113,7 @@ def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False)
     interrupt = Interrupt(window.close, window)
     try:
         window.show()
-        window.open_files([Path(file) for file in files])
+        window.open_files([Path(file) for file in files] or first_files(window, demo=demo))
         if demo and not files:
             (window.demonstration.compute if fresh else window.demonstration.open)()
         code = application.exec()
@@ -122,6 +123,13 @@ def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False)
     finally:
         interrupt.end()
         sys.excepthook = previous
+
+
+def first_files(window: MainWindow, *, demo: bool = False) -> list[Path]:
+    """Return what opens where no file was named: nothing, or the last file if the user prefers that."""
+    from scalegraph.gui.preferences.values import read
+
+    return window.settings.recent()[:1] if read(window.settings).at_start == "last" and not demo else []
 
 
 def log_path() -> Path:

@@ -1,50 +1,19 @@
-"""Ctrl+K: every action by a few of its letters."""
+"""Ctrl+K: every action by its words, by synonyms, with typos, or by a few of its letters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from scalegraph.gui.commands.matching import score
 from scalegraph.gui.widgets import label
 
-
-def score(typed: str, name: str) -> float | None:
-    """Return how well *name* fits what was *typed* (less is better), or ``None`` if its letters are not all there.
-
-    Letters must come in order; those at the start of a word and those beside one another count for more.
-    """
-    wanted, text = typed.lower().replace(" ", ""), name.lower()
-    if not wanted:
-        return 0.0
-    whole = text.find(typed.lower().strip())
-    if whole >= 0:
-        return whole / 100 - 100
-    best = _walk(wanted, text)
-    return None if best is None else best + len(text) / 100
-
-
-def _walk(wanted: str, text: str) -> float | None:
-    cost, at = 0.0, -1
-    for letter in wanted:
-        starts = [i for i in range(at + 1, len(text)) if text[i] == letter and (i == 0 or not text[i - 1].isalnum())]
-        found = text.find(letter, at + 1)
-        if found < 0:
-            return None
-        if found != at + 1:
-            # jumping to the start of a word is cheaper than into its middle, if the rest is still there
-            word = next((i for i in starts if _fits(wanted[wanted.index(letter) :], text[i:])), None)
-            cost += 1.0 if word is not None else 3.0
-            found = word if word is not None else found
-        at = found
-    return cost
-
-
-def _fits(wanted: str, text: str) -> bool:
-    rest = iter(text)
-    return all(letter in rest for letter in wanted)
+CALLED: Final = "called"  # property of an action: its name in the palette, where the menu's says too little
+FOUND_BY: Final = "found_by"  # property of an action: synonyms, a list of texts
 
 
 class CommandPalette(QFrame):
@@ -79,8 +48,8 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self, actions: Sequence[QAction]) -> None:
-        """Show *actions* that are enabled."""
-        self._actions = [action for action in actions if action.isEnabled() and action.text()]
+        """Show *actions*: those that are enabled, and the others too, greyed, once something is typed."""
+        self._actions = [action for action in actions if action.text()]
         self.entry.clear()
         self._fill("")
         owner = self._owner
@@ -92,7 +61,11 @@ class CommandPalette(QFrame):
         self.entry.setFocus()
 
     def names(self) -> list[str]:
-        """Return the commands listed now, best first."""
+        """Return the commands listed now that are possible, best first."""
+        return [item.text(0) for item in self._items() if item.data(0, Qt.ItemDataRole.UserRole).isEnabled()]
+
+    def listed(self) -> list[str]:
+        """Return all commands listed now, best first."""
         return [item.text(0) for item in self._items()]
 
     def _items(self) -> list[QTreeWidgetItem]:
@@ -139,12 +112,20 @@ class CommandPalette(QFrame):
 
     def _fill(self, typed: str) -> None:
         self.list.clear()
-        scored = [(score(typed, words(action)), index) for index, action in enumerate(self._actions)]
+        scored = [
+            (score(typed, words(action), action.property(FOUND_BY) or ()), index)
+            for index, action in enumerate(self._actions)
+        ]
         for _cost, index in sorted((cost, index) for cost, index in scored if cost is not None):
             action = self._actions[index]
+            if not (action.isEnabled() or typed):
+                continue
             item = QTreeWidgetItem([words(action), action.shortcut().toString() or hint(action)])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if not action.isEnabled():
+                item.setForeground(0, self.palette().placeholderText())
+                item.setToolTip(0, "Not possible now")
             self.list.addTopLevelItem(item)
         items = self._items()
         if items:
@@ -155,7 +136,8 @@ class CommandPalette(QFrame):
 
 def words(action: QAction) -> str:
     """Return what an action is called in the palette: its menu words without the marks of the keyboard."""
-    return action.text().partition("\t")[0].replace("&", "").rstrip("…")
+    called = action.property(CALLED) or action.text().partition("\t")[0].replace("&", "")
+    return str(called).rstrip("…")
 
 
 def hint(action: QAction) -> str:

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.base.errors import ScaleGraphError
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.preferences.values import read
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.widgets import label, mark
 from scalegraph.views import render
@@ -70,6 +71,7 @@ class ExportDialog(QDialog):
         self._later.timeout.connect(self._preview)
         self._picture = QPixmap()
         self._make_form()
+        self._begin(settings)
         self._lay_out()
         self.format.currentIndexChanged.connect(self._changed)
         self.colours.currentIndexChanged.connect(self._changed)
@@ -93,19 +95,29 @@ class ExportDialog(QDialog):
             box.setDecimals(1)
             box.setSuffix(" cm")
             box.setValue(value)
-            box.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
         self.natural = QCheckBox("As high as its content needs, 16 cm wide")
         self.natural.setChecked(True)
         self.dpi = QSpinBox()
         self.dpi.setRange(50, 1200)
         self.dpi.setSuffix(" dots per inch")
         self.dpi.setValue(200)
-        self.dpi.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.colours = QComboBox()
         for name, text in _COLOURS.items():
             self.colours.addItem(text, name)
         self.caption = QCheckBox("With title, sentence and notes")
         self.caption.setChecked(True)
+
+    def _begin(self, settings: Settings | None) -> None:
+        """Begin with the format, size and colours of the preferences."""
+        if settings is None:
+            return
+        wanted = read(settings)
+        for box, chosen in ((self.format, wanted.export_format), (self.colours, wanted.export_colours)):
+            box.setCurrentIndex(max(0, box.findData(chosen)))
+        self.natural.setChecked(wanted.export_natural)
+        self.width_cm.setValue(wanted.export_width_cm)
+        self.height_cm.setValue(wanted.export_height_cm)
+        self.dpi.setValue(wanted.export_dpi)
 
     def _lay_out(self) -> None:
         self._form = QFormLayout()

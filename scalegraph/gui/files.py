@@ -49,6 +49,8 @@ class Files(QObject):
 
     def open(self, paths: Sequence[Path]) -> None:
         """Open every file by what it is; those that cannot be opened are told together."""
+        if paths:
+            self._window.forget_messages()
         faults: list[str] = []
         kinds: list[tuple[Path, Kind]] = []
         for path in paths:

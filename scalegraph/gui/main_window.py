@@ -16,8 +16,11 @@ from shiboken6 import isValid
 from scalegraph.gui.actions import ARRANGEMENT_NAMES, Actions, Spec
 from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.command_palette import CommandPalette
+from scalegraph.gui.commands.keys import SingleKeys
+from scalegraph.gui.commands.view_commands import ViewCommands
 from scalegraph.gui.demonstration import Demonstration
 from scalegraph.gui.files import Files
+from scalegraph.gui.help.commands import HelpCommands
 from scalegraph.gui.imports import Imports
 from scalegraph.gui.inspector import Inspector
 from scalegraph.gui.instrument_page import InstrumentPage
@@ -71,6 +74,9 @@ class MainWindow(QMainWindow):
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
         self.files = Files(self)
+        self.view_commands = ViewCommands(self)
+        self.help_commands = HelpCommands(self)
+        self.single_keys = SingleKeys(self)
         self.demonstration = Demonstration(self)
         self.imports = Imports(self.jobs, theme, settings, self)
         self._pages: dict[str, QWidget] = {
@@ -114,6 +120,12 @@ class MainWindow(QMainWindow):
         self._stack.setCurrentWidget(self._pages[page])
         self.panels.show_page(page)
         self._update_actions()
+
+    def forget_messages(self) -> None:
+        """Clear what was said of an earlier action: what begins now has its own outcome."""
+        for page in self._pages.values():
+            page.banner.clear()  # type: ignore[attr-defined]
+        self.statusBar().clearMessage()
 
     def say_fault(self, text: str) -> None:
         """Say what went wrong, on the page that is in view."""
@@ -277,7 +289,6 @@ class MainWindow(QMainWindow):
             "find_before": lambda: self.study.find_next(forward=False),
             "palette": lambda: self.palette_.open(self.actions_.all()),
             "shortcuts": lambda: self.sheet.open(self.actions_.by_menu()),
-            "about": self._about,
         }
         for name, act in doing.items():
             self.actions_[name].triggered.connect(lambda _checked=False, act=act: act())
@@ -299,13 +310,19 @@ class MainWindow(QMainWindow):
         self._edited_last = where
         self._update_actions()
 
+    def arrangements_changed(self) -> None:
+        """Offer saved arrangements anew; undo takes back the last change of them."""
+        self._edited("arrangements")
+
     def _offer_views(self) -> None:
         """Put every view into the menu and the palette, once they are loaded."""
-        from scalegraph import views
+        from scalegraph.gui.commands.menus import grouped
 
-        self._views_offered = tuple(views.everything().values())
+        groups = [*grouped("study").items(), *grouped("trace").items()]
+        self._views_offered = tuple(view for _, some in groups for view in some)
         for view in self._views_offered:
-            action = self.actions_.add(Spec(f"view_{view.name}", f"Show {view.title}", "View"))
+            spec = Spec(f"view_{view.name}", view.title, f"View/{view.group}", called=f"Show {view.title}")
+            action = self.actions_.add(spec)
             action.setToolTip(view.description)
             action.triggered.connect(lambda _checked=False, name=view.name: self._show_view(name))
         self._update_actions()
@@ -337,12 +354,14 @@ class MainWindow(QMainWindow):
             "clear_finished": any(entry.ended for entry in self.runner.entries),
         }
         subject = handle.subject if handle is not None and page == STUDY else ""
+        enabled |= dict.fromkeys(self.view_commands.names(), bool(subject)) | self.view_commands.offered(subject)
         enabled |= {f"arrange_{name}": subject == "study" for name in ARRANGEMENT_NAMES}
         enabled |= {f"arrange_{name}": subject == "trace" for name in TRACE_ARRANGEMENTS}
         enabled |= dict.fromkeys(("find_next", "find_before"), subject == "trace")
         enabled |= {f"view_{view.name}": _fits(view, subject) for view in self._views_offered}
         for name, on in enabled.items():
             self.actions_[name].setEnabled(on)
+        self.actions_.show_filled()
         self.trace_actions.show(handle if page == STUDY else None)
         for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):
             self.actions_[name].setToolTip(f"{verb} {text}".strip())
@@ -442,6 +461,7 @@ class MainWindow(QMainWindow):
         stacks: dict[str, QUndoStack | None] = {
             "views": self.study.area.undo_stack if self.study.area is not None else None,
             "filter": handle.filter.stack if isinstance(handle := self.study.handle, TraceHandle) else None,
+            "arrangements": self.view_commands.saved.undo_stack if self._edited_last == "arrangements" else None,
             "whatif": self.whatif.undo_stack if self.actions_["toggle_whatif"].isChecked() else None,
         }
         order = sorted(stacks, key=lambda where: where != self._edited_last)
@@ -450,7 +470,7 @@ class MainWindow(QMainWindow):
         return (moved or [self.request.model.undo_stack])[0]
 
     def _ask_faster(self, target: str) -> None:
-        self.panels.bring("whatif")
+        self.panels.want("whatif", True)
         self.whatif.ask_faster(target)
 
     def _search(self) -> None:
@@ -464,11 +484,6 @@ class MainWindow(QMainWindow):
     def _set_theme(self, mode: Any) -> None:
         self.theme.set_mode(mode)
         self.settings.mode = mode
-
-    def _about(self) -> None:
-        from scalegraph import __version__
-
-        self.statusBar().showMessage(f"ScaleGraph {__version__}, BSD 3-Clause licence", _SHORT_MESSAGE_MS)
 
     def _load_catalog(self) -> None:
         session = self.session

@@ -64,7 +64,7 @@ class Panels(QObject):
         wanted = self._settings.flag(f"panel/{name}", first)
         self._panels[name] = Panel(dock, frozenset(pages), action, wanted)
         action.setChecked(wanted)
-        action.triggered.connect(tied(dock, lambda: self.want(name, dock.isHidden())))
+        action.triggered.connect(tied(dock, lambda: self._asked(name)))
         dock.visibilityChanged.connect(lambda _on: self._closed_by_user(name))
 
     def size(self, sizes: Mapping[str, int]) -> None:
@@ -84,11 +84,23 @@ class Panels(QObject):
             self._kept = False
         self._settings.set_flag(f"panel/{name}", on)
         self._show()
+        if on:
+            self._raise(name)
 
-    def bring(self, name: str) -> None:
-        """Show a dock in front of those that share its place."""
-        self.want(name, True)
-        self._panels[name].dock.raise_()
+    def _asked(self, name: str) -> None:
+        """Put away a dock that is in sight; show one that is hidden or behind another."""
+        dock = self._panels[name].dock
+        self.want(name, dock.isHidden() or dock.visibleRegion().isEmpty())
+
+    def _raise(self, name: str) -> None:
+        """Bring a dock in front of those that share its place."""
+        dock = self._panels[name].dock
+        if dock.isHidden():
+            return  # on another page
+        layout = self._window.layout()
+        if layout is not None:
+            layout.activate()  # a dock that was just shown has no tab before
+        dock.raise_()
 
     def use(self, name: str, on: bool) -> None:
         """Say whether a dock has something to show."""

@@ -26,6 +26,7 @@ class QueueRunner(QObject):
     def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self.workers: int | None = None  # runs side by side; None: by the processors of this computer
         self._jobs = jobs
         self.entries: list[QueueEntry] = []
         self._active: dict[int, Job] = {}
@@ -87,10 +88,10 @@ class QueueRunner(QObject):
             self.remove(entry)
 
     def _begin(self, entry: QueueEntry) -> None:
-        session, request, path = self._session, entry.request, entry.path
+        session, request, path, workers = self._session, entry.request, entry.path, self.workers
 
         def carry_out(reporter: Reporter) -> None:
-            study = session.submit(request, path, reporter.send, reporter.token)
+            study = session.submit(request, path, reporter.send, reporter.token, workers=workers)
             study.close()
 
         job = self._jobs.start(f"request {entry.title}", carry_out, long=True)

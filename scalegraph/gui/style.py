@@ -5,6 +5,7 @@ Pictures take their colours from `scalegraph.views.palette`; here are only paper
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from string import Template
 from typing import Final
@@ -81,6 +82,8 @@ QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabl
   color: $muted; background: $window; }
 QLineEdit[fault="true"], QComboBox[fault="true"], QSpinBox[fault="true"], QDoubleSpinBox[fault="true"],
 QTableView[fault="true"], QListView[fault="true"], QPlainTextEdit[fault="true"] { border: 1px solid $fault; }
+QAbstractSpinBox QLineEdit { border: none; padding: 0 0 0 5px; background: transparent; }
+QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url($chevron); width: 12px; height: 12px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { subcontrol-origin: border; border: none; width: 18px; }
@@ -177,9 +180,18 @@ ROLES: Final = {
 }
 
 
-def stylesheet() -> str:
-    """Return the application's style sheet, the same in every theme: its colours are those of the palette."""
+TEXT_SIZE: Final = 10  # points, of most text; others keep their ratio to it
+
+
+def stylesheet(size: int = TEXT_SIZE) -> str:
+    """Return the application's style sheet, the same in every theme: its colours are those of the palette.
+
+    *size* is that of most text, in points.
+    """
     icons = resource_dir("icons")
     down, up = (icons / f"{which}.svg" for which in ("chevron", "chevron-up"))
     colours = {name: f"palette({role})" for name, role in ROLES.items()}
-    return _SHEET.substitute(colours, chevron=down.as_posix(), chevron_up=up.as_posix())
+    sheet = _SHEET.substitute(colours, chevron=down.as_posix(), chevron_up=up.as_posix())
+    if size == TEXT_SIZE:
+        return sheet
+    return re.sub(r"font-size: (\d+)pt", lambda m: f"font-size: {int(m[1]) * size / TEXT_SIZE:.4g}pt", sheet)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from scalegraph.gui.style import PAPERS, Paper, stylesheet
+from scalegraph.gui.style import PAPERS, TEXT_SIZE, Paper, stylesheet
 from scalegraph.gui.turns.restyle import Restyler
 from scalegraph.views import palette
 
@@ -22,9 +22,10 @@ class Theme(QObject):
 
     changed = Signal(str)  # the new name, "light" or "dark"
 
-    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
+    def __init__(self, mode: Mode = "system", parent: QObject | None = None, text_size: int = TEXT_SIZE) -> None:
         super().__init__(parent)
         self._mode: Mode = mode
+        self._size = text_size
         self._name: ThemeName = self._effective()
         self._restyler = Restyler(self)
         if QGuiApplication.instance() is not None:
@@ -50,6 +51,12 @@ class Theme(QObject):
         self._mode = mode
         self._follow()
 
+    def set_text_size(self, points: int) -> None:
+        """Set the size of most text; the rest keeps its ratio to it."""
+        if points != self._size:
+            self._size = points
+            self.apply()
+
     def colour(self, role: str) -> QColor:
         """Return the colour of a role of `scalegraph.views.palette` in this theme."""
         return QColor(palette.colour(role, self._name))
@@ -62,7 +69,7 @@ class Theme(QObject):
         application = cast("QApplication", app)
         application.setStyle("Fusion")
         application.setPalette(_qt_palette(self.paper))
-        application.setStyleSheet(stylesheet())
+        application.setStyleSheet(stylesheet(self._size))
 
     def _change_clothes(self) -> None:
         """Take the colours of another theme: the palette, then what looked them up before."""

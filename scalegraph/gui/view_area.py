@@ -10,8 +10,12 @@ from typing import Final
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QUndoStack
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
     QLabel,
+    QLineEdit,
     QMainWindow,
+    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -170,6 +174,7 @@ class ViewArea(QWidget):
             if stored is None or not self.restore_state(stored):
                 self.apply_arrangement(self.arrangements()[0])
         self._show_stack()
+        self._take_focus()
 
     def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
         """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
@@ -191,7 +196,7 @@ class ViewArea(QWidget):
                     dock.set_options(options)
                 self._front(dock)
                 return dock
-        beside = self._largest_dock() if roomy else self._current_dock()
+        beside = self._largest_dock() if roomy else self.current_dock()
         dock = self._make(view, handle, options)
         if beside is None:
             self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
@@ -201,6 +206,14 @@ class ViewArea(QWidget):
         self._front(dock)
         self._show_stack()
         return dock
+
+    def _take_focus(self) -> None:
+        """Have keys go to the views of a study that comes into view, unless a text is being typed elsewhere."""
+        focus = QApplication.focusWidget()
+        typing = isinstance(focus, QAbstractSpinBox | QPlainTextEdit) or (isinstance(focus, QLineEdit) and focus.text())
+        dock = self.current_dock()
+        if dock is not None and not typing:
+            dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_trace(self, handle: Handle | None) -> None:
         trace = handle if isinstance(handle, TraceHandle) else None
@@ -225,6 +238,22 @@ class ViewArea(QWidget):
         layout = overview or layout_of(name, imported=imported, runs=runs, short=short)
         self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
         return ""
+
+    def apply_state(self, state: QByteArray) -> bool:
+        """Place the views of `save_state`, of this or another study; others are closed. Return whether it was possible.
+
+        Options of views are kept where this study has the view.
+        """
+        if self._desk is None:
+            return False
+        self._restore_all()
+        for dock in list(self._desk.docks):
+            self._remove(self._desk, dock)
+        done = self.restore_state(state)
+        if not done:
+            self.apply_arrangement(self.arrangements()[0])
+        self.views_changed.emit()
+        return done
 
     def tile_all(self) -> None:
         """Give every open view a tile of its own."""
@@ -401,7 +430,7 @@ class ViewArea(QWidget):
             self._say("Compare needs a second study: open one, then choose Compare again.")
             return self.bar.message.text()
         other = others[-1]
-        current = self._current_dock()
+        current = self.current_dock()
         names = [current.view.name] if current is not None else []
         names += [name for name in COMPARED if name not in names]
         content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
@@ -437,7 +466,7 @@ class ViewArea(QWidget):
             self._front(place)
         self.show_view(self._desk.handle, "moment")
 
-    def _current_dock(self) -> ViewDock | None:
+    def current_dock(self) -> ViewDock | None:
         """Return the view that has the focus, else the last opened one that is in sight."""
         focus = self.focusWidget()
         for dock in self.docks:
@@ -450,7 +479,7 @@ class ViewArea(QWidget):
 
     def _largest_dock(self) -> ViewDock | None:
         inside = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
-        return max(inside, key=lambda dock: dock.width() * dock.height(), default=self._current_dock())
+        return max(inside, key=lambda dock: dock.width() * dock.height(), default=self.current_dock())
 
     def _front(self, dock: ViewDock) -> None:
         dock.show()
@@ -523,10 +552,10 @@ class ViewArea(QWidget):
             self.apply_arrangement(names[number])
         elif event.key() == Qt.Key.Key_Escape and self._maximised is not None:
             self._restore_all()
-        elif not self._move_in_time(event):
+        elif not self.move_in_time(event):
             super().keyPressEvent(event)
 
-    def _move_in_time(self, event: QKeyEvent) -> bool:
+    def move_in_time(self, event: QKeyEvent) -> bool:
         """Let the first timeline in sight have a key that no other widget wanted; return whether it means anything."""
         shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
         panels = [panel for dock in shown for panel in dock.picture.panels if isinstance(panel, TimelinePanel)]

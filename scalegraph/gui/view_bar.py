@@ -9,22 +9,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
-from scalegraph import views
+from scalegraph.gui.commands.menus import grouped
 from scalegraph.gui.widgets import ElidedLabel, empty
 from scalegraph.views.view import Subject
-
-_GROUPS: Final = (
-    "Overview",
-    "Scalability",
-    "Lost time",
-    "Cache and memory",
-    "What would change it",
-    "Models",
-    "Isospeed",
-    "Regions",
-    "Compare",
-)
-
 
 _TOOLS_NEED: Final = 620  # pixels that the tools of a trace need beside the arrangements
 _MESSAGE_NEED: Final = 160  # pixels of a message that still say something
@@ -94,15 +81,17 @@ class ViewBar(QWidget):
             layout.addWidget(shown)
         self.add.setToolTip(f"Open another view of this {subject}")
         self._menu.clear()
-        group = ""
-        for view in sorted(views.registry(subject).values(), key=_order):
-            if view.group != group:
-                self._menu.addSection(view.group)
-                group = view.group
-            action = QAction(view.title, self._menu)
-            action.setToolTip(view.description)
-            action.triggered.connect(lambda _=False, name=view.name: self.view_wanted.emit(name))
-            self._menu.addAction(action)
+        for old in self._menu.findChildren(QMenu):
+            old.deleteLater()
+        for group, members in grouped(subject).items():
+            of_group = QMenu(group, self._menu)
+            self._menu.addMenu(of_group)
+            of_group.setToolTipsVisible(True)
+            for view in members:
+                action = QAction(view.title, of_group)
+                action.setToolTip(view.description)
+                action.triggered.connect(lambda _=False, name=view.name: self.view_wanted.emit(name))
+                of_group.addAction(action)
         self._menu.addSeparator()
         everything = QAction("Give every view a tile", self._menu)
         everything.triggered.connect(lambda _=False: self.tile.click())
@@ -138,8 +127,3 @@ class ViewBar(QWidget):
         self.message.setToolTip(text)
         self.message.setVisible(bool(text) or self._tools is None or self._tools.isHidden())
         self.fit()
-
-
-def _order(view: views.View) -> tuple[int, str, int]:
-    known = _GROUPS.index(view.group) if view.group in _GROUPS else len(_GROUPS)
-    return known, view.group, view.order

@@ -508,7 +508,7 @@ def test_the_number_keys_arrange_the_views(window: MainWindow, qtbot: Any, model
     qtbot.keyClick(window, Qt.Key.Key_3)
     assert {dock.view.name for dock in area.docks} >= {"overheads", "profile"}
     qtbot.keyClick(window, Qt.Key.Key_1)
-    assert {dock.view.name for dock in area.docks} >= {"matrix"}
+    assert {dock.view.name for dock in area.docks} >= {"speedup", "hottest"}
     qtbot.waitUntil(lambda: not window.jobs.running)
 
 

@@ -53,7 +53,7 @@ def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Who calls a function and what it calls, each with its time and visits; a click goes on to the caller or callee.",
     _make,
     (_FUNCTION, study_trees.METRIC, common.PROCESSORS, common.SIZE),

@@ -51,7 +51,7 @@ def sentence(grown: Grown) -> str:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where it is lost",
+    "Lost time",
     "Regions or call paths of a run as frames that stand on what contains them, as wide as the time they cost.",
     _make,
     (study_trees.METRIC, common.PROCESSORS, common.SIZE, study_trees.COLOUR, building.ICICLE),

@@ -1,0 +1,35 @@
+"""How views are grouped in menus: one submenu a group, in the order of a user's way through them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from scalegraph.views.view import Subject, View
+
+GROUPS: Final = (
+    "Overview",
+    "Scalability",
+    "Lost time",
+    "Cache and memory",
+    "What would change it",
+    "Models",
+    "Isospeed",
+    "Regions",
+    "Compare",
+)
+
+
+def grouped(subject: Subject) -> dict[str, list[View]]:
+    """Return the views of *subject* by the title of their group, groups and views in the order of menus."""
+    from scalegraph import views
+
+    found: dict[str, list[View]] = {}
+    for view in sorted(views.registry(subject).values(), key=_order):
+        found.setdefault(view.group, []).append(view)
+    return found
+
+
+def _order(view: View) -> tuple[int, str, int]:
+    known = GROUPS.index(view.group) if view.group in GROUPS else len(GROUPS)
+    return known, view.group, view.order

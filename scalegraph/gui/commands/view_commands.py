@@ -1,0 +1,99 @@
+"""Commands on the view that is in use, and on the arrangement of all: export, copy, tile, save under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+
+from scalegraph.gui.actions import ARRANGEMENT_NAMES, Spec
+from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
+from scalegraph.gui.commands.arrangement_dialogs import ManageDialog, NameDialog
+from scalegraph.gui.commands.saved_arrangements import SavedArrangements
+from scalegraph.gui.lifetime import tied
+
+if TYPE_CHECKING:
+    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.view_area import ViewArea
+    from scalegraph.gui.view_dock import ViewDock
+
+
+class ViewCommands(QObject):
+    """Wires the actions of *window* that need an open study or trace to its area of views."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.saved = SavedArrangements(window.settings, self)
+        self._offered: dict[str, str] = {}  # name of an arrangement -> its action
+        doing: dict[str, Callable[[], object]] = {
+            "export_view": lambda: self._with_dock(lambda dock: dock.export_wanted.emit()),
+            "copy_view": lambda: self._with_dock(lambda dock: dock.copy_picture.trigger()),
+            "reset_zoom": lambda: self._with_dock(lambda dock: dock.picture.fit()),
+            "tile_views": lambda: self._with_area(lambda area: area.tile_all()),
+            "save_arrangement": self.ask_save,
+        }
+        self._doing = doing
+        for name, act in doing.items():
+            window.actions_[name].triggered.connect(tied(self, act))
+        window.actions_["manage_arrangements"].triggered.connect(self.manage)
+        self.saved.changed.connect(self._offer)
+        self._offer()
+
+    def names(self) -> list[str]:
+        """Return the names of the actions that need something in view."""
+        return list(self._doing)
+
+    def offered(self, subject: str) -> dict[str, bool]:
+        """Return for the action of each saved arrangement whether it fits what is in view."""
+        mine = self.saved.names(subject) if subject else []
+        return {action: name in mine for name, action in self._offered.items()}
+
+    def ask_save(self) -> None:
+        """Ask for a name and keep the present arrangement under it."""
+        if self._window.study.area is None or self._window.study.handle is None:
+            return
+        dialog = NameDialog(self.saved, [*ARRANGEMENT_NAMES, *TRACE_ARRANGEMENTS], self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self.save(dialog.chosen()))
+        dialog.open()
+
+    def save(self, name: str) -> None:
+        """Keep the present arrangement under *name*."""
+        area, handle = self._window.study.area, self._window.study.handle
+        if area is not None and handle is not None:
+            self.saved.save(name, handle.subject, area.save_state())
+            self._window.statusBar().showMessage(f"Arrangement “{name}” is saved", 6000)
+
+    def apply(self, name: str) -> None:
+        """Place the views as they were saved under *name*."""
+        self._with_area(lambda area: area.apply_state(self.saved.state_of(name)))
+
+    def manage(self) -> None:
+        """Show the saved arrangements."""
+        dialog = ManageDialog(self.saved, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _offer(self, _state: object = None) -> None:
+        actions = self._window.actions_
+        for action in self._offered.values():
+            actions.remove(action)
+        self._offered = {name: f"saved_{name}" for name in self.saved.names()}
+        for name, action in self._offered.items():
+            spec = Spec(action, name.replace("&", "&&"), "View/Arrangements", called=f"Arrange: {name}")
+            actions.add(spec).triggered.connect(lambda _on=False, name=name: self.apply(name))
+        if _state is not None:
+            self._window.arrangements_changed()
+
+    def _with_area(self, act: Callable[[ViewArea], object]) -> None:
+        area = self._window.study.area
+        if area is not None and self._window.study.handle is not None:
+            act(area)
+
+    def _with_dock(self, act: Callable[[ViewDock], object]) -> None:
+        area = self._window.study.area
+        dock = area.current_dock() if area is not None else None
+        if dock is not None:
+            act(dock)
