@@ -29,7 +29,7 @@ PREDICTED_TIME = "% of predicted time"
 ELAPSED_TIME = "% of elapsed time"  # T_para of the run
 LOCATIONS_TIME = "% of the locations' time"  # of a trace: the time shown times the locations
 IDEAL = "% of the ideal"  # of an efficiency
-EVIDENCE = "% of the evidence"  # Akaike weights
+EVIDENCE = "% of all fits"  # Akaike weights
 
 
 @dataclass(frozen=True)
