@@ -84,7 +84,7 @@ class OptionEditor(QWidget):
     def _combo(self, items: list[tuple[str, OptionValue]]) -> QComboBox:
         combo = QComboBox()
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(8)
+        combo.setMinimumContentsLength(11 if self.option.follows else 8)  # "as selected: 128"
         for text, value in items:
             combo.addItem(text, value)
         combo.currentIndexChanged.connect(self._emit)
