@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal, Slot
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled, ScaleGraphError
 from scalegraph.gui.lifetime import tied
+from scalegraph.gui.turns.queue import turn_queue
 
 log: Final = logging.getLogger(__name__)
 
@@ -92,6 +93,10 @@ class Job(QObject):
 
     @Slot(object, object)
     def _on_ended(self, result: object, error: object) -> None:
+        """Hand the result over in a turn that has time for it: pictures that are ready together come one by one."""
+        turn_queue().add(self, lambda: self._hand_over(result, error))
+
+    def _hand_over(self, result: object, error: object) -> None:
         if isinstance(error, Cancelled):
             self.cancelled.emit()
         elif isinstance(error, Exception):

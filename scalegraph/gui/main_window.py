@@ -503,7 +503,7 @@ class MainWindow(QMainWindow):
         """Load ahead what pictures need, as soon as nothing else runs: a file that is being opened goes first."""
 
         def begin() -> None:
-            self.jobs.start("loading views", self._preload, done=self._preload_pictures)
+            self.jobs.start("loading views", self._preload)
 
         if self.jobs.running:
             self.jobs.idle.connect(begin, Qt.ConnectionType.SingleShotConnection)
@@ -511,14 +511,15 @@ class MainWindow(QMainWindow):
             begin()
 
     def _preload(self, _reporter: Reporter) -> None:
-        """Load numpy, pandas, the views and the readers, which take a second, while the user looks around."""
+        """Load numpy, pandas, views, readers and what draws pictures: a second or two, while the user looks around.
+
+        Loading defines classes only. Nothing of it makes an object of Qt's, which would belong to this thread.
+        """
         from scalegraph.measurements.reader import readers
 
         self.session.views()
         readers()
-
-    def _preload_pictures(self, _loaded: object) -> None:
-        """Load what draws them as well: the first study is then there at once. Qt wants this in its own thread."""
+        importlib.import_module("pyqtgraph")
         importlib.import_module("scalegraph.gui.view_area")
         importlib.import_module("scalegraph.gui.import_page")
 

@@ -1,5 +1,8 @@
 """What the window's thread does in one turn of its event loop, counted: widgets dressed, panels built."""
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.style import PAPERS
 from scalegraph.gui.turns.queue import TurnQueue, turn_queue
@@ -137,3 +141,61 @@ def test_a_job_whose_owner_is_gone_is_dropped_and_a_failing_one_does_not_stop_th
     queue.add(there, lambda: done.append(3))
     queue.drop(there)
     assert len(queue) == 0
+
+
+def test_results_of_several_jobs_come_in_turns_of_their_own(qtbot: Any) -> None:
+    jobs = Jobs(QApplication.instance())
+    turns: list[int] = []
+    told: list[int] = []
+    turn = 0
+
+    def take(answer: int) -> None:
+        end = time.thread_time() + 0.03  # longer than a turn's budget
+        while time.thread_time() < end:
+            pass
+        told.append(answer)
+        turns.append(turn)
+
+    for number in range(3):
+        jobs.start("counting", lambda _reporter, number=number: number, done=take, long=True)
+    assert jobs.join(60_000)  # all three are ready before the first can be handed over
+    while len(told) < 3:
+        turn += 1
+        QApplication.processEvents()
+    assert told == [0, 1, 2]
+    assert len(set(turns)) == 3
+    qtbot.waitUntil(lambda: not jobs.running)
+
+
+def test_what_draws_pictures_is_not_loaded_in_the_window_s_thread(tmp_path: Path) -> None:
+    program = f"""
+import builtins, sys, threading
+from pathlib import Path
+loaded = {{}}
+before = builtins.__import__
+def noting(name, *rest, **more):
+    new = name not in sys.modules
+    made = before(name, *rest, **more)
+    if new:
+        loaded.setdefault(name, threading.current_thread() is threading.main_thread())
+    return made
+builtins.__import__ = noting
+from scalegraph.gui import app
+application = app.make_application()
+window = app.make_window(None, Path({str(tmp_path / "window.ini")!r}))
+from PySide6.QtCore import QEventLoop
+while window.jobs.running:
+    application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
+import importlib
+assert "scalegraph.gui.view_area" in sys.modules and "pyqtgraph" in sys.modules
+heavy = [name for name in ("pandas", "scipy", "pyqtgraph", "matplotlib") if loaded.get(name)]
+assert not heavy, heavy
+from PySide6.QtCore import QObject
+import gc
+from shiboken6 import isValid
+there = [o for o in gc.get_objects() if isinstance(o, QObject) and isValid(o)]
+assert all(o.thread() is application.thread() for o in there)
+window.close()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr

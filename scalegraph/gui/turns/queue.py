@@ -24,7 +24,7 @@ class TurnQueue(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: deque[tuple[QObject, Job, bool]] = deque()
-        self._timer = QTimer(self, interval=0)
+        self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._turn)
 
     def __len__(self) -> int:
@@ -48,17 +48,14 @@ class TurnQueue(QObject):
         begun = time.thread_time()
         while self._jobs:
             owner, job, heavy = self._jobs.popleft()
+            if self._jobs:
+                self._timer.start()  # before the job: it may fail, or open a dialog that has a loop of its own
             if not isValid(owner):
                 continue
-            try:
-                job()
-            finally:
-                if not self._jobs:
-                    self._timer.stop()
+            job()
             after_heavy = heavy or (self._jobs and self._jobs[0][2])
             if after_heavy or time.thread_time() - begun > _BUDGET_S:
                 return
-        self._timer.stop()
 
 
 def turn_queue() -> TurnQueue:
