@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -32,6 +32,7 @@ def _hertz(value: str) -> float:
 
 
 _META = "scalegraph.mapping"
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 # what is said of measurements -> field of the answers, and what its text is taken as
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "processors": ("processors", str),
@@ -61,14 +62,47 @@ def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, 
             faults.append(Fault(f"'{word}': {error}", key="--mapping"))
     if faults:
         raise InputError(faults)
-    ctx.meta[_META] = said
+    ctx.meta[_META] = said | ctx.meta.get(_META, {})  # a switch of its own says more than a word of --mapping
 
 
-# Of a command whose INPUT may be measurements: says what their names mean, as the options of `scalegraph import` do.
-mapping_option = click.option(
-    "--mapping", multiple=True, metavar="KEY=VALUE", callback=_meaning, expose_value=False,
-    help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
-)  # fmt: skip
+# the switches of `scalegraph import` that every command with measurements as INPUT takes: a message may name them
+_SWITCHES = {
+    "time": "the metric that is the elapsed time",
+    "unit": "the unit of the time: s, ms, us, ns, min, h, cycles",
+    "clock": "cycles a second, where the unit is cycles",
+    "total": "the call path that is the whole program",
+    "values": "inclusive or exclusive",
+    "scaling": "strong or weak",
+}
+
+
+def _switched(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Keep what one switch says of measurements; raise `InputError` if it says nothing."""
+    if value is None:
+        return
+    field, taken = _KEYS[str(parameter.name)]
+    try:
+        ctx.meta[_META] = {**ctx.meta.get(_META, {}), field: taken(value)}
+    except ValueError as error:
+        raise InputError(Fault(f"'{value}': {error}", key=f"--{parameter.name}")) from None
+
+
+def mapping_option(command: _Command) -> _Command:
+    """Give a command whose INPUT may be measurements the options of `scalegraph import` that say what names mean.
+
+    An option that the command declares below, of another meaning, stays; ``--mapping`` says the same there.
+    """
+    taken = {word for option in getattr(command, "__click_params__", ()) for word in option.opts}
+    for name, text in reversed(_SWITCHES.items()):
+        if f"--{name}" in taken:
+            continue
+        command = click.option(
+            f"--{name}", metavar=name.upper(), callback=_switched, expose_value=False, help=f"Of measurements: {text}.",
+        )(command)  # fmt: skip
+    return click.option(
+        "--mapping", multiple=True, metavar="KEY=VALUE", callback=_meaning, expose_value=False,
+        help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
+    )(command)  # fmt: skip
 
 
 def open_input(path: Path) -> Study:
