@@ -342,6 +342,7 @@ class RunRecord(_Frozen):
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     collected: tuple[str, ...] = ()  # what was collected on request: "classes"
+    left_out: tuple[str, ...] = ()  # what the run had and was not kept, as it was not asked for: "lines"
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import si
+from scalegraph.request import collecting, variants
 from scalegraph.request import tracing as traces
-from scalegraph.request import variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.model import SEARCHED, Bound, Request
 from scalegraph.request.resolve import Resolved, resolved
@@ -57,7 +57,7 @@ def plan(
 ) -> Plan:
     """Return the plan of *request*; runs that are *known* count as done and teach the estimate.
 
-    *tracing* says which of them lack a trace and are not done.
+    Those that lack what the request collects, or a trace (as *tracing* says), are not done.
 
     Raises `InputError` with every fault of the request.
     """
@@ -66,7 +66,8 @@ def plan(
     points = planned_points(found)
     points += variants.asked(found.request, points)
     searches = planned_searches(found)
-    done = {record.point.key for record in records if tracing is None or not tracing.lacks(record)}
+    whole = [record for record in records if not collecting.lacks(found.request, record)]
+    done = {record.point.key for record in whole if tracing is None or not tracing.lacks(record)}
     left = [point for point in points if point.key not in done]
     host = HostTime(found.family)
     host.learn(records)

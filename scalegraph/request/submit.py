@@ -16,7 +16,7 @@ from scalegraph.control.execute import Job, Link, Progress, default_workers, exe
 from scalegraph.link import Build, Limits
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
-from scalegraph.request import programs, shipped, variants
+from scalegraph.request import collecting, programs, shipped, variants
 from scalegraph.request.estimate import HostTime
 from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
@@ -213,8 +213,9 @@ class Submission:
             self._round(study, build, more, searches)
 
     def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run those of *points*, sizes that were searched, once more that shall have a trace; searching needs none."""
-        lacking = {p.key: p for p in points if self._tracing.lacks(self._records[p.key]) and self._records[p.key].ok}
+        """Run those of *points*, sizes that were searched, once more that lack a trace or what is collected."""
+        known = self._records
+        lacking = {p.key: p for p in points if known[p.key].ok and self._lacks(known[p.key], traced=True)}
         if lacking and not self._cancel.cancelled:
             self._again += len(lacking)
             self._run(study, build, list(lacking.values()), searches, traced=True)
@@ -222,13 +223,16 @@ class Submission:
     def _round(
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
     ) -> None:
-        """Run those of *points* that are not known, or lack their trace if *traced*; tell of all."""
+        """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; tell of all."""
         fresh = [point for point in points if point.key not in self._points]
         self._points |= {point.key: point for point in fresh}
         known = self._records
-        left = [p for p in fresh if p.key not in known or (traced and self._tracing.lacks(known[p.key]))]
+        left = [p for p in fresh if p.key not in known or self._lacks(known[p.key], traced=traced)]
         going = {point.key for point in left}
         self._run(study, build, left, searches, [p for p in fresh if p.key not in going], traced=traced)
+
+    def _lacks(self, record: RunRecord, *, traced: bool) -> bool:
+        return collecting.lacks(self._found.request, record) or (traced and self._tracing.lacks(record))
 
     def _run(
         self,
@@ -279,7 +283,7 @@ class Submission:
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
             limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
             schedule=request.schedule,
-            collect=("classes",) if request.collect.classes else (),
+            collect=collecting.collected(request, self._records.get(point.key)),
             program=target.program,
             accept_exit=request.program.accept_exit,
             trace=self._tracing.order(point, build, identity, known) if traced else None,
@@ -293,12 +297,12 @@ class Submission:
 
     def _keep(self, study: Study, record: RunRecord) -> None:
         before = self._records.get(record.point.key)
-        if before is not None and before.ok and not record.ok:  # made once more for its trace, which takes longer
-            self._emit(Note(f"{record.point.label()}: no trace: {record.message}; the run that is there is kept"))
+        if before is not None and before.ok and not record.ok:  # made once more, with more collected: that takes longer
+            what = "no trace" if self._tracing.lacks(before) else "nothing more was collected"
+            self._emit(Note(f"{record.point.label()}: {what}: {record.message}; the run that is there is kept"))
             return
         record = self._tracing.kept(record)
-        lines = self._found.request.collect.lines
-        study.add_run(record if lines else record.model_copy(update={"lines": ()}))
+        study.add_run(collecting.kept(self._found.request, record, before))
         self._records[record.point.key] = record
         self._host.learn([record])
 

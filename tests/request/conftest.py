@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from scalegraph.base.cancel import CancelToken
+from scalegraph.base.run import LineCost, RunPoint, RunRecord, TraceFile
 from scalegraph.base.run import Region as Place
-from scalegraph.base.run import RunPoint, RunRecord, TraceFile
 from scalegraph.link import Build, BuiltSource, Limits, TraceOrder, tracing
 from scalegraph.machine import Machine
 from scalegraph.request import Request
@@ -84,6 +84,8 @@ class FakeLink:
             primitive_s=0.0,
             stdout=f"n = {n}\n",
             time_cycles=int(time_s * machine.clock_hz),
+            collected=tuple(collect),
+            lines=(LineCost(file="p.c", line=1, executions=1),),
             trace=written(trace) if trace else None,
         )
 
