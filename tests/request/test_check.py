@@ -160,11 +160,14 @@ def test_a_programs_description_is_checked_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arg", ["{", "{n", "{m}", "{}"])
 def test_a_placeholder_that_is_no_parameter_is_refused(arg: str) -> None:
     with pytest.raises(ValueError, match="no parameter"):
-        programs.fill((arg,), {"n": 3})
+        programs.fill((arg,), {"n": 3}, 4)
 
 
 def test_placeholders_are_filled_and_braces_kept() -> None:
-    assert programs.fill(("{n}x{e}", "{{n}}", "-v"), {"n": 3, "e": 0.1}) == ("3x0.1", "{n}", "-v")
+    assert programs.fill(("{n}x{e}", "{{n}}", "-v", "{N}"), {"n": 3, "e": 0.1}, 4) == ("3x0.1", "{n}", "-v", "4")
+    assert programs.fill(programs.verbatim(("{a}", "-t{N}")), {}, 4) == ("{a}", "-t4")
+    assert programs.fill(("{N}",), {"N": 9}, 4) == ("9",)
+    assert programs.fill_count("{0:4}, {N}", 4) == "{0:4}, 4"
 
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
