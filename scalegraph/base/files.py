@@ -47,3 +47,13 @@ def reason(error: OSError) -> str:
     if error.errno == errno.ENOSPC:
         return "the disk is full"
     return (error.strerror or str(error)).lower()
+
+
+# A file that unpacks to more than this many times its size was made to fill memory: logs and traces reach some 50.
+MOST_EXPANSION = 250
+_ALWAYS_UNPACKED = 64 << 20  # bytes
+
+
+def expands_too_much(packed: int, unpacked: int) -> bool:
+    """Return whether a container of *packed* bytes holds more than any honest one, with *unpacked* bytes so far."""
+    return unpacked > _ALWAYS_UNPACKED and unpacked > MOST_EXPANSION * packed

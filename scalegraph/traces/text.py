@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scalegraph.base.files import MOST_EXPANSION, expands_too_much
 from scalegraph.traces.formats import Reading
 
 BLOCK_BYTES = 1 << 20
@@ -30,7 +31,7 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
                 yield data
             return
         file.seek(0)
-        unpack, begun = zlib.decompressobj(wbits=31), False
+        unpack, begun, unpacked = zlib.decompressobj(wbits=31), False, 0
         while raw := file.read(size // 4):
             while raw:
                 reading.step((file.tell() - len(raw)) / total)
@@ -41,6 +42,10 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
                 except zlib.error as error:
                     yield salvaged(before, raw)
                     reading.broken(f"the compressed file is damaged near byte {file.tell() - len(raw)} ({error})")
+                    return
+                unpacked += len(data)
+                if expands_too_much(total, unpacked):
+                    reading.broken(f"the compressed file unpacks to more than {MOST_EXPANSION} times its size")
                     return
                 if data:
                     yield data

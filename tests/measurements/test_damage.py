@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,12 @@ def test_what_is_no_file_of_the_format_is_refused(sample: str, tmp_path: Path) -
             path.write_bytes(body)
         assert attempt(name, path) is None
     assert attempt(name, tmp_path / "not there") is None
+
+
+def test_an_archive_made_to_fill_memory_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "spaces.extra-p"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("experiment.json", "w") as member:
+        for _ in range(300):
+            member.write(b" " * (1 << 20))
+    with pytest.raises(InputError, match=r"would unpack to 315 MB, more than 250 times its size"):
+        readers()["extrap-experiment"].read(path, CancelToken(), lambda _: None)

@@ -243,6 +243,14 @@ def test_what_is_no_table_is_refused_with_its_line(table: Any, text: str | bytes
     assert expected in refusal(table, text)
 
 
+def test_a_cell_too_many_in_every_row_is_no_name_of_rows(table: Any) -> None:
+    with pytest.raises(InputError, match=r"t.csv:2: has 3 cells; 2 were expected"):
+        table("threads,time [s]\n1,16,4\n2,8,4\n4,4,4\n")
+    assert flat(table("threads time\n1 1 8\n2 2 4\n3 4 2.5\n")) == [(1, 0, 8), (2, 0, 4), (4, 0, 2.5)]  # as R writes
+    named = table("threads,time\na,1,8\nb,2,4\n")
+    assert [row[-1] for row in flat(named)] == [8, 4]
+
+
 def test_choices_are_taken_as_said_and_refused_where_they_do_not_fit(table: Any) -> None:
     bare = "1 8\n2 4.5\n"
     assert flat(table(bare, names=("p", "time"))) == TWO

@@ -36,7 +36,7 @@ def answers(words: str, place: int) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "place", "found"),
     [
-        ("scalegraph exp", 1, ["file,exp", "plain,export"]),
+        ("scalegraph exp", 1, ["file,exp", "plain,explain", "plain,export"]),
         ("scalegraph export a.sgtrace --view trace-f", 4, ["plain,trace-flame", "plain,trace-flame-difference"]),
         ("scalegraph export a.sgstudy --view trace-f", 4, []),
         ("scalegraph export a.sgstudy --view flame --option ic", 6, ["plain,icicle="]),

@@ -57,6 +57,7 @@ def notes(trace: Trace) -> str:
             PACKED[:-8] + b"\0" * 8,
             "the compressed file is damaged near byte 0",
         ),
+        (".json.gz", gzip.compress(b"[" + b"\n" * (100 << 20), mtime=0), "unpacks to more than 250 times its size"),
         (".json.gz", PACKED + b"junk", "the compressed file is damaged"),
         (".csv", f"{TABLE}1e999999999,Enter,a,0,0\n", "2: 5 cells were expected, with a time"),
         (".csv", f"{TABLE}{2**62},Enter,a,0,0\n", "2: 5 cells were expected, with a time"),

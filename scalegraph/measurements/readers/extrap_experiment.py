@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.files import MOST_EXPANSION, expands_too_much
+from scalegraph.base.units import si
 from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
@@ -91,7 +93,17 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[str]:
     names = archive.namelist()
     if EXPERIMENT not in names:
         raise InputError(Fault(f"holds no {EXPERIMENT}; expected an Extra-P experiment", file=str(path)))
-    return [name for name in names if name == EXPERIMENT or name.startswith("values/")]
+    wanted = [one for one in archive.infolist() if one.filename == EXPERIMENT or one.filename.startswith("values/")]
+    unpacked = sum(entry.file_size for entry in wanted)
+    if expands_too_much(path.stat().st_size, unpacked):
+        raise InputError(
+            Fault(
+                f"would unpack to {si(unpacked, 'B')}, more than {MOST_EXPANSION} times its size; "
+                "expected an Extra-P experiment",
+                file=str(path),
+            )
+        )
+    return [entry.filename for entry in wanted]
 
 
 def _skip_models(whole: dict[str, Any], found: Collector, check: Checked) -> None:

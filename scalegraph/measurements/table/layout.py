@@ -123,9 +123,18 @@ def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
     if rows and all(len(row) == len(names) + 1 for row in rows):
         if all(is_missing(row[-1]) for row in rows):  # a delimiter too many at the end of each line
             return replace(made, names=(*names, ""))
+        if not _are_row_names([row[0] for row in rows], found.delimiter):
+            return made  # a cell too many in each row; whoever reads the rows refuses them with their lines
         note = "the first column has no name: it was taken as the names of rows, as R writes them"
         return replace(made, names=("row name", *names), row_names=True, notes=(note,))
     return made
+
+
+def _are_row_names(first: Sequence[str], delimiter: str) -> bool:
+    """Return whether the *first* cells of rows name them, as R writes data frames: words, or 1, 2, 3 between spaces."""
+    if not any(map(is_number, first)):
+        return True
+    return delimiter in (" ", "\t") and list(first) == [str(number) for number in range(1, len(first) + 1)]
 
 
 def _unnamed(found: Layout, table: list[tuple[int, list[str]]], lines: Sequence[str], *, look: bool) -> Layout:
