@@ -120,6 +120,7 @@ def settle(qtbot: Any, jobs: Jobs) -> Callable[[], None]:
     def act() -> None:
         QCoreApplication.processEvents()  # views that have just come into sight ask for their figures
         qtbot.waitUntil(lambda: not jobs.running)
+        QCoreApplication.processEvents()  # what was drawn last is laid out
 
     return act
 
