@@ -34,13 +34,13 @@ class Reach:
 
     @property
     def words(self) -> str:
-        """For people: ``30``, ``about 6 (below the fewest that were run)``, ``very large``."""
+        """For people: ``30``, ``about 6 (below the smallest count run)``, ``very large``."""
         if self.processors is None:
             return "very large" if self.way in ("never", "beyond") else "not known"
         number = str(max(1, round(self.processors)))
         if self.way == "between":
             return number
-        return f"about {number} ({'below the fewest' if self.way == 'below' else 'beyond the most'} that were run)"
+        return f"about {number} ({'below the smallest' if self.way == 'below' else 'beyond the largest'} count run)"
 
 
 @dataclass(frozen=True)

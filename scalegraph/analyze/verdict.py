@@ -59,7 +59,7 @@ def fixed_size(series: Series) -> str:
         return f"fastest at {point.processors}" + (f"; beyond {point.processors}, {cause}" if cause else "")
     gain = f", {significant(point.speedup)} times as fast as on one" if math.isfinite(point.speedup) else ""
     end = f" with efficiency {significant(point.efficiency, 2)}" if math.isfinite(point.efficiency) else ""
-    return f"still faster at {point.processors}, the most that were run{gain}{end}"
+    return f"still faster at {point.processors}, the largest count run{gain}{end}"
 
 
 def held(matrix: Matrix) -> str:

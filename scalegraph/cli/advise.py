@@ -27,9 +27,9 @@ _SHOWN = 8
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @mapping_option
 @click.option("--at", type=click.IntRange(min=1), metavar="N",
-              help="The processors whose time is to be known; twice the most that were run if not given.")  # fmt: skip
+              help="Predict the time on this many processors; by default twice the largest count run.")  # fmt: skip
 @click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="V",
-              help="The size whose time is to be known; the largest that was run if not given.")  # fmt: skip
+              help="Predict the time of this size; by default the largest size run.")  # fmt: skip
 @click.option("--cost", type=click.Choice(["elapsed", "processor", "host"]), default="elapsed", show_default=True,
               help="What a run costs: its time, its time times N, or this computer's time to simulate it.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), metavar="N", help="The most processors that can be run.")

@@ -96,7 +96,7 @@ def test_the_header_names_program_machine_counts_and_the_turn() -> None:
 def test_the_header_is_honest_about_a_minimum_not_reached() -> None:
     scaling = _scaling(synthetic.fixed((1, 2, 4), balls=20_000))
     text = verdict.header(scaling, series.main_series(scaling), {})
-    assert "still faster at 4, the most that were run" in text
+    assert "still faster at 4, the largest count run" in text
 
 
 def test_the_header_is_honest_about_few_data() -> None:

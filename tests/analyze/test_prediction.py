@@ -32,7 +32,7 @@ def test_fewer_than_eight_is_said_where_the_curve_begins_above_the_limit() -> No
     assert found.way == "below"
     assert found.processors is not None
     assert found.processors < 8
-    assert found.words.endswith("(below the fewest that were run)")
+    assert found.words.endswith("(below the smallest count run)")
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_fewer_than_eight_is_said_where_the_curve_begins_above_the_limit() -> No
         ((20.0, 20.1, 20.2), "very large"),
         ((math.nan, math.nan, math.nan), "not known"),
         ((math.nan, 30.0, math.nan), "not known"),
-        ((10.0, 20.0, 40.0), "about 17 (beyond the most that were run)"),
+        ((10.0, 20.0, 40.0), "about 17 (beyond the largest count run)"),
         ((10.0, 20.0, 42.0), "16"),
-        ((60.0, 55.0, 50.0), "about 1 (below the fewest that were run)"),
+        ((60.0, 55.0, 50.0), "about 1 (below the smallest count run)"),
     ],
 )
 def test_a_limit_outside_the_runs_is_not_given_as_if_it_were_inside(latency: tuple[float, ...], words: str) -> None:
