@@ -29,14 +29,18 @@ def fixed_size(scaling: pd.DataFrame) -> list[Series]:
 
     Richest: most processor counts; then with a one-processor run; then the largest problem.
     """
-    found: list[tuple[tuple[int, bool, float], Series]] = []
+    return [_fixed(rows) for rows in _richest(scaling)]
+
+
+def _richest(scaling: pd.DataFrame) -> list[pd.DataFrame]:
+    found: list[tuple[tuple[int, bool, float], pd.DataFrame]] = []
     for _, rows in scaling.groupby("problem", sort=True):
         count = int(rows["processors"].nunique())
         if count >= 2:
             work = float(pd.Series(numbers(rows, "work")).max())
             has_one = bool((rows["processors"] == 1).any())
-            found.append(((count, has_one, -1.0 if math.isnan(work) else work), _fixed(rows)))
-    return [series for _, series in sorted(found, key=lambda item: item[0], reverse=True)]
+            found.append(((count, has_one, -1.0 if math.isnan(work) else work), rows))
+    return [rows for _, rows in sorted(found, key=lambda item: item[0], reverse=True)]
 
 
 def _fixed(rows: pd.DataFrame) -> Series:
@@ -45,10 +49,10 @@ def _fixed(rows: pd.DataFrame) -> Series:
 
 def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | None:
     """Return the fixed-size series of *problem*, or the richest; ``None`` when no problem ran on two counts."""
-    candidates = fixed_size(scaling)
+    candidates = _richest(scaling)
     if problem is not None:
-        candidates = [series for series in candidates if int(series.rows["problem"].iloc[0]) == problem]
-    return candidates[0] if candidates else None
+        candidates = [rows for rows in candidates if int(rows["problem"].iloc[0]) == problem]
+    return _fixed(candidates[0]) if candidates else None
 
 
 def sequential(scaling: pd.DataFrame, processors: int = 1) -> list[Series]:

@@ -92,9 +92,7 @@ def _imported(data: StudyData) -> list[Part]:
 def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
     if data.table.empty:
         return []
-    from scalegraph.analyze.series import main_series
-
-    main = main_series(data.scaling)
+    main = data.main_series
     problem = None if main is None else int(main.rows["problem"].iloc[0])
     found = list(data.scaling[data.scaling["processors"] == processors].to_dict("records"))
     # the size that the pictures speak of first, then the largest

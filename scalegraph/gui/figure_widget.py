@@ -116,7 +116,7 @@ class FigureWidget(QWidget):
         self._choice = QTabBar()  # where there is room for one panel only
         self._choice.setDrawBase(False)
         self._choice.setExpanding(False)
-        self._choice.setStyleSheet("QTabBar::tab { padding: 1px 10px; }")
+        self._choice.setProperty("low", True)
         self._choice.setAccessibleName("Part of the picture")
         self._choice.currentChanged.connect(lambda _index: self._orient())
         self._choice.hide()

@@ -254,7 +254,7 @@ class _Matrix(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setStyleSheet("QTableView { border: none; } QTableView:focus { border: none; }")
+        self.setProperty("bare", True)
         self.setCornerButtonEnabled(False)
         self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

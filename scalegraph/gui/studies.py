@@ -95,7 +95,7 @@ def lacking_traces(handle: StudyHandle) -> tuple[int, ...]:
 
 
 def _sentence(data: StudyData) -> str:
-    from scalegraph.analyze import series, verdict
+    from scalegraph.analyze import verdict
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.data import matrix
     from scalegraph.views import verdicts
@@ -114,7 +114,7 @@ def _sentence(data: StudyData) -> str:
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")
         )
     else:
-        main = series.main_series(scaling)
+        main = data.main_series
         said = (verdict.header(scaling, main, data.manifest), verdicts.culprit(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)

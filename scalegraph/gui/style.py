@@ -110,6 +110,8 @@ QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px 6p
 QToolButton:disabled { color: $muted; }
 QToolButton:hover { background: $hover; }
 QToolButton:checked { background: $hover; border: 1px solid $line; }
+QToolButton[narrow="true"] { padding: 0px 3px; }
+QToolButton[arrow="own"]::menu-indicator { image: none; }
 QMenuBar { background: $window; }
 QMenuBar::item { padding: 4px 8px; background: transparent; }
 QMenuBar::item:selected { background: $hover; }
@@ -120,6 +122,7 @@ QMenu::item:disabled { color: $muted; }
 QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 QTreeView, QTableView, QListView { background: $base; alternate-background-color: $raised; border: 1px solid $line;
   selection-background-color: $accent; selection-color: $on_accent; outline: none; }
+QTableView[bare="true"], QTableView[bare="true"]:focus { border: none; }
 QTreeView::item, QListView::item { padding: 2px 0; }
 QTreeView::item:hover, QListView::item:hover { background: $hover; }
 QTreeView::item:selected, QListView::item:selected { background: $accent; color: $on_accent; }
@@ -129,6 +132,7 @@ QTabBar::tab { background: $window; color: $muted; padding: 6px 12px; border: no
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
 QTabBar::tab:hover { color: $text; }
+QTabBar[low="true"]::tab { padding: 1px 10px; }
 QTabWidget::pane { border: none; }
 QTabBar { qproperty-drawBase: 0; }
 QScrollArea { border: none; background: transparent; }
@@ -148,6 +152,7 @@ QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QLabel[role="title"] { font-size: 17pt; font-weight: 600; }
 QLabel[role="heading"] { font-size: 11pt; font-weight: 600; }
+QLabel[role="name"] { font-weight: 600; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="fault"] { color: $fault; }
 QLabel[role="remark"] { color: $muted; }

@@ -41,9 +41,10 @@ class Tips(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: take requests for a tooltip; all else passes."""
-        if event.type() != QEvent.Type.ToolTip:
+        # Every event of every widget comes here: the test of its class costs a tenth of asking for its type.
+        if not isinstance(event, QHelpEvent):
             return False
-        if not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
+        if event.type() != QEvent.Type.ToolTip or not isinstance(watched, QWidget):
             return False
         text, about = told(watched, event.pos())
         if not text:

@@ -403,8 +403,8 @@ class ViewArea(QWidget):
             view, handle = content[name]
             dock = old.pop((view, handle.key), None)
             if dock is None:
-                dock = self._make(views.get(view), handle, {})
-            if dock.isFloating():
+                dock = self._make(views.get(view), handle, {})  # floats for Qt until it has a place
+            elif dock.isFloating():
                 dock.setFloating(False)
             kept.append(dock)
             return dock

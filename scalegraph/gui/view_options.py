@@ -206,7 +206,7 @@ class OptionBar(QWidget):
         self.menu = QMenu(self.more)
         self.menu.aboutToShow.connect(lambda: self._all)
         self.more.setMenu(self.menu)
-        self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self.more.setProperty("arrow", "own")
         row.addWidget(self.more)
         row.addStretch(1)
         for editor in self._inline:

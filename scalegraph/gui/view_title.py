@@ -29,7 +29,7 @@ class ViewTitle(QWidget):
         self._title, self._study_text = title, study
         self._options = options
         self._name = QLabel()
-        self._name.setStyleSheet("font-weight: 600;")
+        self._name.setProperty("role", "name")
         self._study = QLabel()
         self._study.setProperty("role", "muted")
         for label in (self._name, self._study):
@@ -51,7 +51,7 @@ class ViewTitle(QWidget):
         self.export = self._button("", "Export: save as picture or data (Ctrl+E)")
         self.more = self._button("⋯", "Copy, reset zoom, close")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setStyleSheet("QToolButton { padding: 0px 3px; } QToolButton::menu-indicator { image: none; }")
+        self.more.setProperty("arrow", "own")
         self.maximise = self._button("⤢", "Maximise (double click on the title)")
         self.float = self._button("❐", "Float or dock this view")
         self.close_button = self._button("✕", "Close this view")
@@ -71,7 +71,7 @@ class ViewTitle(QWidget):
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setStyleSheet("QToolButton { padding: 0px 3px; }")
+        button.setProperty("narrow", True)
         return button
 
     def set_menu(self, menu: QMenu) -> None:

@@ -1,7 +1,24 @@
-"""How bytes and processes reach a target: here the simulated one."""
+"""How bytes and processes reach a target: here the simulated one.
+
+What reads the results of runs, and numpy with it, is loaded when it is first asked for: a request needs only names.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.link.build import Build, BuiltSource, Limits
-from scalegraph.link.simulated import Simulated
-from scalegraph.link.tracing import TraceOrder
+
+if TYPE_CHECKING:
+    from scalegraph.link.simulated import Simulated
+    from scalegraph.link.tracing import TraceOrder
 
 __all__ = ["Build", "BuiltSource", "Limits", "Simulated", "TraceOrder"]
+_LATER: Final = {"Simulated": "simulated", "TraceOrder": "tracing"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -27,7 +27,6 @@ from typing import Final, NamedTuple
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Region, Variant
 from scalegraph.link.build import Build
-from scalegraph.link.causes import assigned
 
 KINDS: Final = ("line", "region", "within", "lock", "held", "data", "heap")
 _PARTS: Final = {"": 3, "compute": 1, "memory": 2}
@@ -184,6 +183,8 @@ def _of_data(build: Build, name: str) -> _Ranges:
 def _of_heap(build: Build, name: str) -> _Ranges:
     if _LINES.fullmatch(name):
         return _of_line(build, name)
+    from scalegraph.link.causes import assigned  # with numpy, which names alone do not need
+
     texts = {source.file: source.text.splitlines() for source in build.sources}
     places = [(file, n) for file, text in texts.items() for n in range(1, len(text) + 1) if assigned(text, n) == name]
     ranges = [pair for file, number in places for pair in build.lines.ranges(file, number, number)]

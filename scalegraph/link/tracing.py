@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError, WorkError, near
@@ -16,7 +17,9 @@ from scalegraph.base.files import reason
 from scalegraph.base.run import Region, TraceFile
 from scalegraph.link.build import Build
 from scalegraph.link.scale import is_region
-from scalegraph.runtime.results import Result
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Result
 
 SUFFIX = ".sgtrace"
 RAW = "raw"  # what the runtime writes

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from scalegraph.base.errors import near
 from scalegraph.base.run import RunRecord
-from scalegraph.runtime.format import LEAF_NAMES
 
 _LARGEST = 512 * 2**20  # bytes of one unpacked record; a small file must not fill the memory
 
@@ -37,6 +36,8 @@ def unpack(packed: bytes, key: str) -> RunRecord:
 
 def _check_leaves(record: RunRecord) -> None:
     """Raise `ValueError` for accounts that analysis could not add up."""
+    from scalegraph.runtime.format import LEAF_NAMES  # with numpy, which opening a window need not wait for
+
     named = {*record.leaves, *record.processor_leaves, *(leaf for cost in record.regions for leaf in cost.leaves)}
     unknown = sorted(named.difference(LEAF_NAMES))
     if unknown:

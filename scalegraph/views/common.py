@@ -200,7 +200,7 @@ def chosen_series(data: StudyData, size: object = None) -> Series | None:
 
     """
     if not size:
-        return selection.main_series(data.scaling)
+        return data.main_series
     wanted = parse_size(str(size), data)
     for series in selection.fixed_size(data.scaling):
         if matches(series.rows.iloc[0], wanted):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalegraph.analyze import metrics
 from scalegraph.analyze.callpaths import measured_runs
+from scalegraph.analyze.series import Series, main_series
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.model import MeasurementSet
@@ -77,6 +78,11 @@ class StudyData:
     def scaling(self) -> pd.DataFrame:
         """`metrics.scaling` of the table, computed once."""
         return metrics.scaling(self.table)
+
+    @cached_property
+    def main_series(self) -> Series | None:
+        """The runs that views speak of where nothing is chosen (`series.main_series` of `scaling`), looked for once."""
+        return main_series(self.scaling)
 
     @cached_property
     def _measured(self) -> tuple[MeasurementSet, Meaning] | None:

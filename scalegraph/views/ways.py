@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from scalegraph.analyze.series import main_series
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Way
 
@@ -48,7 +47,7 @@ def to_measurements(data: StudyData) -> tuple[Way, ...]:
 
 def middling_efficiency(data: StudyData) -> float | None:
     """Return the efficiency on a middling number of processors of the richest series; ``None`` if not known."""
-    series = main_series(data.scaling)
+    series = data.main_series
     if series is None or "efficiency" not in series.rows.columns:
         return None
     values = [float(value) for value in series.rows["efficiency"] if value == value]

@@ -188,7 +188,7 @@ while window.jobs.running:
     application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 import importlib
 assert "scalegraph.gui.view_area" in sys.modules and "pyqtgraph" in sys.modules
-heavy = [name for name in ("pandas", "scipy", "pyqtgraph", "matplotlib") if loaded.get(name)]
+heavy = [name for name in ("numpy", "pandas", "scipy", "pyqtgraph", "matplotlib") if loaded.get(name)]
 assert not heavy, heavy
 from PySide6.QtCore import QObject
 import gc
@@ -199,3 +199,26 @@ window.close()
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_no_view_has_a_style_sheet_of_its_own(study: MainWindow) -> None:
+    area = study.study.area
+    assert area is not None
+    for dock in area.docks:
+        there = [dock, *dock.title.findChildren(QWidget), dock.picture]
+        there += [child for child in dock.picture.children() if isinstance(child, QWidget)]
+        assert not [widget for widget in there if widget.styleSheet()]
+    bars = [area.bar, *area.bar.findChildren(QWidget)]
+    assert not [widget for widget in bars if widget.styleSheet()]
+
+
+def test_the_main_series_of_a_study_is_looked_for_once_however_much_is_selected(
+    study: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scalegraph.views import data
+
+    asked: list[object] = []
+    monkeypatch.setattr(data, "main_series", asked.append)
+    for processors in (2, 4, 2):
+        study.selection.select(processors=processors)
+    assert not asked  # it was found in the thread that read the study
