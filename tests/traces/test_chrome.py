@@ -119,7 +119,7 @@ def test_an_array_without_its_end_is_whole_but_an_object_is_not(tmp_path: Path) 
                                    {"ph": "X", "ts": 1e300}, {"ph": "e", "ts": 1},
                                    {"ph": "X", "ts": 1, "pid": []}])  # fmt: skip
 def test_events_that_lack_something_are_counted(tmp_path: Path, event: Any) -> None:
-    trace = load(tmp_path, [event])
+    trace = load(tmp_path, [event, {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}}])
     assert sum(note.count for note in trace.meta.notes) == 1
     assert sum(trace.counts().values()) == 0
 

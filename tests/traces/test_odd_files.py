@@ -46,6 +46,8 @@ def notes(trace: Trace) -> str:
         (".json", "", "is empty; a trace was expected"),
         (".json", " \n ", "holds nothing but space"),
         (".json", ARRAY.encode("utf-16"), "is text in UTF-16; text in UTF-8 was expected"),
+        (".json", "[1, 2, 3]", "is no trace: none of its 3 elements is an event"),
+        (".json", '{"traceEvents": ["a"]}', "is no trace: none of its 1 element is an event"),
         (".json.gz", b"BZh91AY", "is packed with bzip2"),
         (".json", b"PK\x03\x04....", "is packed with zip"),
         (".json", f'[{{"ph":"B","name":"a","ts":{LONG},{AT}}}]', "character 2: no JSON: a number with too many digits"),

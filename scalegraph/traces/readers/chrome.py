@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.traces.chrome_events import ForeignEvents, OwnEvents
 from scalegraph.traces.formats import Reader, Reading
 from scalegraph.traces.jsonstream import JsonStream
@@ -31,6 +32,8 @@ class _Document:
         self.events: ForeignEvents | OwnEvents | None = None
         self.properties: dict[str, str] = {}
         self.seen = False
+        self.elements = 0
+        self.objects = 0  # of the elements: every event is one
 
     def value(self, key: str, value: Any) -> None:
         """Keep a member of the outer object that is not traceEvents."""
@@ -52,6 +55,8 @@ class _Document:
 
     def event(self, event: Any) -> None:
         """Keep one event."""
+        self.elements += 1
+        self.objects += isinstance(event, dict)
         if self.events is None:
             self.events = ForeignEvents(self.reading)
         self.events.add(event)
@@ -79,6 +84,9 @@ def _read(reading: Reading) -> Trace:
         reading.builder.note("files with something behind the end of the trace, which is left out")
     if not document.seen and not stream.broken:
         reading.broken("no traceEvents were found")
+    if document.elements and not document.objects:
+        count = f"{document.elements} element{'s' if document.elements > 1 else ''}"
+        raise InputError(Fault(f"is no trace: none of its {count} is an event", file=str(reading.path)))
     return document.finish()
 
 
