@@ -28,7 +28,7 @@ from scalegraph.request import quantities as quantities_
 from scalegraph.request.assertions import Outcome
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
-from scalegraph.views import common, matrices, modelling, verdicts
+from scalegraph.views import common, matrices, modelling, verdicts, ways
 from scalegraph.views.view import OptionValue
 
 Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]
@@ -169,7 +169,7 @@ class Data:
         """
         found = modelling.laws(self._data)
         if found is None:
-            raise WorkError(f"{self.name}: no laws: {modelling.NEED}")
+            raise WorkError(f"{self.name}: no laws: {modelling.NEED.sentence(runs=ways.can_run(self._data))}")
         return list(found[1])
 
     def models(self, metric: str | None = None) -> RegionModels:

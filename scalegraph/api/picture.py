@@ -34,7 +34,7 @@ class Picture:
     @property
     def sentence(self) -> str:
         """What the picture says; of an empty one what is missing, and how to get it."""
-        return self.figure.sentence or self.figure.empty
+        return self.figure.sentence or self.figure.told
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers behind the picture, units in the names of the columns; missing is NaN or None.
@@ -81,4 +81,4 @@ class Picture:
         """Stand in where there is no picture; notebooks prefer HTML to pictures."""
         if not self.figure.empty:
             return None
-        return f"<p><b>{escape(self.figure.title)}</b></p><p>{escape(self.figure.empty)}</p>"
+        return f"<p><b>{escape(self.figure.title)}</b></p><p>{escape(self.figure.told)}</p>"

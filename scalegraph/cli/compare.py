@@ -51,7 +51,7 @@ def compare(
     if output is not None:
         session.write(figure, output, size_cm=size_wanted)
     elif figure.empty:
-        raise InputError(Fault(figure.empty))
+        raise InputError(Fault(figure.told))
     if as_json or output is None:
         _print(figure, as_json=as_json)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject
 
-from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
+from scalegraph.gui.commands.way_commands import kept_request
 
 if TYPE_CHECKING:
     from scalegraph.gui.main_window import MainWindow
@@ -50,16 +50,10 @@ class Demonstration(QObject):
 
     def trace(self, path: Path) -> None:
         """Run the request of the open study at *path* again: runs that lack their trace write it."""
-        from scalegraph.base import toml
-        from scalegraph.request.model import Request
-
         handle = self._window.studies.get(str(path))
         data = handle.study() if handle is not None else None
         if handle is None or data is None:
             return
-        try:
-            request = toml.validate(Request, data.manifest.get("request") or {}, handle.title)
-        except InputError as error:
-            self._window.say_fault(f"The request of this study cannot be read: {error}")
-            return
-        self._window.runner.submit(request, path, f"Traces of {handle.title}")
+        request = kept_request(self._window, data, handle.title)
+        if request is not None:
+            self._window.runner.submit(request, path, f"Traces of {handle.title}")

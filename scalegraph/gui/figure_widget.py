@@ -73,7 +73,7 @@ class FigureWidget(QWidget):
     shown = Signal(object)  # the Figure that is now on the screen
     faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
     option_moved = Signal(str, float, bool)  # an option whose line was dragged, its value, whether it was let go
-    way_wanted = Signal(str)  # name of a way on from the figure
+    way_wanted = Signal(object)  # a Way on from the figure
     place_chosen = Signal(str)  # key of a row that stands for a place in the program
 
     def __init__(

@@ -18,6 +18,7 @@ from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.command_palette import CommandPalette
 from scalegraph.gui.commands.keys import SingleKeys
 from scalegraph.gui.commands.view_commands import ViewCommands
+from scalegraph.gui.commands.way_commands import WayCommands
 from scalegraph.gui.demonstration import Demonstration
 from scalegraph.gui.files import Files
 from scalegraph.gui.help.commands import HelpCommands
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self.files = Files(self)
         self.view_commands = ViewCommands(self)
         self.help_commands = HelpCommands(self)
+        self.way_commands = WayCommands(self)
         self.single_keys = SingleKeys(self)
         self.demonstration = Demonstration(self)
         self.imports = Imports(self.jobs, theme, settings, self)
@@ -247,7 +249,7 @@ class MainWindow(QMainWindow):
         self.runner.ended.connect(self._ended)
         self.study.area_made.connect(self._area_made)
         self.study.faster_wanted.connect(self._ask_faster)
-        self.study.way_wanted.connect(self._go_way)
+        self.study.way_wanted.connect(self.way_commands.go)
         self.whatif.view_wanted.connect(self.study.show_answer)
         self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
         self.actions_["toggle_whatif"].toggled.connect(self._update_actions)
@@ -424,24 +426,6 @@ class MainWindow(QMainWindow):
         if handle is None or data is None:
             return
         fault = self.request.show_request(data.manifest.get("request") or {}, handle.title, handle.path)
-        if fault:
-            self.say_fault(fault)
-        else:
-            self.go(REQUEST)
-
-    def _go_way(self, name: str) -> None:
-        """Go the way on from a figure that was clicked: `views.ways` has their names."""
-        from scalegraph.views import ways
-
-        handle = self.study.handle
-        data = handle.study() if handle is not None else None
-        if handle is None or data is None:
-            return
-        if name == ways.MEASURE_SIZES.name:
-            self.study.banner.show_remark(ways.what_to_measure(data))
-            return
-        asked = data.manifest.get("request") or {}
-        fault = self.request.show_sizes(asked, handle.title, handle.path, ways.middling_efficiency(data))
         if fault:
             self.say_fault(fault)
         else:

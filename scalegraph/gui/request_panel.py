@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -133,14 +134,19 @@ class RequestPanel(QWidget):
         self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
         self._settings.add_recent(path)
 
-    def show_request(self, data: Mapping[str, Any], name: str, study: Path) -> str:
-        """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read."""
+    def show_request(self, data: Mapping[str, Any], name: str, study: Path, **changes: Any) -> str:
+        """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read.
+
+        *changes* are fields of the form that differ from it.
+        """
         try:
             request = toml.validate(Request, data, name)
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
-        self.model.set(of_request(request, found.program if found is not None else None), f"request of {name}")
+        form = of_request(request, found.program if found is not None else None)
+        self.banner.clear()
+        self.model.set(replace(form, **changes), f"request of {name}")
         self.side.set_study(study)
         return ""
 

@@ -31,7 +31,7 @@ class StudyPage(QWidget):
 
     area_made = Signal()  # views can be chosen from now on
     faster_wanted = Signal(str)  # target of a virtual speedup that was asked for in a view
-    way_wanted = Signal(str)  # name of a way on from a figure
+    way_wanted = Signal(object)  # a Way on from a figure
 
     def __init__(
         self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings

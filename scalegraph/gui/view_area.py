@@ -69,7 +69,7 @@ class ViewArea(QWidget):
     views_changed = Signal()
     undo_changed = Signal()
     faster_wanted = Signal(str)  # target of a virtual speedup
-    way_wanted = Signal(str)  # name of a way on from a figure
+    way_wanted = Signal(object)  # a Way on from a figure
 
     def __init__(
         self,

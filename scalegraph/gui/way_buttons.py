@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from scalegraph.gui.widgets import button, empty
-from scalegraph.views.figure import Way
+from scalegraph.views.way import Way
 
 
 class WayButtons(QWidget):
     """Stands below a picture; while there is none, its buttons stand in the middle of *state*, the empty state."""
 
-    wanted = Signal(str)  # name of the way
+    wanted = Signal(object)  # the Way
 
     def __init__(self, state: QWidget) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class WayButtons(QWidget):
         row = self._below if below else self._middle
         for way in ways:
             made = button(way.text, way.tip, "" if below else "primary")
-            made.clicked.connect(lambda _checked=False, name=way.name: self.wanted.emit(name))
+            made.clicked.connect(lambda _checked=False, way=way: self.wanted.emit(way))
             row.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
         if below:
             row.addStretch(1)

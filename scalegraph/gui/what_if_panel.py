@@ -315,8 +315,21 @@ class WhatIfPanel(QWidget):
             self._edit(target_words(target), speedups=model.state.with_speedup(target, "2"))
         box = self.speedups.factors.get(target)
         if box is not None:
-            self._scroll.ensureWidgetVisible(box)
-            box.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._reach(box)
+
+    def ask_ideal(self, name: str) -> None:
+        """Ask what if the ideal called *name* held."""
+        self._switch(name, on=True)
+        self._reach(self.ideals[name])
+
+    def ask_sweep(self) -> None:
+        """Ask what if each of the hottest lines were faster."""
+        self._edit("hottest lines", sweep=True)
+        self._reach(self.sweep)
+
+    def _reach(self, box: QWidget) -> None:
+        self._scroll.ensureWidgetVisible(box)
+        box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _edit(self, text: str, *, typing: str = "", **changes: Any) -> None:
         model = self._model()

@@ -256,7 +256,7 @@ def why_blank(data: StudyData, name: str) -> str:
     if data.table.empty or name in _VIEWS:
         view = registry()[_VIEWS.get(name, "time")].build(data)
         if view.empty:
-            return view.empty
+            return view.told
     return "no run of the study gives it"
 
 

@@ -84,7 +84,7 @@ def report(
         figure = view.build(data)
         if figure.empty:
             if views:
-                absent.append(f"{view.title}: {figure.empty}")
+                absent.append(f"{view.title}: {figure.told}")
             continue
         sections.setdefault(view.group, []).append(_part(view.title, figure))
     if not sections and not outcomes:
@@ -125,7 +125,7 @@ def _part(short: str, figure: Figure) -> Part:
         short,
         figure.title,
         figure.sentence,
-        figure.notes,
+        figure.remarks,
         picture,
         header,
         cells[:_ROWS],

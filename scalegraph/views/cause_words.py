@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.figure import Axis, Bars, Plot
+from scalegraph.views.way import Need
 
 CAUSES = {
     "computation": ("computation", "memory_stall"),
@@ -31,9 +32,10 @@ KINDS = {
     "runtime": "of the runtime",
     "other": "other",
 }
-CLASSES_NEEDED = (
-    "Misses by class need a simulated run that collected them: --collect classes, or classes = true under [collect] in"
-    " the request."
+CLASSES_NEEDED = Need(
+    "Misses by class need a simulated run that collected them.",
+    ways.COLLECT_CLASSES,
+    record="Measurements do not tell them: run the program in ScaleGraph.",
 )
 
 

@@ -17,9 +17,11 @@ from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.views import ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Origin
 from scalegraph.views.view import Option
+from scalegraph.views.way import Need, Way
 
 GROUP_WORDS = {
     "busy": "busy",
@@ -280,22 +282,27 @@ def one_processor_run(data: StudyData, run: RunRecord) -> RunRecord | None:
     return None
 
 
-def empty(view: str, title: str, data: StudyData, need: str) -> Figure:
+def empty(view: str, title: str, data: StudyData, need: str | Need) -> Figure:
     """Return the empty state of a view: what is missing, and how to get it."""
+    runs = ways.can_run(data)
+    onward = need.ways(runs=runs) if isinstance(need, Need) else ()
+    need = need.sentence(runs=runs) if isinstance(need, Need) else need
     if data.table.empty and data.imported is not None:
         text = (
             "No runs come of these measurements: say which of their parameters counts processors and which metric is"
             " the elapsed time."
         )
+        onward = ()
     elif data.table.empty:
         text = "This study has no runs yet. Start its request, or add runs to it."
+        onward = (ways.START,) if runs else ()
     elif len(data.failed) == len(data.runs) and data.runs:
         text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {need}"
     elif data.imported is not None and "request" in need:
         text = f"{need} These runs are measurements: measure what is missing, and import all of it together."
     else:
         text = need
-    return Figure(view, title, empty=text)
+    return Figure(view, title, empty=text, ways=onward)
 
 
 def study_title(data: StudyData) -> str:
@@ -321,6 +328,11 @@ def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
     if (rows["processors"] == 1).any():
         return ()
     return ("There is no run on one processor, so T_seq, speedup and latency are not known: run N = 1 as well.",)
+
+
+def ways_to_one(data: StudyData, rows: pd.DataFrame) -> tuple[Way, ...]:
+    """Return the button that plans a one-processor run, where the problem of *rows* has none."""
+    return (ways.ADD_ONE,) if ways.can_run(data) and not (rows["processors"] == 1).any() else ()
 
 
 def seconds(value: float) -> str:

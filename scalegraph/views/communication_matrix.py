@@ -11,16 +11,29 @@ from scalegraph.analyze.trace import messages
 from scalegraph.analyze.trace.messages import Matrix
 from scalegraph.base.units import si
 from scalegraph.traces.kinds import Array, Wait
-from scalegraph.views import timelines, trace_common, trace_sums
+from scalegraph.views import timelines, trace_common, trace_sums, ways
 from scalegraph.views.figure import Cell, Figure, Grid
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Communication matrix"
 _MOST = 64
 _MANY = 12  # locations from which those that are silent may be left out
 _OF = ("auto", "messages", "waits", *(one.name.lower() for one in Wait))
+_NO_MESSAGES = Need(
+    "This trace has no messages.",
+    ways.traced("waits"),
+    "The program communicates through shared memory: run it with waits in its trace.",
+    "Traces of MPI programs have them (Score-P, Extrae).",
+)
+_NO_WAITS = Need(
+    "This trace does not record which location each wait was for.",
+    ways.traced("waits"),
+    "Run the program with waits in its trace, or choose messages.",
+    "Choose messages.",
+)
 _VALUES = {"bytes": 0, "count": 1, "size": 2, "time": 3}
 
 
@@ -56,7 +69,7 @@ def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
     return replace(chosen, locations=talking), (f"{left} locations that neither send nor receive are left out.",)
 
 
-def need(data: TraceData, what: str) -> str:
+def need(data: TraceData, what: str) -> str | Need:
     """Return what a trace without messages, or without waits, lacks and how to get it."""
     if what == "messages" and data.trace.count("waits"):
         return (
@@ -64,13 +77,8 @@ def need(data: TraceData, what: str) -> str:
             " for whom."
         )
     if what == "messages":
-        return (
-            "This trace has no messages. Traces of MPI programs have them (Score-P, Extrae); of a simulated program"
-            " with shared memory record waits: --trace=waits."
-        )
-    return (
-        "This trace does not record which location each wait was for. Simulate with --trace=waits, or choose messages."
-    )
+        return _NO_MESSAGES
+    return _NO_WAITS
 
 
 def _messages(chosen: Window, made: Matrix, value: str) -> Figure:

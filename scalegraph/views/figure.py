@@ -15,6 +15,8 @@ from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
+from scalegraph.views.way import Way
+
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
@@ -488,20 +490,12 @@ Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | R
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way on from a figure, which the window offers as a button: *name* says what it does there, *text* is on it."""
-
-    name: str
-    text: str
-    tip: str = ""
-
-
-@dataclass(frozen=True)
 class Figure:
     """What a view shows: a title, a sentence that says what the picture says, and one or more panels.
 
     *empty* is the sentence of an empty state (what is missing, and how to get it); panels are then absent.
-    *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on from it in the window.
+    *notes* are said below the picture: assumptions, skipped runs, residuals. *ways* lead on: buttons of
+    the window, switches of the command line (`told`, `remarks`).
     """
 
     view: str
@@ -512,3 +506,13 @@ class Figure:
     notes: tuple[str, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The sentence of an empty state with the switches that its ways on have on the command line."""
+        return " ".join(part for part in (self.empty, *(way.words for way in self.ways)) if part) if self.empty else ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, with the switches that the ways on have on the command line."""
+        return (*self.notes, *(way.words for way in self.ways if way.words)) if not self.empty else self.notes

@@ -10,10 +10,11 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Mark, Plot
 from scalegraph.views.view import View
+from scalegraph.views.way import Need
 
 _TITLE = "Average latency"
 
@@ -21,7 +22,11 @@ _TITLE = "Average latency"
 def _make(data: StudyData, size: object = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
-        need = "Latency compares a run with the one-processor run of the same problem: run N = 1 and larger N."
+        need = Need(
+            "Latency compares a run with the one-processor run of the same problem.",
+            ways.ADD_COUNTS,
+            record="Measure it on one processor and on more, and import all of it together.",
+        )
         return common.empty("latency", _TITLE, data, need)
     rows = series.rows
     lines = []

@@ -8,20 +8,25 @@ import pandas as pd
 
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.units import significant
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PROCESSOR_TIME, REFERENCES, Column, Figure, Row, Table
 from scalegraph.views.source import base_notes
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Hottest lines"
+_NEED = Need(
+    "Costs by line need a simulated run with lines collected.",
+    ways.COLLECT_LINES,
+    record="Measurements have none: run the program in ScaleGraph.",
+)
 
 
 def _make(data: StudyData, processors: object = None, size: object = None, most: int = 40) -> Figure:
     run = common.chosen_run(data, size, processors)
     if run is None or not run.lines:
-        need = "Costs by line need a simulated run with lines collected (collect.lines in the request)."
-        return common.empty("lines", _TITLE, data, need)
+        return common.empty("lines", _TITLE, data, _NEED)
     costs = line_costs(run)
     text = {(source.file, n): line.strip() for source in data.sources for n, line in _numbered(source.text)}
     blames = bool(run.blame)

@@ -8,10 +8,11 @@ import numpy as np
 
 from scalegraph.analyze.fits import karp_flatt
 from scalegraph.base.units import significant
-from scalegraph.views import common, modelling
+from scalegraph.views import common, modelling, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Plot
 from scalegraph.views.view import View
+from scalegraph.views.way import Need
 
 _TITLE = "Serial fraction"
 
@@ -20,7 +21,11 @@ def _make(data: StudyData, size: object = None) -> Figure:
     timed = modelling.times(data, size, "strong")
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if timed is None or found is None:
-        need = "The serial fraction needs times of one problem on one processor and on more: add N = 1."
+        need = Need(
+            "The serial fraction needs times of one problem on one processor and on more.",
+            ways.ADD_COUNTS,
+            record="Measure it on one processor and on more, and import all of it together.",
+        )
         return modelling.no_laws("serial-fraction", _TITLE, data, need)
     parts = found.fractions
     x = tuple(part.processors for part in parts)

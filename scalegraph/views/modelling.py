@@ -16,10 +16,11 @@ from scalegraph.analyze.repetitions import Timed, timed, weak_series
 from scalegraph.analyze.verdicts import grown_series
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import significant
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure
 from scalegraph.views.view import Option
+from scalegraph.views.way import Need
 
 Made = TypeVar("Made")
 FAR = 4.0  # predictions reach to so many times the largest N
@@ -42,9 +43,10 @@ METRIC = Option(
     description="name of a metric of the set; otherwise its time, or its first",
     follows=True,
 )
-NEED = (
-    "Laws need times of one problem on two or more processor counts (three tell more): add counts to the request, or"
-    " import measurements of more."
+NEED = Need(
+    "Laws need times of one problem on two or more processor counts (three tell more).",
+    ways.ADD_COUNTS,
+    record="Measure more of them, and import all of it together.",
 )
 
 
@@ -112,7 +114,7 @@ def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] 
     return None if found is None else (found, chosen)
 
 
-def no_laws(view: str, title: str, data: StudyData, need: str = NEED) -> Figure:
+def no_laws(view: str, title: str, data: StudyData, need: str | Need = NEED) -> Figure:
     """Return the empty state of a view of laws: what is missing, and how to get it."""
     if data.table.empty and data.measured is not None:
         text = (

@@ -11,7 +11,7 @@ from scalegraph.analyze import loss, pop, verdict
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.measurements.runs import make_runs
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import View
@@ -122,8 +122,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     how = (
         "Transfer: T_para with free synchronisation, run again, over T_para."
         if measured
-        else "Transfer: the busiest processor without its primitives. Runs with free synchronisation (--what-if sync)"
-        " would measure it."
+        else "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
     )
     return Figure(
         "pop",
@@ -136,6 +135,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
             *(() if imported else (how,)),
             *common.failure_notes(data),
         ),
+        ways=(ways.FREE_SYNC,) if not measured and ways.can_run(data) else (),
     )
 
 

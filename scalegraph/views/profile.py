@@ -10,12 +10,19 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.profile import region_costs, region_losses
 from scalegraph.base.run import RunRecord
 from scalegraph.runtime.format import GROUPS
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import LOSS, PROCESSOR_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Execution profile"
+_NEED = Need(
+    "A profile needs a run with costs by region.",
+    ways.COLLECT_REGIONS,
+    "Collect regions.",
+    "Measurements have costs by call path: other views show them.",
+)
 _BARS = 12
 _BLAME_NOTE = (
     "Idle is where processors waited, causes waiting what they waited for; the loss counts waiting there, where its"
@@ -27,8 +34,7 @@ _SHORT = {"memory_stall": "stall", "primitive": "primitives"}
 def _make(data: StudyData, processors: object = None, size: object = None, bars: int = _BARS) -> Figure:
     run = common.chosen_run(data, size, processors)
     if run is None or not run.regions:
-        need = "A profile needs a run with costs by region: collect regions in the request, or simulate the program."
-        return common.empty("profile", _TITLE, data, need)
+        return common.empty("profile", _TITLE, data, _NEED)
     one = common.one_processor_run(data, run)
     alone = one is None or one is run or not one.regions
     costs = region_costs(run, data.regions) if alone or one is None else region_losses(run, one, data.regions)

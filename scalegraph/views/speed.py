@@ -14,18 +14,21 @@ from scalegraph.analyze.trace.work import countable, work_metric
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si, significant
 from scalegraph.traces.kinds import Array
-from scalegraph.views import trace_common, trace_phases, trace_sums, trace_tracks
+from scalegraph.views import trace_common, trace_phases, trace_sums, trace_tracks, ways
 from scalegraph.views.figure import LOCATIONS_TIME, Axis, Column, Figure, Panel, Row, Table, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Average speed"
 METRIC = Option("metric", "Work", "text", description="the counter that is work; otherwise flops, else operations")
-_NEED = (
-    "This trace counts no operations, so no speed is known. Simulate with --trace=counters, or record a counter of"
-    " floating-point operations or instructions."
+_NEED = Need(
+    "This trace counts no operations, so no speed is known.",
+    ways.traced("counters"),
+    "Run the program with counters in its trace.",
+    "Record a counter of floating-point operations or instructions.",
 )
 _SAME = 0.05  # average unit speeds that differ by less are held to be the same
 

@@ -8,10 +8,11 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
+from scalegraph.views.way import Need
 from scalegraph.views.what_if import OVERLAY, overlays
 
 _TITLE = "Speedup and efficiency"
@@ -20,8 +21,10 @@ _TITLE = "Speedup and efficiency"
 def _make(data: StudyData, size: object = None, what_if: object = False, efficiency: float | None = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
-        need = (
-            "Speedup needs one problem on one processor and on more: add N = 1 to the processor counts of the request."
+        need = Need(
+            "Speedup needs one problem on one processor and on more.",
+            ways.ADD_COUNTS,
+            record="Measure it on one processor and on more, and import all of it together.",
         )
         return common.empty("speedup", _TITLE, data, need)
     rows = series.rows

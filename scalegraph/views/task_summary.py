@@ -10,15 +10,22 @@ from scalegraph.analyze import verdict
 from scalegraph.analyze.trace import phases as analysis
 from scalegraph.analyze.trace import tasks
 from scalegraph.base.units import si
-from scalegraph.views import trace_common, trace_phases, trace_sums
+from scalegraph.views import trace_common, trace_phases, trace_sums, ways
 from scalegraph.views.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known, place
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Task summary"
 _BARS = 40
+_NO_TASKS = Need(
+    "This trace has no tasks.",
+    ways.traced("tasks"),
+    "If the program makes some, run it with tasks in its trace; or choose phases.",
+    "Record tasks, or choose phases.",
+)
 
 
 def _make(
@@ -29,8 +36,7 @@ def _make(
     if what == "auto":
         what = "phases" if data.trace.count("calls") or not data.trace.count("tasks") else "tasks"
     if what == "tasks" and not data.trace.count("tasks"):
-        need = "This trace has no tasks. Simulate a program that makes some with --trace=tasks; or choose phases."
-        return trace_common.empty("task-summary", _TITLE, data, need)
+        return trace_common.empty("task-summary", _TITLE, data, _NO_TASKS)
     if (what == "phases" and not data.trace.count("calls")) or not chosen.locations:
         return trace_common.empty("task-summary", _TITLE, data, trace_sums.NO_CALLS)
     made: list[tuple[str, Window, pd.DataFrame]] = []

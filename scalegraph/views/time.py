@@ -45,6 +45,7 @@ def _make(data: StudyData, size: object = None, scale: object = "log", what_if: 
         f"{series.label or 'This problem'} is {verdict.fixed_size(series)}.",
         (Plot(common.processors_axis(series.processors), y, tuple(lines), marks=tuple(marks)),),
         notes=(*common.note_missing_one(rows), *common.failure_notes(data)),
+        ways=common.ways_to_one(data, rows),
     )
 
 

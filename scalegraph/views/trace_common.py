@@ -20,6 +20,7 @@ from scalegraph.views.figure import Figure, Key, Origin
 from scalegraph.views.palette import name_slots
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, OptionValue
+from scalegraph.views.way import Need
 
 BEGIN = Option("begin", "From", "float", unit="s", minimum=0.0,
                description="start of the time to show, from the start of the run; otherwise the start")  # fmt: skip
@@ -277,13 +278,16 @@ def title(data: TraceData, what: str) -> str:
     return f"{what}: {data.name}" if data.name else what
 
 
-def empty(view: str, heading: str, data: TraceData, need: str) -> Figure:
+def empty(view: str, heading: str, data: TraceData, need: str | Need) -> Figure:
     """Return the empty state of a view: what is missing, and how to get it."""
+    runs = origin(data) == "simulated"
+    onward = need.ways(runs=runs) if isinstance(need, Need) else ()
+    need = need.sentence(runs=runs) if isinstance(need, Need) else need
     if not data.trace.counts():
         need = "This trace holds no events."
     elif not data.trace.definitions.locations:
         need = "This trace names no locations, so that there are no lanes."
-    return Figure(view, title(data, heading), empty=need)
+    return Figure(view, title(data, heading), empty=need, ways=onward)
 
 
 def all_of(data: TraceData, length: str = "") -> str:

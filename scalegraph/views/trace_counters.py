@@ -11,17 +11,20 @@ from scalegraph.analyze.trace import work
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si
 from scalegraph.traces.model import Metric
-from scalegraph.views import trace_common, trace_sums, trace_tracks
+from scalegraph.views import trace_common, trace_sums, trace_tracks, ways
 from scalegraph.views.figure import Area, AreaTrack, Axis, Column, Figure, Row, Table, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.trace_sums import known
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Counters"
-_NEED = (
-    "This trace has no counters. Simulate with --trace=counters for operations, references and misses, or record"
-    " hardware counters."
+_NEED = Need(
+    "This trace has no counters.",
+    ways.traced("counters"),
+    "Run the program with counters in its trace: operations, references and misses.",
+    "Record hardware counters.",
 )
 _SEVERAL = 8  # lines of locations in one track
 _TRACKS = 12

@@ -16,20 +16,27 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.base.units import plural, si
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
+from scalegraph.views import ways
 from scalegraph.views.trace_common import Window, usual_notes
 from scalegraph.views.trace_data import TraceData
+from scalegraph.views.way import Need
 
 _LOOK: Final = 0.05  # seconds between two looks of who waits at whether to stop
 _KEPT: Final = 6  # sums of intervals that are kept
 _T = TypeVar("_T")
 
-NO_CALLS = (
-    "This trace has no calls of regions. Simulate with --trace=regions, or record them: a profiler's function or"
-    " region instrumentation writes them."
+NO_CALLS = Need(
+    "This trace has no calls of regions.",
+    ways.traced("regions"),
+    "Run the program with regions in its trace.",
+    "Record them: a profiler's function or region instrumentation writes them.",
 )
-NO_ACTIVITY = (
+NO_ACTIVITY = Need(
     "This trace tells neither what locations did nor which regions they were in, so nothing is known of how busy they"
-    " were. Simulate with --trace=regions, or record states or regions."
+    " were.",
+    ways.traced("regions"),
+    "Run the program with regions in its trace.",
+    "Record states or regions.",
 )
 
 

@@ -9,15 +9,18 @@ from scalegraph.analyze import whatif
 from scalegraph.analyze.whatif import Curve
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import assigned, significant
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import ELAPSED_TIME, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Virtual speedups"
-_NEED = (
-    "No virtual speedup was run yet. Right-click a line of the source or a region and choose What if this were faster,"
-    " or put [speedups] with lines = 5 into the request."
+_NEED = Need(
+    "No virtual speedup was run yet.",
+    ways.FASTER_LINES,
+    'Run with the hottest lines faster, or choose "What if this were faster" of a line or a region.',
+    "Virtual speedups need a program that ScaleGraph can run.",
 )
 _FACTORS = (1.0, 1.25, 1.5, 2.0, 4.0, math.inf)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Way
+from scalegraph.views.way import Way
 
 ADD_SIZES: Final = Way(
     "add-sizes",
@@ -19,6 +19,80 @@ MEASURE_SIZES: Final = Way(
     "What to measure for a scalability matrix",
     "Says which runs of your own program are missing",
 )
+
+_AGAIN: Final = "Makes the runs of this study once more; what they have stays"
+COLLECT_CLASSES: Final = Way(
+    "collect",
+    "Collect miss classes and run again",
+    _AGAIN,
+    "On the command line: --collect classes, or classes = true under [collect] in the request.",
+    (("what", "classes"),),
+)
+COLLECT_LINES: Final = Way(
+    "collect",
+    "Collect lines and run again",
+    _AGAIN,
+    "In a request file: lines = true under [collect].",
+    (("what", "lines"),),
+)
+COLLECT_REGIONS: Final = Way(
+    "collect",
+    "Collect regions",
+    "Shows the request with regions; the instrumented program makes a study of its own",
+    "In a request file: regions = true under [collect].",
+    (("what", "regions"),),
+)
+WHAT_IF: Final = Way(
+    "what-if",
+    "Open the What if panel",
+    "Choose an ideal, a parameter of the machine, or a line that is faster",
+    "On the command line: --what-if contention,cache,sync,balance,all.",
+)
+FREE_SYNC: Final = Way(
+    "what-if",
+    "Run with free synchronisation",
+    "Chooses free synchronisation in the What if panel",
+    "On the command line: --what-if sync.",
+    (("ideal", "sync"),),
+)
+FASTER_LINES: Final = Way(
+    "what-if",
+    "Run with faster lines",
+    "Chooses the hottest lines in the What if panel",
+    "In a request file: lines = 5 under [speedups].",
+    (("sweep", "lines"),),
+)
+ADD_ONE: Final = Way(
+    "add-counts",
+    "Add N = 1",
+    "Shows the request of this study with a run on one processor; nothing runs before you press Run",
+    "On the command line: N = 1 among --processors.",
+    (("processors", "1"),),
+)
+ADD_COUNTS: Final = Way(
+    "add-counts",
+    "Add processor counts",
+    "Shows the request of this study with 1, 2, 4 and 8 processors; nothing runs before you press Run",
+    "On the command line: more of --processors.",
+    (("processors", "1,2,4,8"),),
+)
+START: Final = Way("start", "Show the request", "Shows the request of this study, ready to be run")
+
+
+def traced(kind: str) -> Way:
+    """Return the button that plans traces with *kind* (``regions``, ``waits``, ..) of the same runs."""
+    return Way(
+        "trace",
+        "Run with trace",
+        f"Shows the request with a trace that holds {kind}; nothing runs before you press Run",
+        f"On the command line: --trace={kind}.",
+        (("what", kind),),
+    )
+
+
+def can_run(data: StudyData) -> bool:
+    """Return whether ScaleGraph can run the program of *data* again: its request is there."""
+    return bool((data.manifest.get("request") or {}).get("program")) and data.imported is None
 
 
 def of_one_size(data: StudyData) -> bool:
@@ -35,9 +109,7 @@ def asks_for_sizes(data: StudyData) -> bool:
 
 def to_sizes(data: StudyData) -> tuple[Way, ...]:
     """Return the button that plans runs of further sizes, where ScaleGraph can run the program of *data*."""
-    request = data.manifest.get("request") or {}
-    can = bool(request.get("program")) and data.imported is None
-    return (ADD_SIZES,) if can and not asks_for_sizes(data) else ()
+    return (ADD_SIZES,) if can_run(data) and not asks_for_sizes(data) else ()
 
 
 def to_measurements(data: StudyData) -> tuple[Way, ...]:

@@ -11,15 +11,18 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunRecord, Variant
 from scalegraph.base.units import si, significant
 from scalegraph.runtime.format import GROUPS
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 TITLE = "What would change it"
-NEED = (
-    "No what-if run yet. Choose something in the What if panel (Ctrl+4): an ideal, a parameter of the machine, or a"
-    " line that is faster; or give scalegraph simulate --what-if contention,cache,sync,balance,all."
+NEED = Need(
+    "No what-if run yet.",
+    ways.WHAT_IF,
+    "Choose what to change: an ideal, a parameter of the machine, or a line that is faster.",
+    "What-if runs need a program that ScaleGraph can run.",
 )
 _QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup T_seq/T_para", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9

@@ -19,6 +19,7 @@ from scalegraph.gui.source_panel import SourcePanel
 from scalegraph.gui.start_page import Card
 from scalegraph.request import Session, shipped
 from scalegraph.store import Manifest, SourceText, Study
+from scalegraph.views import ways
 from scalegraph.views.figure import Source, SourceLine
 from tests.gui.conftest import REGIONS, record
 
@@ -393,7 +394,7 @@ def test_a_matrix_whose_sizes_are_under_way_offers_no_second_plan(
 def test_the_file_of_sizes_is_not_proposed_for_another_program(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
     path = one_size(tmp_path / "one.sgstudy", SHIPPED)
     shown(window, qtbot, path)
-    window._go_way("add-sizes")
+    window.way_commands.go(ways.ADD_SIZES)
     assert window.request.side.study_path() == path
     window.request.program.choose("billiard")
     proposed = window.request.side.study_path()

@@ -100,9 +100,10 @@ def test_a_metric_that_is_none_is_explained(full: StudyData) -> None:
 
 
 def test_a_simulated_run_says_that_it_knows_no_callers(full: StudyData) -> None:
+    runnable = replace(full, manifest={**full.manifest, "request": {"program": {"name": "ge1"}}})
     for name in ("flame", "flame-difference"):
-        assert any("--trace=regions" in note for note in build(name, full).notes)
-    assert any("--trace=regions" in note for note in build("callers", full).notes)
+        assert any("--trace=regions" in note for note in build(name, runnable).remarks)
+    assert any("--trace=regions" in note for note in build("callers", runnable).remarks)
     assert {row[0] for row in rows(build("callers", full, call_path="parallel"))} == {
         "contains it", "function", "is inside it"}  # fmt: skip
 
@@ -242,7 +243,7 @@ def test_a_trace_without_calls_says_how_to_get_them() -> None:
     traces.message(made, 0, 10, 0, 0)
     silent = traces.finish(made)
     for name in ("trace-flame", "trace-callers"):
-        assert "--trace=regions" in build(name, silent).empty
+        assert "--trace=regions" in build(name, silent).told
     assert "open a second one" in build("trace-flame-difference", silent).empty
 
 

@@ -177,8 +177,8 @@ def test_shared_memory_has_a_matrix_of_who_waited_for_whom() -> None:
     assert (locks.cells[1][0].values, locks.cells[0][1]) == ((pytest.approx(100),), None)
     assert "shared memory. Choose waits" in built("communication-matrix", shared, of="messages").empty
     assert "shared memory. Waits take 400 µs, 75" in built("messages", shared).sentence
-    assert "--trace=waits" in built("communication-matrix", nested()).empty
-    assert "--trace=waits" in built("messages", nested()).empty
+    assert "--trace=waits" in built("communication-matrix", nested()).told
+    assert "--trace=waits" in built("messages", nested()).told
 
 
 def test_message_statistics_have_a_histogram_and_tables() -> None:
@@ -249,7 +249,7 @@ def test_speed_of_phases_is_their_work_over_their_time() -> None:
     assert tables(figure)[0][-1][6] == pytest.approx(10)
     with pytest.raises(InputError, match="no metric 'opps' that counts; did you mean 'ops'"):
         built("speed", traces.finish(data), metric="opps")
-    assert "--trace=counters" in built("speed", nested()).empty
+    assert "--trace=counters" in built("speed", nested()).told
 
 
 @settings(max_examples=50, deadline=None)
@@ -297,7 +297,7 @@ def test_task_summary_of_explicit_tasks() -> None:
     assert tables(built("task-summary", shown))[0][0][:4] == ("task a", 1, 50 / SECOND, 25.0)
     shown.trace.parts["tasks"][0].column("region")[:] = -1  # where it was made is not told
     assert tables(built("task-summary", shown))[0][0][:4] == ("tasks", 1, 50 / SECOND, 25.0)
-    assert "--trace=tasks" in built("task-summary", nested(), of="tasks").empty
+    assert "--trace=tasks" in built("task-summary", nested(), of="tasks").told
 
 
 def test_counters_are_rates_and_exact_totals() -> None:
@@ -310,7 +310,7 @@ def test_counters_are_rates_and_exact_totals() -> None:
     assert len(each.series) == 4
     with pytest.raises(InputError, match="no metric is called 'cycles'"):
         built("counters", traces.counted(1, SECOND, 1), metrics="cycles")
-    assert "--trace=counters" in built("counters", nested()).empty
+    assert "--trace=counters" in built("counters", nested()).told
 
 
 def test_durations_are_of_whole_calls_and_name_the_longest() -> None:

@@ -130,6 +130,8 @@ def test_a_count_without_what_if_runs_is_refused_with_those_there_are(full: Stud
 
 
 def test_without_runs_the_view_says_how_to_make_some() -> None:
-    data = StudyData.from_runs(synthetic.fixed((1, 2, 4)))
-    assert "What if panel" in views.get("what-if").build(data).empty
-    assert "Right-click" in views.get("virtual-speedup").build(data).empty
+    data = StudyData.from_runs(synthetic.fixed((1, 2, 4)), manifest={"request": {"program": {"name": "ge1"}}})
+    figure = views.get("what-if").build(data)
+    assert [way.text for way in figure.ways] == ["Open the What if panel"]
+    assert "--what-if contention" in figure.told
+    assert "What if this were faster" in views.get("virtual-speedup").build(data).empty

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scalegraph.analyze.profile import region_tree
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
@@ -11,13 +13,10 @@ from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option, View
 
 _NAME, _TITLE = "callers", "Callers and callees"
-_NEED = (
-    "Callers and callees need costs by region or by call path: collect regions in the request, simulate the program, or"
-    " import measurements with call paths."
-)
+_NEED = replace(study_trees.NEED, text="Callers and callees need costs by region or by call path.")
 _LEXICAL = (
     "The tables say where a region is written and what it contains, not who calls it: a simulated run records no calls."
-    " For callers collect a trace (Trace in the request panel, or --trace=regions) and open it."
+    " For callers write a trace with regions and open it."
 )
 _FUNCTION = Option(
     "call_path", "Function", "text", follows=True,
@@ -35,7 +34,9 @@ def _make(
         return common.empty(_NAME, _TITLE, data, f"No region of {grown.words} has any {grown.value.label}.")
     named = _of_path(data, str(call_path), grown) if call_path is not None else None
     title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
-    return butterfly.figure(_NAME, title, grown, named or call_path, (_LEXICAL,) if grown.lexical else grown.notes)
+    notes = (_LEXICAL,) if grown.lexical else grown.notes
+    made = butterfly.figure(_NAME, title, grown, named or call_path, notes)
+    return replace(made, ways=study_trees.to_trace(data, grown))
 
 
 def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:

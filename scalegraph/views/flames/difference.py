@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scalegraph.analyze import calltree
 from scalegraph.analyze.calltree import Joined
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.views import common, compare
+from scalegraph.views import common, compare, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(
@@ -28,7 +31,7 @@ def _make(
     reference: object = None, size: object = None, frames: object = "second", *, icicle: bool = False,
 ) -> Figure:  # fmt: skip
     both = _pair(data, metric, processors, reference, size)
-    if isinstance(both, str):
+    if isinstance(both, str | Need):
         return common.empty(_NAME, _TITLE, data, both)
     first, second, names = both
     if first.value.unit != second.value.unit:
@@ -37,17 +40,21 @@ def _make(
             " Choose another frame value."
         )
         return common.empty(_NAME, _TITLE, data, need)
-    return figure(_NAME, _TITLE, first, second, names, str(change), str(frames), icicle=icicle)
+    made = figure(_NAME, _TITLE, first, second, names, str(change), str(frames), icicle=icicle)
+    return replace(made, ways=study_trees.to_trace(data, second))
 
 
 def _pair(
     data: StudyData, metric: object, processors: object, reference: object, size: object
-) -> tuple[Grown, Grown, tuple[str, str]] | str:
+) -> tuple[Grown, Grown, tuple[str, str]] | str | Need:
     """Return both trees and what they are called, or the sentence that says what is missing."""
     if data.others and reference is None:
         return _two_studies(data, metric, processors, size)
     counts = _counts(data, size)
-    few = "A difference needs runs on two processor counts: add a count to the request, or compare with a second study."
+    few = Need(
+        "A difference needs runs on two processor counts.", ways.ADD_COUNTS,
+        "Add a count, or compare with a second study.", "Compare with a second study.",
+    )  # fmt: skip
     if len(counts) < 2:
         return study_trees.NEED if not counts else few
     n = counts[-1] if processors is None else int(str(processors))
@@ -66,7 +73,7 @@ def _pair(
 
 def _two_studies(
     data: StudyData, metric: object, processors: object, size: object
-) -> tuple[Grown, Grown, tuple[str, str]] | str:
+) -> tuple[Grown, Grown, tuple[str, str]] | str | Need:
     """Return the trees of the other study and of *data*, on the most processors that both have."""
     other = data.others[0]
     common_counts = sorted({*_counts(data, size)} & {*_counts(other, None)})

@@ -31,6 +31,7 @@ def _make(
         notes=(f"Widths are {grown.value.label}, summed over processors; shares are of {grown.base}."
                if grown.lexical else f"Widths are {grown.value.title}; shares are of {grown.base}.",
                *grown.notes, *notes),
+        ways=study_trees.to_trace(data, grown),
     )  # fmt: skip
 
 

@@ -14,11 +14,12 @@ from scalegraph.base.run import RegionCost, RunRecord
 from scalegraph.base.units import assigned, plain
 from scalegraph.measurements.model import MeasurementSet, Metric
 from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option
+from scalegraph.views.way import Need, Way
 
 METRIC: Final = Option(
     "metric", "Frame value", "text", follows=True,
@@ -28,13 +29,16 @@ COLOUR: Final = Option(
     "colour", "Colour", "choice", "group", ("group", "region"),
     description="of runs with cycle accounting: by what most of a frame's own time is, or one colour for each region",
 )  # fmt: skip
-NEED: Final = (
-    "A flame graph needs costs by region or by call path: collect regions in the request, simulate the program, or"
-    " import measurements with call paths."
+NEED: Final = Need(
+    "A flame graph needs costs by region or by call path.",
+    ways.COLLECT_REGIONS,
+    "Collect regions.",
+    "Import measurements with call paths.",
 )
+TRACED: Final = ways.traced("regions")
 LEXICAL: Final = (
     "Frames show where regions are written, not who calls them: a simulated run records no calls. For call stacks"
-    " collect a trace (Trace in the request panel, or --trace=regions) and open it."
+    " write a trace with regions and open it."
 )
 _ALIASES: Final = {
     "stall": "memory_stall", "stalls": "memory_stall", "waiting": "idle", "wait": "idle", "primitives": "primitive",
@@ -93,6 +97,11 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
         node_roles=roles, legend=_legend(groups) if by_group else (),
         percent=PROCESSOR_TIME if metric == "time" else f"% of {words}",
     )  # fmt: skip
+
+
+def to_trace(data: StudyData, made: Grown) -> tuple[Way, ...]:
+    """Return the button that plans traces, which have calls, where *made* has none and the program can be run."""
+    return (TRACED,) if made.lexical and ways.can_run(data) else ()
 
 
 def _group(groups: calltree.Floats, index: int) -> str:

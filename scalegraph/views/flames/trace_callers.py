@@ -7,6 +7,7 @@ from scalegraph.views.figure import Figure
 from scalegraph.views.flames import butterfly, trace_trees
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _NAME, _TITLE = "trace-callers", "Callers and callees in the interval"
 _FUNCTION = Option(
@@ -16,7 +17,7 @@ _FUNCTION = Option(
 
 def _make(data: TraceData, function: object = None, duration: object = None, **options: object) -> Figure:
     grown = trace_trees.grown(data, "time", duration, **options)
-    if isinstance(grown, str):
+    if isinstance(grown, str | Need):
         return trace_common.empty(_NAME, _TITLE, data, grown)
     return butterfly.figure(_NAME, trace_common.title(data, _TITLE), grown, function, grown.notes)
 

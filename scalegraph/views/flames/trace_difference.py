@@ -8,6 +8,7 @@ from scalegraph.views.flames import building, trace_trees
 from scalegraph.views.flames.difference import figure
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import View
+from scalegraph.views.way import Need
 
 _NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, difference"
 
@@ -23,10 +24,10 @@ def _make(
     first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
     one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)
     for whose, tree in ((first, one), (second, two)):
-        if isinstance(tree, str):
+        if isinstance(tree, str | Need):
             return trace_common.empty(_NAME, _TITLE, whose, tree)
-    assert not isinstance(one, str)
-    assert not isinstance(two, str)
+    assert not isinstance(one, str | Need)
+    assert not isinstance(two, str | Need)
     n, n2 = trace_common.processors(first), trace_common.processors(second)
     names = (f"N = {n}", f"N = {n2}") if n != n2 else (first.name, second.name)
     if names[0] == names[1]:

@@ -8,6 +8,7 @@ from scalegraph.views.flames import building, trace_trees
 from scalegraph.views.flames.flame import sentence
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import View
+from scalegraph.views.way import Need
 
 _NAME, _TITLE = "trace-flame", "Flame graph of the interval"
 
@@ -16,7 +17,7 @@ def _make(
     data: TraceData, value: object = "time", duration: object = None, *, icicle: bool = False, **options: object
 ) -> Figure:
     grown = trace_trees.grown(data, value, duration, **options)
-    if isinstance(grown, str):
+    if isinstance(grown, str | Need):
         return trace_common.empty(_NAME, _TITLE, data, grown)
     made, notes = building.flame(grown, icicle=icicle)
     return Figure(

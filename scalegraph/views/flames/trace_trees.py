@@ -13,13 +13,14 @@ from scalegraph.views.figure import Axis
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option
+from scalegraph.views.way import Need
 
 METRIC: Final = Option(
     "value", "Frame value", "choice", "time", ("time", "visits"), description="processor time, or how often it began"
 )
 
 
-def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | str:
+def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | str | Need:
     """Return the call tree of the chosen part with what its values mean, or the sentence that says what is missing.
 
     Raises:

@@ -21,7 +21,7 @@ def folded(figure: Figure) -> str:
     """
     flame = next((panel for panel in figure.panels if isinstance(panel, Flame)), None)
     if flame is None:
-        what = figure.empty or "only flame graphs have stacks."
+        what = figure.told or "only flame graphs have stacks."
         raise InputError(f"{figure.title}: there are no stacks to write: {what}")
     scale = _SCALE.get(flame.value.unit, 1.0)
     paths: list[str] = []

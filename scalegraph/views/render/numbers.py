@@ -62,8 +62,8 @@ def as_json(figure: Figure) -> str:
         "view": figure.view,
         "title": figure.title,
         "sentence": figure.sentence,
-        "empty": figure.empty,
-        "notes": list(figure.notes),
+        "empty": figure.told,
+        "notes": list(figure.remarks),
         "meta": dict(figure.meta),
         "panels": [{"kind": type(panel).__name__.lower(), **_plain(panel)} for panel in figure.panels],
     }
@@ -244,7 +244,7 @@ def _main(figure: Figure) -> Panel:
         if isinstance(panel, Table | Grid | Source):
             return panel
     if not figure.panels:
-        raise InputError(f"{figure.title}: there are no numbers to write. {figure.empty}".strip())
+        raise InputError(f"{figure.title}: there are no numbers to write. {figure.told}".strip())
     return figure.panels[0]
 
 

@@ -1,0 +1,174 @@
+"""Goes the ways on from figures (`views.ways`): in the request panel, the queue, the What if panel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QObject
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.jobs import Reporter
+from scalegraph.gui.studies import StudyHandle
+from scalegraph.gui.trace_handle import TraceHandle
+
+if TYPE_CHECKING:
+    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.views.way import Way
+
+_SOURCES: Final = ".traces"  # directory of the traces of a study, beside it
+
+
+class WayCommands(QObject):
+    """Knows the window as far as it must: study in view, request panel, queue, What if panel."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._does: dict[str, Callable[[Way, Any, StudyHandle], None]] = {
+            "add-sizes": self._sizes,
+            "measure-sizes": self._measure,
+            "collect": self._collect,
+            "trace": self._trace,
+            "what-if": self._what_if,
+            "add-counts": self._counts,
+            "start": lambda _way, data, handle: self._show(data, handle),
+        }
+
+    def go(self, way: Way) -> None:
+        """Go the way on from a figure of what is in view."""
+        self._window.forget_messages()
+        handle = self._window.study.handle
+        if isinstance(handle, TraceHandle):
+            self._of_trace(way, handle)
+            return
+        data = handle.study() if handle is not None else None
+        if isinstance(handle, StudyHandle) and data is not None and way.name in self._does:
+            self._does[way.name](way, data, handle)
+
+    # of a study ----------------------------------------------------------------------------------------------
+
+    def _sizes(self, _way: Way, data: Any, handle: StudyHandle) -> None:
+        from scalegraph.views import ways
+
+        asked = data.manifest.get("request") or {}
+        self._shown(
+            self._window.request.show_sizes(asked, handle.title, handle.path, ways.middling_efficiency(data)), ""
+        )
+
+    def _measure(self, _way: Way, data: Any, _handle: StudyHandle) -> None:
+        from scalegraph.views import ways
+
+        self._window.study.banner.show_remark(ways.what_to_measure(data))
+
+    def _collect(self, way: Way, data: Any, handle: StudyHandle) -> None:
+        """Make the runs once more with what is to be collected; another instrumentation is another program."""
+        what = way.argument("what")
+        if what == "regions" or not os.access(handle.path, os.W_OK):
+            self._show(data, handle, other=f"{handle.path.stem}-{what}", **{what: True})
+            return
+        request = kept_request(self._window, data, handle.title)
+        if request is None:
+            return
+        collect = request.collect.model_copy(update={what: True})
+        again = request.model_copy(update={"collect": collect})
+        self._window.runner.submit(again, handle.path, f"{handle.title}: {what}")
+        self._window.study.banner.show_remark(f"The runs are made once more, with {what}; see the queue.")
+
+    def _counts(self, way: Way, data: Any, handle: StudyHandle) -> None:
+        from scalegraph.gui import request_text as text
+
+        asked = data.manifest.get("request") or {}
+        counts = {int(n) for n in asked.get("processors") or ()} | {int(n) for n in data.table.get("processors", ())}
+        added = {int(n) for n in way.argument("processors").split(",")}
+        self._show(data, handle, processors=text.processors_text(tuple(sorted(counts | added))))
+
+    def _trace(self, way: Way, data: Any, handle: StudyHandle) -> None:
+        self._show_traced(way, data.manifest.get("request") or {}, handle.title, handle.path)
+
+    def _what_if(self, way: Way, _data: Any, _handle: StudyHandle) -> None:
+        self._window.panels.want("whatif", True)
+        if ideal := way.argument("ideal"):
+            self._window.whatif.ask_ideal(ideal)
+        elif way.argument("sweep"):
+            self._window.whatif.ask_sweep()
+
+    def _show(self, data: Any, handle: StudyHandle, *, other: str = "", **changes: Any) -> None:
+        asked = data.manifest.get("request") or {}
+        study = self._window.settings.free_study_path(other) if other else handle.path
+        self._shown(self._window.request.show_request(asked, handle.title, study, **changes), "")
+
+    def _shown(self, fault: str, remark: str) -> None:
+        """Go to the request panel, which shows the request now, unless it cannot be shown."""
+        if fault:
+            self._window.say_fault(fault)
+            return
+        self._window.go("request")
+        if remark:
+            self._window.request.banner.show_remark(remark)
+
+    # of a trace ----------------------------------------------------------------------------------------------
+
+    def _of_trace(self, way: Way, handle: TraceHandle) -> None:
+        """Show the request of the study whose run wrote the trace: an open one, or the file beside it."""
+        if way.name != "trace":
+            return
+        for study in self._window.studies:
+            data = study.study() if isinstance(study, StudyHandle) else None
+            if data is not None and _wrote(data, study.path, handle.path):
+                self._show_traced(way, data.manifest.get("request") or {}, study.title, study.path)
+                return
+        beside = handle.path.parent.with_suffix(".sgstudy")
+        if handle.path.parent.suffix != _SOURCES or not beside.is_file():
+            self._not_known(way)
+            return
+        session = self._window.session
+
+        def read(_reporter: Reporter) -> dict[str, Any]:
+            return dict(session.open(beside).manifest.request)
+
+        def done(asked: dict[str, Any]) -> None:
+            self._show_traced(way, asked, beside.name, beside)
+
+        self._window.jobs.start(
+            "reading the study of the trace", read, done=done, failed=lambda _e: self._not_known(way)
+        )
+
+    def _not_known(self, way: Way) -> None:
+        self._window.study.banner.show_remark(
+            "The study that this trace is of is not open. Open it and go on from there; or choose Trace and"
+            f" '{way.argument('what')}' in the request panel and run the program again.",
+            "Open the request panel",
+            lambda: self._window.go("request"),
+        )
+
+    def _show_traced(self, way: Way, asked: dict[str, Any], title: str, study: Path) -> None:
+        from scalegraph.request.model import USUAL_TRACE
+
+        what = way.argument("what")
+        before = tuple((asked.get("trace") or {}).get("what") or USUAL_TRACE)
+        kinds = before if what in before else (*before, what)
+        fault = self._window.request.show_request(asked, title, study, trace=True, trace_what=kinds)
+        self._shown(fault, f"Run makes the runs of {title} once more, with a trace that holds {', '.join(kinds)}.")
+
+
+def kept_request(window: MainWindow, data: Any, title: str) -> Any:
+    """Return the request that a study keeps; None, after a sentence in the window, where it cannot be read."""
+    from scalegraph.base import toml
+    from scalegraph.request.model import Request
+
+    try:
+        return toml.validate(Request, data.manifest.get("request") or {}, title)
+    except InputError as error:
+        window.say_fault(f"The request of this study cannot be read: {error}")
+        return None
+
+
+def _wrote(data: Any, study: Path, trace: Path) -> bool:
+    """Whether a run of *data*, kept at *study*, wrote the file *trace*."""
+    from scalegraph.request.tracing import path_of
+
+    found = (path_of(run, study) for run in (*data.runs, *data.variants))
+    return any(path is not None and path.resolve() == trace.resolve() for path in found)

@@ -1,0 +1,171 @@
+"""What a view lacks is one click away: its button is pressed, and request panel, queue or What if panel show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+
+from scalegraph.base.run import RunPoint, TraceFile
+from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.view_dock import ViewDock
+from scalegraph.store import Study
+from scalegraph.traces.container import write_container
+from tests.gui.conftest import record
+from tests.gui.test_first_minutes import SHIPPED, one_size, shown
+from tests.gui.test_trace_window import opened, settled
+from tests.views import traces
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def press(window: MainWindow, qtbot: Any, view: str, text: str) -> None:
+    """Show *view* and press its button *text*."""
+    area = window.study.area
+    assert area is not None
+    assert window.study.handle is not None
+    dock = area.show_view(window.study.handle, view)  # type: ignore[arg-type]
+    assert isinstance(dock, ViewDock)
+    qtbot.waitUntil(lambda: dock.figure() is not None and not window.jobs.running)
+    qtbot.waitUntil(lambda: any(b.text() == text and b.isVisible() for b in dock.findChildren(QPushButton)))
+    (found,) = [button for button in dock.findChildren(QPushButton) if button.text() == text and button.isVisible()]
+    qtbot.mouseClick(found, LEFT)
+
+
+def test_miss_classes_are_collected_by_the_runs_of_the_study_itself(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    press(window, qtbot, "miss-classes", "Collect miss classes and run again")
+    qtbot.waitUntil(lambda: bool(window.session.submitted))
+    (request,) = window.session.submitted
+    assert request.collect.classes
+    assert request.program.name == "ge1"
+    assert request.processors == (1, 2, 4)
+    (entry,) = window.runner.entries
+    assert entry.path == path
+    assert "classes" in window.study.banner.text
+    qtbot.waitUntil(lambda: not window.runner.busy)
+
+
+def test_another_instrumentation_is_planned_as_a_study_of_its_own(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "bare.sgstudy"
+    one_size(path, {**SHIPPED, "collect": {"regions": False}}, counts=())
+    with Study.open(path, write=True) as study:
+        for n in (1, 2, 4):
+            study.add_run(record(RunPoint(processors=n, parameters={}), regions=()))
+    shown(window, qtbot, path)
+    press(window, qtbot, "profile", "Collect regions")
+    assert window.page == "request"
+    assert window.request.model.form.regions
+    assert window.request.side.study_path() not in (None, path)
+    assert not window.session.submitted
+
+
+def test_calls_are_planned_as_a_trace_of_the_same_runs(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    press(window, qtbot, "flame", "Run with trace")
+    assert window.page == "request"
+    assert window.request.trace.on.isChecked()
+    assert window.request.trace.kinds["regions"].isChecked()
+    assert window.request.side.study_path() == path
+    assert "regions" in window.request.banner.text
+    qtbot.waitUntil(lambda: window.request.can_run)
+    assert not window.session.submitted
+
+
+def test_free_synchronisation_is_chosen_in_the_what_if_panel(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    window.whatif.auto.setChecked(False)
+    press(window, qtbot, "pop", "Run with free synchronisation")
+    assert window.whatif.isVisible()
+    assert window.whatif.ideals["sync"].isChecked()
+    assert window.whatif.state.ideals == ("sync",)
+
+
+def test_the_hottest_lines_are_chosen_in_the_what_if_panel(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    window.whatif.auto.setChecked(False)
+    press(window, qtbot, "virtual-speedup", "Run with faster lines")
+    assert window.whatif.isVisible()
+    assert window.whatif.sweep.isChecked()
+
+
+def test_the_what_if_panel_is_opened(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    window.panels.want("whatif", False)
+    press(window, qtbot, "what-if", "Open the What if panel")
+    assert window.whatif.isVisible()
+    assert window.whatif.state.empty
+
+
+@pytest.mark.parametrize(
+    ("view", "text", "counts", "wanted"),
+    [
+        ("speedup", "Add processor counts", (2, 4), "1, 2, 4, 8"),
+        ("time", "Add N = 1", (2, 4), "1, 2, 4"),
+    ],
+)
+def test_processor_counts_are_added_to_the_request(
+    window: MainWindow, qtbot: Any, tmp_path: Path, view: str, text: str, counts: tuple[int, ...], wanted: str
+) -> None:
+    asked = {**SHIPPED, "processors": list(counts), "reference": False}
+    path = one_size(tmp_path / "one.sgstudy", asked, counts=counts)
+    shown(window, qtbot, path)
+    press(window, qtbot, view, text)
+    assert window.page == "request"
+    assert window.request.model.form.processors == wanted
+    assert window.request.side.study_path() == path
+    qtbot.waitUntil(lambda: window.request.can_run)
+
+
+def test_a_study_without_runs_shows_its_request(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    shown(window, qtbot, one_size(tmp_path / "none.sgstudy", SHIPPED, counts=()))
+    press(window, qtbot, "speedup", "Show the request")
+    assert window.page == "request"
+    assert window.request.model.form.program == "ge1"
+
+
+def trace_of(path: Path) -> Path:
+    """Write the trace of a simulated run that has no counters."""
+    path.parent.mkdir(exist_ok=True)
+    with traces.halves().trace as trace:
+        write_container(trace, path, lambda _share: None)
+    return path
+
+
+@pytest.mark.parametrize("known", ["open", "beside"])
+def test_what_a_trace_lacks_is_planned_in_the_request_of_its_study(
+    window: MainWindow, qtbot: Any, tmp_path: Path, known: str
+) -> None:
+    study = one_size(tmp_path / "one.sgstudy", SHIPPED, counts=())
+    trace = trace_of(tmp_path / "one.traces" / "4.sgtrace")
+    file = TraceFile(path="one.traces/4.sgtrace", bytes=1, counts={}, asked="x")
+    with Study.open(study, write=True) as kept:
+        kept.add_run(record(RunPoint(processors=4, parameters={}), trace=file))
+    if known == "open":
+        shown(window, qtbot, study)
+    opened(window, qtbot, trace)
+    press(window, qtbot, "counters", "Run with trace")
+    qtbot.waitUntil(lambda: window.page == "request")
+    assert window.request.model.form.program == "ge1"
+    assert window.request.trace.on.isChecked()
+    assert window.request.trace.kinds["counters"].isChecked()
+    assert window.request.side.study_path() == study
+
+
+def test_of_a_trace_whose_study_is_not_known_the_choice_in_the_request_panel_is_named(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    opened(window, qtbot, trace_of(tmp_path / "loose" / "4.sgtrace"))
+    press(window, qtbot, "counters", "Run with trace")
+    assert window.page == "study"
+    assert "choose Trace and 'counters' in the request panel" in window.study.banner.text
+    settled(window, qtbot)

@@ -1,0 +1,186 @@
+"""What the window shows names no switch, section of a file or command; the command line names them for every button."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from scalegraph import views
+from scalegraph.base.errors import InputError
+from scalegraph.views import StudyData, ways
+from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
+from scalegraph.views.trace_data import TraceData
+from tests.analyze import synthetic
+from tests.views import studies, traces
+from tests.views.imported import call_paths, times
+
+FILE_WORDS = re.compile(
+    r"(?<![\w-])--[a-z]|\[\[?(collect|bound|speedups|trace|what_if|scaling|machine|limits)\b"
+    r"|\bscalegraph [a-z]|collect\.lines|\b(lines|classes|regions|kind) = "
+)
+REQUEST = {"request": {"program": {"name": "ge1"}, "processors": [1, 2, 4]}}
+
+
+def runnable(data: StudyData) -> StudyData:
+    """Return *data* with a request that ScaleGraph can run."""
+    return replace(data, manifest={**data.manifest, **REQUEST})
+
+
+def bare(data: StudyData) -> StudyData:
+    """Return *data* as a request that collects nothing leaves it."""
+    runs = [run.model_copy(update={"lines": (), "regions": (), "collected": ()}) for run in data.runs]
+    return StudyData.from_runs(runs, manifest={**data.manifest, **REQUEST})
+
+
+def alone(*counts: int) -> StudyData:
+    return StudyData.from_runs(synthetic.fixed(counts), manifest=REQUEST)
+
+
+@cache
+def some_studies() -> dict[str, StudyData]:
+    few = studies.few()
+    return {
+        "full": studies.full(),
+        "runnable": runnable(studies.full()),
+        "bare": bare(studies.full()),
+        "one count": alone(1),
+        "no one": alone(2, 4),
+        "times": times(),
+        "call paths": call_paths(),
+        "no runs": StudyData.from_runs([], manifest=REQUEST),
+        **{f"{name}, runnable": runnable(data) for name, data in few.items()},
+    }
+
+
+@cache
+def some_traces() -> dict[str, TraceData]:
+    empty = traces.builder(2, ("solve",))
+    calls = traces.builder(2, ("solve",))
+    traces.calls(calls, 0, (0, traces.SECOND, 0))
+    measured = traces.builder(2, ("solve",), "thread")
+    traces.message(measured, 1, 2, 0, 1)
+    return {
+        "halves": traces.halves(),
+        "threads": traces.threads(),
+        "measured": traces.finish(measured),
+        "nothing": traces.finish(empty),
+        "calls": traces.finish(calls),
+    }
+
+
+def options(view: Any, *, every: bool) -> Iterator[dict[str, Any]]:
+    """Yield the defaults, and each choice of the view by itself if *every*."""
+    yield {}
+    if not every:
+        return
+    for option in view.options:
+        yield from ({option.name: choice} for choice in option.choices)
+
+
+def said(figure: Figure) -> Iterator[str]:
+    """Yield what the window shows of a figure in words, tooltips too."""
+    yield from (figure.title, figure.sentence, figure.empty, *figure.notes)
+    for way in figure.ways:
+        yield from (way.text, way.tip)
+    for panel in figure.panels:
+        if isinstance(panel, Table):
+            yield from (row.tip for row in panel.rows)
+            yield from (str(value) for row in panel.rows for value in row.values if isinstance(value, str))
+        elif isinstance(panel, Plot):
+            yield from (tip for line in panel.lines for tip in line.tips)
+        elif isinstance(panel, Grid):
+            yield from (text for row in panel.cells for cell in row if cell for text in (cell.reason, cell.tip))
+        elif isinstance(panel, Source):
+            yield from (column.name for column in panel.columns)
+
+
+def built(subject: str, data: Any, *, every: bool) -> Iterator[tuple[str, Figure]]:
+    for name, view in views.registry(subject).items():  # type: ignore[arg-type]
+        for choice in options(view, every=every):
+            try:
+                yield f"{name} {choice}", view.build(data, **choice)
+            except InputError:
+                continue
+
+
+@pytest.mark.parametrize("name", some_studies())
+def test_what_the_window_shows_of_a_study_names_no_switch_or_section(name: str) -> None:
+    seen = 0
+    for what, figure in built("study", some_studies()[name], every=name == "bare"):
+        seen += 1
+        for text in said(figure):
+            assert not FILE_WORDS.search(text), (what, text)
+    assert seen > 40
+
+
+@pytest.mark.parametrize("name", some_traces())
+def test_what_the_window_shows_of_a_trace_names_no_switch_or_section(name: str) -> None:
+    for what, figure in built("trace", some_traces()[name], every=True):
+        for text in said(figure):
+            assert not FILE_WORDS.search(text), (what, text)
+
+
+@pytest.mark.parametrize(
+    ("view", "study", "way", "switch"),
+    [
+        ("miss-classes", "bare", ways.COLLECT_CLASSES, "--collect classes"),
+        ("false-sharing", "bare", ways.COLLECT_CLASSES, "--collect classes"),
+        ("lines", "bare", ways.COLLECT_LINES, "[collect]"),
+        ("profile", "bare", ways.COLLECT_REGIONS, "[collect]"),
+        ("flame", "bare", ways.COLLECT_REGIONS, "[collect]"),
+        ("callers", "bare", ways.COLLECT_REGIONS, "[collect]"),
+        ("flame", "runnable", ways.traced("regions"), "--trace=regions"),
+        ("callers", "runnable", ways.traced("regions"), "--trace=regions"),
+        ("flame-difference", "runnable", ways.traced("regions"), "--trace=regions"),
+        ("what-if", "one count", ways.WHAT_IF, "--what-if"),
+        ("virtual-speedup", "one count", ways.FASTER_LINES, "[speedups]"),
+        ("speedup", "no one", ways.ADD_COUNTS, "--processors"),
+        ("latency", "no one", ways.ADD_COUNTS, "--processors"),
+        ("serial-fraction", "no one", ways.ADD_COUNTS, "--processors"),
+        ("time", "no one", ways.ADD_ONE, "--processors"),
+        ("pop", "no one", ways.FREE_SYNC, "--what-if sync"),
+        ("speedup", "no runs", ways.START, ""),
+    ],
+)
+def test_what_a_study_lacks_is_a_button_in_the_window_and_a_switch_on_the_command_line(
+    view: str, study: str, way: ways.Way, switch: str
+) -> None:
+    figure = views.get(view).build(some_studies()[study])
+    assert way in figure.ways
+    assert switch in (figure.told or " ".join(figure.remarks))
+
+
+@pytest.mark.parametrize(
+    ("view", "trace", "kind"),
+    [
+        ("counters", "halves", "counters"),
+        ("speed", "halves", "counters"),
+        ("communication-matrix", "calls", "waits"),
+        ("messages", "calls", "waits"),
+        ("task-summary", "halves", "tasks"),
+    ],
+)
+def test_what_a_simulated_trace_lacks_is_run_again_and_of_a_measured_one_is_recorded(
+    view: str, trace: str, kind: str
+) -> None:
+    chosen = {"of": "tasks"} if view == "task-summary" else {}
+    figure = views.get(view).build(some_traces()[trace], **chosen)
+    assert figure.ways == (ways.traced(kind),)
+    assert f"--trace={kind}" in figure.told
+    if view not in ("communication-matrix", "messages"):
+        other = views.get(view).build(some_traces()["measured"], **chosen)
+        assert not other.ways
+        assert "ecord" in other.empty
+
+
+@pytest.mark.parametrize("view", ["miss-classes", "lines", "profile", "speedup", "what-if", "flame"])
+@pytest.mark.parametrize("study", ["full", "times", "call paths"])
+def test_a_study_that_cannot_be_run_has_no_button(view: str, study: str) -> None:
+    figure = views.get(view).build(some_studies()[study])
+    assert not figure.ways
+    assert not (figure.empty and "run again" in figure.empty)
