@@ -18,6 +18,7 @@ from scalegraph.gui.plot_targets import stack
 from scalegraph.gui.scales import Scale
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views.figure import Bars, Line, Plot
+from scalegraph.views.palette import DASHES, series_turn
 
 _SYMBOL = {"simulated": "o", "measured": "o", "imported": "d", "predicted": "o", "computed": "+"}
 _MARKER = 7.5
@@ -219,7 +220,7 @@ class Drawing:
                 if s in drawn
             ]
         for line in self.plot.lines:
-            shape: Shape = "dashed" if line.style == "dashed" or line.origin == "predicted" else "line"
+            shape: Shape = "dashed" if _is_dashed(line) else "line"
             if line.name and self._drawn(line):
                 entries.append(LegendEntry(line.name, tint(line.role, self.theme), shape))
         return entries
@@ -252,12 +253,17 @@ class Drawing:
         return [LegendEntry(name, ink(self.theme), shape) for name, shape in shapes.items() if name in found]
 
 
+def _is_dashed(line: Line) -> bool:
+    """Return whether *line* is: what is predicted, and beyond seven series, where the dash tells as the colour does."""
+    return line.style == "dashed" or line.origin == "predicted" or series_turn(line.role) > 0
+
+
 def _pen(line: Line, colour: QColor, pixel: float) -> QPen:
     width = 1.0 if line.style == "thin" else 2.0
-    dashed = line.style == "dashed" or line.origin == "predicted"
+    dashed = _is_dashed(line)
     pen: QPen = pg.mkPen(colour, width=width * pixel)
     if dashed:
-        pen.setDashPattern([4, 3])
+        pen.setDashPattern(DASHES[series_turn(line.role) % len(DASHES)])
     pen.setCapStyle(Qt.PenCapStyle.RoundCap if not dashed else Qt.PenCapStyle.FlatCap)
     return pen
 

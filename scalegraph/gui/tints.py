@@ -45,21 +45,14 @@ def heat(fraction: float, name: ColourMapName = "viridis") -> QColor:
 
 
 def legible_on(colour: QColor) -> QColor:
-    """Return near-black or white, whichever has the larger contrast on *colour* (WCAG relative luminance)."""
-    return QColor("#101418") if _luminance(colour) > 0.19 else QColor("#FFFFFF")
+    """Return black or white, whichever has the larger contrast on *colour*: at least 4.5 (WCAG 2)."""
+    return QColor(palette.legible_on(colour.name()))
 
 
 @lru_cache(maxsize=4)
 def _table(name: ColourMapName) -> tuple[tuple[int, int, int], ...]:
     lookup = pg.colormap.get(name).getLookupTable(nPts=256, alpha=False)
     return tuple((int(r), int(g), int(b)) for r, g, b in lookup)
-
-
-def _luminance(colour: QColor) -> float:
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
-
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
 
 
 def offer_colours(menu: QMenu, choose: Callable[[ColourMapName], None]) -> None:

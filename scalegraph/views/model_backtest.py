@@ -42,7 +42,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     rest = [fit for fit in fits[1:3] if fit.law in fits[0].rivals]
     lines = (
         _points("runs used", timed, kept, "time"),
-        _points("runs hidden", timed, ~kept, "mark"),
+        _points("runs hidden", timed, ~kept, "ink"),
         Line(
             fits[0].title, tuple(x.tolist()), tuple(values.tolist()), "series:1", "predicted",
             *modelling.floor_band(low, high, values), style="dashed", markers=False,

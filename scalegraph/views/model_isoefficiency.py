@@ -12,6 +12,7 @@ from scalegraph.base.units import si, significant
 from scalegraph.views import common, matrices, modelling
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views.palette import rivals
 from scalegraph.views.view import View
 
 _TITLE = "Isoefficiency order"
@@ -51,9 +52,9 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
     )  # fmt: skip
     x = modelling.span(float(n.min()), modelling.FAR * float(n.max()))
     curves = tuple(
-        Line(entry.order, tuple(x.tolist()), tuple(entry.predict(x).tolist()), f"series:{i + 1}", "predicted",
+        Line(entry.order, tuple(x.tolist()), tuple(entry.predict(x).tolist()), role, "predicted",
              style="dashed", markers=False)
-        for i, entry in enumerate([order for order in judged.orders if order.plausible][:3])
+        for role, entry in zip(rivals("efficiency"), [one for one in judged.orders if one.plausible][:3], strict=False)
     )  # fmt: skip
     rows = tuple(
         Row(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import colorsys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Final, Literal, TypeAlias
 
 Theme: TypeAlias = Literal["light", "dark", "print"]
@@ -48,6 +49,9 @@ _COUNTS_DARK: Final = (
     "#25AB82", "#2FB47C", "#3DBC74", "#50C46A", "#67CC5C", "#86D549", "#B0DD2F", "#FDE725",
 )  # fmt: skip
 _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_TURNS: Final = (0, 2, 3, 6)  # shades of the series behind the first seven
+# Dashes and gaps in widths of a line, by turn: what is dashed among the first seven, then what further series have
+DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
 # For regions, by name: hues that colour-blind people tell apart, none of them one of a state of waiting (idle, orange)
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
@@ -87,7 +91,7 @@ def colour(role: str, theme: Theme = "light") -> str:
         turn, place = divmod(int(index or 0), len(_SERIES))
         chosen = _SERIES[place]
         if turn:
-            return _lift(_shade("#595959" if chosen == "#000000" else chosen, turn), theme)
+            return _lift(_shade("#595959" if chosen == "#000000" else chosen, _TURNS[turn % len(_TURNS)]), theme)
         return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
     if base == "count":
         nth, _, of = index.partition("/")
@@ -107,6 +111,28 @@ def _count(place: int, of: int, theme: Theme) -> str:
     at = (place / (of - 1) if of > 1 else 0.5) * (len(stops) - 1)
     left = min(int(at), len(stops) - 2)
     return _mixed(stops[left], stops[left + 1], at - left)
+
+
+def series_turn(role: str) -> int:
+    """Return how often the colours of series ran out before *role*: 0 for the first seven, and for other roles.
+
+    Curves of another turn have another dash as well, since more hues than seven look alike.
+    """
+    base, _, index = role.partition(":")
+    return int(index or 0) // len(_SERIES) if base == "series" else 0
+
+
+def rivals(*taken: str) -> Iterator[str]:
+    """Yield the roles ``series:<i>`` in order without those that have the colour of a role in *taken*, endlessly."""
+    shades = {colour(role) if role != "ink" else "#000000" for role in taken}
+    return (f"series:{i}" for i in count() if i >= len(_SERIES) or _SERIES[i] not in shades)
+
+
+def legible_on(back: str) -> str:
+    """Return black or white, whichever has the larger contrast on ``#rrggbb``: at least 4.5 on any colour (WCAG 2)."""
+    parts = (int(back[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#FFFFFF"
 
 
 def name_slots(names: Iterable[str]) -> dict[str, int]:

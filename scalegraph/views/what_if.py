@@ -14,6 +14,7 @@ from scalegraph.runtime.format import GROUPS
 from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views.palette import rivals
 from scalegraph.views.view import Option, View
 from scalegraph.views.way import Need
 
@@ -26,7 +27,6 @@ NEED = Need(
 )
 _QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup T_seq/T_para", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9
-_COLOURS = 6  # of series; the one behind them is that of the actual curve
 _NOTES = {
     "contention": "No contention: every transaction takes the time that it takes alone on the machine.",
     "network": "Ideal network: besides, what is remote costs what the node's own memory costs.",
@@ -86,8 +86,8 @@ def overlays(data: StudyData, keys: str, quantity: str) -> tuple[Line, ...]:
         parts.setdefault(row.variant.name, []).append(row)
     unit = _QUANTITIES[quantity][1]
     return tuple(
-        _line(part[0].variant.label(), part, quantity, f"series:{(index + 1) % _COLOURS}", unit, dashed=True)
-        for index, part in enumerate(list(parts.values())[:_MOST_CURVES])
+        _line(part[0].variant.label(), part, quantity, role, unit, dashed=True)
+        for role, part in zip(rivals("ink", quantity), list(parts.values())[:_MOST_CURVES], strict=False)
     )
 
 
@@ -172,8 +172,8 @@ def _curves(data: StudyData, rows: list[Compared], quantity: str) -> Plot:
     actual = _actual(data, rows)
     lines = [_line("actual", actual, quantity, "ink", unit, dashed=False)]
     lines += [
-        _line(part[0].variant.label(), part, quantity, f"series:{index % _COLOURS}", unit, dashed=True)
-        for index, part in enumerate(order)
+        _line(part[0].variant.label(), part, quantity, role, unit, dashed=True)
+        for role, part in zip(rivals("ink"), order, strict=False)
     ]
     counts = sorted({row.processors for row in (*rows, *actual)})
     ideal = {

@@ -1,9 +1,16 @@
 """Colours of one picture differ, also for the colour-blind; a processor count has one colour in all views."""
 
+import re
+from collections.abc import Sequence
+from itertools import combinations, islice
+
 import pytest
 
+from scalegraph import views
 from scalegraph.runtime.format import LEAF_NAMES
 from scalegraph.views import common, palette
+from scalegraph.views.figure import Axis, Figure, Line, Panel, Plot, Radar, Timeline
+from tests.views import studies, traces
 from tests.views.colour_distance import ciede2000, lab, least
 
 APART = 5.0  # in CIEDE2000; beside one another people see 2
@@ -35,4 +42,70 @@ def test_processor_counts_are_told_apart_in_order(theme: palette.Theme, counts: 
 @pytest.mark.parametrize("theme", THEMES)
 def test_series_of_equal_rank_are_told_apart(theme: palette.Theme) -> None:
     assert least([palette.colour(f"series:{place}", theme) for place in range(7)])[0] >= APART
+    assert least([palette.colour(f"series:{place}", theme) for place in range(14)], ("normal",))[0] >= APART
     assert len({palette.colour(f"series:{place}", theme) for place in range(20)}) == 20
+
+
+def _drawn(panel: Panel) -> list[tuple[str, str]]:
+    """Return what *panel* draws in a colour of its own: name and role."""
+    if isinstance(panel, Plot):
+        bars = panel.bars.series if panel.bars else ()
+        return [*((line.name, line.role) for line in panel.lines), *((name, role) for name, role, _ in bars)]
+    if isinstance(panel, Timeline):
+        return [(key.name, key.colour or key.role) for key in panel.key]
+    return [(one.name, one.role) for one in panel.polygons] if isinstance(panel, Radar) else []
+
+
+def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str, float]]:
+    """Return the pairs of one panel that nobody tells apart: the same colour, or nearly, and the same dash."""
+    found = []
+    for panel in panels:
+        for (one, role), (other, its) in combinations(_drawn(panel), 2):
+            apart = ciede2000(lab(palette.colour(role, theme)), lab(palette.colour(its, theme)))
+            if one != other and apart < APART and palette.series_turn(role) == palette.series_turn(its):
+                found.append((one, other, round(apart, 1)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, Figure]:
+    full, threads = studies.full(), traces.threads()
+    made = {name: view.build(full) for name, view in views.registry().items()}
+    made |= {name: view.build(threads) for name, view in views.registry("trace").items()}
+    overlaid = {f"{name} with what-if": views.get(name).build(full, what_if=True) for name in ("time", "speedup")}
+    return made | overlaid
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_no_view_draws_two_things_in_colours_that_look_alike(theme: palette.Theme, figures: dict[str, Figure]) -> None:
+    alike = {name: _alike(figure.panels, theme) for name, figure in figures.items()}
+    assert not {name: pairs for name, pairs in alike.items() if pairs}
+
+
+def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure]) -> None:
+    roles: dict[str, set[str]] = {}
+    for figure in figures.values():
+        for panel in figure.panels:
+            for name, role in _drawn(panel):
+                if re.fullmatch(r"N = \d+", name):
+                    roles.setdefault(name, set()).add(role)
+    assert len(roles) >= 5
+    assert all(len(found) == 1 for found in roles.values()), roles
+    assert len({next(iter(found)) for found in roles.values()}) == len(roles)
+
+
+@pytest.mark.parametrize("taken", [(), ("ink",), ("time",), ("efficiency", "ink"), ("mark",)])
+def test_rivals_of_a_curve_leave_its_colour_to_it(taken: tuple[str, ...]) -> None:
+    roles = list(islice(palette.rivals(*taken), 12))
+    assert not _alike([Plot(Axis("x"), Axis("y"), tuple(Line(r, (), (), r) for r in (*taken, *roles)))], "light")
+
+
+@pytest.mark.parametrize("level", range(0, 256, 3))
+def test_text_on_any_grey_is_read(level: int) -> None:
+    back = f"#{level:02X}{level:02X}{level:02X}"
+    light, dark = sorted((_luminance(back), _luminance(palette.legible_on(back))), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def _luminance(colour: str) -> float:
+    return ((float(lab(colour)[0]) + 16) / 116) ** 3 if float(lab(colour)[0]) > 8 else float(lab(colour)[0]) / 903.3

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from scalegraph.base.units import si
 from scalegraph.views.figure import Flame
 from scalegraph.views.flames.geometry import Geometry, change_share
-from scalegraph.views.palette import colour, diverging
+from scalegraph.views.palette import colour, diverging, legible_on
 from scalegraph.views.render.text import fitted, text_of
 
 if TYPE_CHECKING:
@@ -68,17 +68,10 @@ def draw(brush: Brush, axes: Axes, flame: Flame) -> None:
             text = fitted(flame.frames[index].name, size, room)
             axes.text(
                 box[0][0] + 1.5 / wide * (high - low), box[0][1] + 0.5, text_of(text), size=size, va="center",
-                color=_legible(face), parse_math=True, clip_on=True,
+                color=legible_on(face), parse_math=True, clip_on=True,
             )  # fmt: skip
 
     brush.later.append(names)
-
-
-def _legible(face: str) -> str:
-    """Return black or white, whichever has the larger contrast on *face* (WCAG relative luminance)."""
-    parts = (int(face[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return "#101418" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.19 else "#FFFFFF"
 
 
 def _legend(brush: Brush, axes: Axes, flame: Flame) -> None:

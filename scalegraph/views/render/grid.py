@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
+from matplotlib.colors import Normalize, to_hex
 from matplotlib.patches import Rectangle
 
 from scalegraph.views.figure import Cell, Grid, Origin
-from scalegraph.views.palette import colour
+from scalegraph.views.palette import colour, legible_on
 from scalegraph.views.render.numbers import cell_reasons, cell_texts, reasons
 from scalegraph.views.render.text import measure
 
@@ -166,10 +166,7 @@ def _size(texts: list[str], room: float, high: float) -> float:
 
 
 def _legible(shade: tuple[float, float, float, float]) -> str:
-    """Return black or white, whichever stands out more (contrast after WCAG 2)."""
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in shade[:3]]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
+    return legible_on(to_hex(shade))
 
 
 def _superscript(number: int) -> str:

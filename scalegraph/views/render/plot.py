@@ -14,7 +14,7 @@ from scalegraph.base.measures import axis_measure
 from scalegraph.base.units import significant
 from scalegraph.views.bar_names import every, largest
 from scalegraph.views.figure import Axis, Bars, Line, Plot
-from scalegraph.views.palette import colour
+from scalegraph.views.palette import DASHES, colour, series_turn
 from scalegraph.views.render.labels import end_labels, place_marks
 from scalegraph.views.render.text import fitted, measure, text_of
 
@@ -203,6 +203,7 @@ def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) 
     xs, ys = x.of(line.x), y.of(line.y)
     thin = line.style == "thin"
     dashed = line.style == "dashed" or line.origin == "predicted" or (line.origin == "computed" and not thin)
+    turn = series_turn(line.role)  # beyond seven series the dash tells, too
     marker: str | None = _MARKERS[index % len(_MARKERS)] if line.markers else None
     filled = line.origin in ("measured", "imported")
     axes.plot(
@@ -210,7 +211,7 @@ def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) 
         ys,
         color=shade,
         linewidth=0.8 if thin else 1.4,
-        linestyle=(0, (4, 2)) if dashed else "-",
+        linestyle=(0, DASHES[turn % len(DASHES)]) if dashed or turn else "-",
         marker=marker,
         markersize=3.6,
         markerfacecolor=shade if filled else brush.paper,
