@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli import switch_words
 from scalegraph.store import Study
 
 
@@ -130,7 +131,16 @@ def open_input(path: Path) -> Study:
         if key and context is not None and any(option.name == "mapping" for option in context.command.params):
             example = (error.questions[0].choices or ("..",))[0]
             hint = f"here as --mapping {key}={example}; `scalegraph import {path} ..` keeps the answers in a study"
-        raise InputError([*error.faults, Fault(hint, severity="remark")]) from None
+        raise InputError([*_here(error, context).faults, Fault(hint, severity="remark")]) from None
+    except InputError as error:
+        raise _here(error, context) from None
+
+
+def _here(error: InputError, context: click.Context | None) -> InputError:
+    """Return *error* with switches that the running command takes, and takes for what they are of `import`."""
+    if context is None:
+        return error
+    return switch_words.faults(error, switch_words.taken(context.command, _switched), _KEYS)
 
 
 def known_endings() -> tuple[str, ...]:

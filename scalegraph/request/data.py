@@ -82,7 +82,7 @@ def why_no_matrix(data: StudyData, bound: str) -> str:
     if data.runs[0].source == "imported" and bound == "memory" and data.table.get("memory_bytes") is None:
         return (
             "no memory is met on several processor counts, as none is known of any run; "
-            "--as memory_bytes=METRIC names it when the measurements are imported"
+            "`scalegraph import --as memory_bytes=METRIC` names it"
         )
     if data.runs[0].source == "imported":
         return (

@@ -25,7 +25,7 @@ COLLECT_CLASSES: Final = Way(
     "collect",
     "Collect miss classes and run again",
     _AGAIN,
-    "On the command line: --collect classes, or classes = true under [collect] in the request.",
+    "On the command line: scalegraph simulate --collect classes, or classes = true under [collect] in the request.",
     (("what", "classes"),),
 )
 COLLECT_LINES: Final = Way(
@@ -46,13 +46,13 @@ WHAT_IF: Final = Way(
     "what-if",
     "Open the What if panel",
     "Choose an ideal, a parameter of the machine, or a line that is faster",
-    "On the command line: --what-if contention,cache,sync,balance,all.",
+    "On the command line: scalegraph simulate --what-if contention,cache,sync,balance,all.",
 )
 FREE_SYNC: Final = Way(
     "what-if",
     "Run with free synchronisation",
     "Chooses free synchronisation in the What if panel",
-    "On the command line: --what-if sync.",
+    "On the command line: scalegraph simulate --what-if sync.",
     (("ideal", "sync"),),
 )
 FASTER_LINES: Final = Way(
@@ -66,14 +66,14 @@ ADD_ONE: Final = Way(
     "add-counts",
     "Add N = 1",
     "Shows the request of this study with a run on one processor; nothing runs before you press Run",
-    "On the command line: N = 1 among --processors.",
+    "On the command line: scalegraph simulate --processors with N = 1 among them.",
     (("processors", "1"),),
 )
 ADD_COUNTS: Final = Way(
     "add-counts",
     "Add processor counts",
     "Shows the request of this study with 1, 2, 4 and 8 processors; nothing runs before you press Run",
-    "On the command line: more of --processors.",
+    "On the command line: scalegraph simulate --processors with more counts.",
     (("processors", "1,2,4,8"),),
 )
 START: Final = Way("start", "Show the request", "Shows the request of this study, ready to be run")
@@ -85,7 +85,7 @@ def traced(kind: str) -> Way:
         "trace",
         "Run with trace",
         f"Shows the request with a trace that holds {kind}; nothing runs before you press Run",
-        f"On the command line: --trace={kind}.",
+        f"On the command line: scalegraph simulate --trace={kind}.",
         (("what", kind),),
     )
 

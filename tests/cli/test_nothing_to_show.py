@@ -24,7 +24,7 @@ def measured(tmp_path: Path) -> Path:
         ("pop", "busy"),
         ("lines", "collect"),
         ("isoefficiency", "several sizes on each count"),
-        ("what-if", "--what-if"),
+        ("what-if", "need a program that ScaleGraph can run"),  # no switch of this command runs it
     ],
 )
 def test_quantities_that_measurements_lack_say_what_they_need(call: Any, measured: Path, name: str, words: str) -> None:

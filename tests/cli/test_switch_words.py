@@ -1,0 +1,152 @@
+"""Every switch that a message names is taken by the command that says it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from scalegraph.cli import study_input, switch_words
+from scalegraph.cli.main import COMMANDS, cli, run
+
+ROOT: Final = Path(study_input.__file__).parents[1]
+SWITCH: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+ANOTHER: Final = re.compile(r"scalegraph (import|simulate) [^`]*")  # what it says is of that command
+READERS: Final = ("analyze", "matrix", "export", "report", "compare", "advise")
+ASSERTING: Final = ("analyze", "simulate", "run", "report")
+# module (or the start of its path) -> the commands that say what is in it; the longest that fits counts
+SAID_BY: Final[dict[str, tuple[str, ...]]] = {
+    "cli/asserting.py": ASSERTING,
+    "cli/calibrate.py": ("machines calibrate",),
+    "cli/checks.py": ("demo",),
+    "cli/importing.py": ("import",),
+    "cli/machines.py": ("machines", "machines list", "machines show"),
+    "cli/study_input.py": READERS,
+    "cli/switch_words.py": READERS,
+    "cli/trace.py": ("trace", "trace info", "trace convert"),
+    "cli/tracing.py": ("simulate",),
+    "cli/what_if.py": ("simulate",),
+    "cli/window.py": ("demo",),
+    "request/assertions.py": ASSERTING,
+    "request/data.py": ("matrix", "export", "compare"),
+    "request/imports.py": ("import",),  # readers: see `worded` below
+    "request/quantities.py": ("analyze",),
+    "request/trace_quantities.py": ("analyze",),
+    "measurements/": ("import",),  # readers: see `worded` below
+    "views/view.py": ("export", "compare"),
+}
+OTHER_TOOLS: Final = ("measurements/readers/",)  # switches of the programs that wrote what is read
+ANYWHERE: Final = {"--help"}
+
+
+def commands(group: click.Group = cli, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context) if before else COMMANDS:
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{before}{name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+
+
+@pytest.fixture(scope="module")
+def taken() -> dict[str, set[str]]:
+    return {
+        name: {word for option in command.params for word in (*option.opts, *option.secondary_opts)}
+        for name, command in commands()
+    }
+
+
+def messages(path: Path) -> Iterator[str]:
+    """Yield every text of a module but its docstrings."""
+    tree = ast.parse(path.read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = {id(node.body[0].value) for node in ast.walk(tree)
+            if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def named() -> Iterator[tuple[str, str]]:
+    """Yield (module, text) of every text that names a switch."""
+    for part in ("cli", "request", "measurements", "traces", "views"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            module = path.relative_to(ROOT).as_posix()
+            if not module.startswith((*OTHER_TOOLS, "cli/completion/")):
+                yield from ((module, text) for text in messages(path) if SWITCH.search(text))
+
+
+def sayers(module: str) -> tuple[str, ...]:
+    found = [start for start in SAID_BY if module.startswith(start)]
+    return SAID_BY[max(found, key=len)] if found else (Path(module).stem,)
+
+
+def test_the_switches_of_messages_are_those_of_the_commands_that_say_them(taken: dict[str, set[str]]) -> None:
+    seen = 0
+    for module, text in named():
+        for advice in ANOTHER.finditer(text):
+            others = set(SWITCH.findall(advice[0]))
+            assert others <= taken[advice[1]], (module, text)
+            seen += len(others)
+        known = set().union(*(taken.get(name, set()) for name in sayers(module))) | ANYWHERE
+        here = set(SWITCH.findall(ANOTHER.sub("", text)))
+        assert here <= known, (module, text, here - known)
+        seen += len(here)
+    assert seen > 200
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_said_of_measurements_is_worded_for_the_command_that_reads_them(
+    name: str, taken: dict[str, set[str]]
+) -> None:
+    command = dict(commands())[name]
+    own = switch_words.taken(command, study_input._switched)
+    assert {"unit", "total"} <= own
+    seen = 0
+    for module, text in named():
+        if not module.startswith(("measurements/", "request/imports.py")):
+            continue
+        said = switch_words.worded(text, own, study_input._KEYS)
+        for found in SWITCH.findall(ANOTHER.sub("", said)):
+            assert found == "--mapping" or found[2:] in own, (text, said)
+            assert found in taken[name]
+        seen += 1
+    assert seen > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("say --unit s", "say --unit s"),
+        ("say --processors 'a b', or --processors p*q for their product",
+         "say --mapping processors='a b', or --mapping processors=p*q for their product"),
+        ("--time METRIC names one", "--mapping time=METRIC names one"),
+        ("--column NAME=metric", "scalegraph import --column NAME=metric"),
+        ("`scalegraph import --list-formats` says more", "`scalegraph import --list-formats` says more"),
+        ("--summed says another", "--mapping summed says another"),
+    ],
+)  # fmt: skip
+def test_switches_are_reworded(text: str, said: str) -> None:
+    assert switch_words.worded(text, {"unit"}, {"processors", "time", "summed", "unit"}) == said
+
+
+@pytest.mark.parametrize("name", ["analyze", "matrix", "report"])
+def test_a_command_sends_to_import_for_what_it_does_not_take(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "words.csv"
+    path.write_text("ranks,threads,time_s\n1,1,8.0\n2,1,4.2\n2,2,2.3\n4,1,2.5\n")
+    more = {"report": ["-o", "r.html"], "analyze": ["--what", "speedup"]}.get(name, [])
+    assert run([name, str(path), *more]) != 0
+    said = capsys.readouterr().err
+    assert "--mapping processors=" in said
+    assert not re.search(r"say --processors", said)
+    assert run([name, str(path), "--mapping", "processors=ranks*threads", *more]) in (0, 1)
+    assert "no such option" not in capsys.readouterr().err
