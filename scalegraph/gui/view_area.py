@@ -213,7 +213,7 @@ class ViewArea(QWidget):
         typing = isinstance(focus, QAbstractSpinBox | QPlainTextEdit) or (isinstance(focus, QLineEdit) and focus.text())
         dock = self.current_dock()
         if dock is not None and not typing:
-            dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+            dock.take_focus()
 
     def _show_trace(self, handle: Handle | None) -> None:
         trace = handle if isinstance(handle, TraceHandle) else None
@@ -377,9 +377,9 @@ class ViewArea(QWidget):
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
-        dock.picture.faster_wanted.connect(self.faster_wanted)
-        dock.picture.way_wanted.connect(self.way_wanted)
-        dock.picture.place_chosen.connect(lambda _key: self._show_place(dock))
+        dock.faster_wanted.connect(self.faster_wanted)
+        dock.way_wanted.connect(self.way_wanted)
+        dock.place_chosen.connect(lambda _key: self._show_place(dock))
         dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
         place = (view.name, handle.key)
         dock.option_changed.connect(lambda option, old, new: desk.history.changed(place, view.title, option, old, new))
@@ -470,7 +470,7 @@ class ViewArea(QWidget):
         """Return the view that has the focus, else the last opened one that is in sight."""
         focus = self.focusWidget()
         for dock in self.docks:
-            if focus is not None and dock.isAncestorOf(focus):
+            if focus is not None and (dock is focus or dock.isAncestorOf(focus)):
                 return dock
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         inside = [dock for dock in self.docks if not dock.isFloating()]
@@ -558,5 +558,5 @@ class ViewArea(QWidget):
     def move_in_time(self, event: QKeyEvent) -> bool:
         """Let the first timeline in sight have a key that no other widget wanted; return whether it means anything."""
         shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
-        panels = [panel for dock in shown for panel in dock.picture.panels if isinstance(panel, TimelinePanel)]
+        panels = [panel for dock in shown for panel in dock.panels if isinstance(panel, TimelinePanel)]
         return bool(panels) and panels[0].act(event.key(), event.modifiers())

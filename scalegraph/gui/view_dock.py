@@ -8,22 +8,24 @@ from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 
 from scalegraph.base.errors import InputError, ScaleGraphError
-from scalegraph.gui.figure_widget import FigureWidget, Pictures
+from scalegraph.gui.dock.parts import Parts
+from scalegraph.gui.dock.rows import row_keys, selected_row
+from scalegraph.gui.figure_widget import FigureWidget, PanelWidget, Pictures
 from scalegraph.gui.following import Followed, build_following, to_follow
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
-from scalegraph.gui.loss import place_of_line, region_path
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.silence import silence
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.timeline_paint import prepare
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.trace_link import TraceLink
-from scalegraph.gui.trace_options import SHARED, selected_trace_row, trace_options, trace_row_keys
+from scalegraph.gui.trace_options import selected_trace_row, trace_options, trace_row_keys
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.view_options import OptionBar
 from scalegraph.gui.view_title import ViewTitle
 from scalegraph.views import StudyData, TraceData, View, render
@@ -37,7 +39,10 @@ _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
 
 
 class ViewDock(QDockWidget):
-    """Builds its figure in another thread; keeps the last one while a newer is made and drops answers that are old."""
+    """Builds its figure in another thread; keeps the last one while a newer is made and drops answers that are old.
+
+    Until it is first seen it is a frame with a title: its content comes in a turn of the event loop of its own.
+    """
 
     maximise_wanted = Signal()
     closed = Signal()
@@ -45,6 +50,9 @@ class ViewDock(QDockWidget):
     export_wanted = Signal()
     option_changed = Signal(str, object, object)  # name, value before, value that was chosen
     option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was let go
+    faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
+    way_wanted = Signal(str)  # name of a way on from the figure
+    place_chosen = Signal(str)  # key of a row that stands for a place in the program
 
     def __init__(
         self,
@@ -73,29 +81,7 @@ class ViewDock(QDockWidget):
             self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
         self._builds.every = view.window  # while one moves, a picture on the way is better than none
         self._builds.shared.connect(self._tell_share)
-        self.options = OptionBar(view, shared=SHARED if self._trace is not None else ())
-        self.options.show_values(self._options)
-        self.options.changed.connect(self._option_changed)
-        self.title = ViewTitle(view.title, handle.title, self.options, theme)
-        self.title.maximise_wanted.connect(self.maximise_wanted)
-        self.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
-        self.title.close_wanted.connect(self.close)
-        self.setTitleBarWidget(self.title)
-        self.picture = FigureWidget(selection, theme, handle.key, with_title=False, link=self.link)
-        self.picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
-        self.picture.selection_of = lambda key: selected_row(handle.study(), key)
-        if self._trace is not None:
-            self.picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
-            self.picture.selection_of = selected_trace_row
-            self._trace.filter.changed.connect(self._follow_trace)
-            if view.window and self.link is not None:
-                self.link.window.changed.connect(self._moved)
-            if self.has_option("at"):
-                self._builds.every = True
-                self._trace.replay.moved.connect(self._follow_replay)
-                self._trace.replay.changed.connect(self._follow_trace)
-        self.picture.retry_wanted.connect(self.refresh)
-        self.picture.option_moved.connect(self.option_moved)
+        self._parts: Parts | None = None  # made when it is first seen, or asked for
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
@@ -104,43 +90,116 @@ class ViewDock(QDockWidget):
         self._beat.timeout.connect(self._beaten)
         self._appears = QTimer(self, singleShot=True, interval=0)
         self._appears.timeout.connect(self._appear)
-        self._make_actions()
-        self._lay_out()
+        if self._trace is not None:
+            self._follow_time(self._trace)
         handle.changed.connect(self._study_changed)
         handle.failed.connect(self._study_failed)
         selection.changed.connect(self._selection_changed)
         self.visibilityChanged.connect(self._seen)
         self.topLevelChanged.connect(self._name_window)
 
-    def _make_actions(self) -> None:
-        self.copy_picture = QAction("Copy picture", self)
-        self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
-        self.copy_picture.triggered.connect(self._copy_picture)
-        self.copy_text = QAction("Copy numbers as text", self)
-        self.copy_text.triggered.connect(lambda: self._copy_content("csv"))
-        self.copy_latex = QAction("Copy as LaTeX", self)
-        self.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
-        self.reset = QAction("Reset zoom\tF", self)
-        self.reset.triggered.connect(self.picture.fit)
-        self.export = QAction("Export …", self)
-        self.export.setShortcut(QKeySequence("Ctrl+E"))
-        self.export.triggered.connect(self.export_wanted)
+    def _follow_time(self, trace: TraceHandle) -> None:
+        trace.filter.changed.connect(self._follow_trace)
+        if self.view.window and self.link is not None:
+            self.link.window.changed.connect(self._moved)
+        if self.has_option("at"):
+            self._builds.every = True
+            trace.replay.moved.connect(self._follow_replay)
+            trace.replay.changed.connect(self._follow_trace)
 
-    def _lay_out(self) -> None:
-        menu = QMenu(self)
-        menu.addActions([self.export, self.copy_picture, self.copy_text, self.copy_latex])
-        menu.addSeparator()
-        menu.addAction(self.reset)
-        if self.view.several:
-            compared = menu.addMenu("Compare with")
-            compared.aboutToShow.connect(lambda: self._offer_others(compared))
-        self.title.set_menu(menu)
-        self.title.export.clicked.connect(self.export_wanted)
-        self.setWidget(self.picture)
-        for action in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
-            self.picture.addAction(action)
-            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._enable()
+    # its content
+
+    @property
+    def furnished(self) -> bool:
+        """Whether its content was made."""
+        return self._parts is not None
+
+    def furnish(self) -> Parts:
+        """Make the content unless it is there, and return it."""
+        if self._parts is None:
+            self._parts = parts = Parts(self, self.view, self.handle, self._selection, self._theme, self.link)
+            self._wire(parts)
+            self.setTitleBarWidget(parts.title)
+            self.setWidget(parts.picture)
+            parts.enable()
+            if self.hasFocus():
+                parts.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self._parts
+
+    def _wire(self, parts: Parts) -> None:
+        handle = self.handle
+        parts.options.show_values(self._options)
+        parts.options.changed.connect(self._option_changed)
+        parts.title.maximise_wanted.connect(self.maximise_wanted)
+        parts.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
+        parts.title.close_wanted.connect(self.close)
+        parts.title.export.clicked.connect(self.export_wanted)
+        parts.make_menu(self, self._offer_others if self.view.several else None)
+        parts.export.triggered.connect(self.export_wanted)
+        parts.copy_picture.triggered.connect(self._copy_picture)
+        parts.copy_text.triggered.connect(lambda: self._copy_content("csv"))
+        parts.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
+        picture = parts.picture
+        picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
+        picture.selection_of = lambda key: selected_row(handle.study(), key)
+        if self._trace is not None:
+            picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
+            picture.selection_of = selected_trace_row
+        picture.retry_wanted.connect(self.refresh)
+        picture.option_moved.connect(self.option_moved)
+        picture.faster_wanted.connect(self.faster_wanted)
+        picture.way_wanted.connect(self.way_wanted)
+        picture.place_chosen.connect(self.place_chosen)
+
+    @property
+    def options(self) -> OptionBar:
+        """The editors of its options."""
+        return self.furnish().options
+
+    @property
+    def title(self) -> ViewTitle:
+        """The line above the picture."""
+        return self.furnish().title
+
+    @property
+    def picture(self) -> FigureWidget:
+        """What shows the figure."""
+        return self.furnish().picture
+
+    @property
+    def panels(self) -> list[PanelWidget]:
+        """The widgets of the figure's panels; none while there is no content."""
+        return self._parts.picture.panels if self._parts is not None else []
+
+    @property
+    def copy_picture(self) -> QAction:
+        """Copies what is seen."""
+        return self.furnish().copy_picture
+
+    @property
+    def copy_text(self) -> QAction:
+        """Copies the numbers."""
+        return self.furnish().copy_text
+
+    @property
+    def copy_latex(self) -> QAction:
+        """Copies a table or picture for LaTeX."""
+        return self.furnish().copy_latex
+
+    @property
+    def reset(self) -> QAction:
+        """Shows all of the picture again."""
+        return self.furnish().reset
+
+    @property
+    def export(self) -> QAction:
+        """Asks for a file to save to."""
+        return self.furnish().export
+
+    def take_focus(self) -> None:
+        """Have keys go to the picture, as soon as there is one."""
+        place = self if self._parts is None else self._parts.picture
+        place.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def name_study(self, on: bool) -> None:
         """Say the study's name in the tab: where views of several studies stand together."""
@@ -160,12 +219,12 @@ class ViewDock(QDockWidget):
 
     def figure(self) -> Figure | None:
         """Return the figure on the screen."""
-        return self.picture.figure
+        return self._parts.picture.figure if self._parts is not None else None
 
     def set_options(self, options: Mapping[str, OptionValue]) -> None:
         """Ask the view for something else."""
         self._options.update(options)
-        self.options.show_values(self._options)
+        self._show_options()
         self._mark_stale()
 
     def option(self, name: str) -> OptionValue:
@@ -185,8 +244,12 @@ class ViewDock(QDockWidget):
         """Take *value* from a dragged line, without drawing yet; pictures on the way are shown until the last."""
         self._builds.every = not last
         self._options[name] = value
-        self.options.show_values(self._options)
+        self._show_options()
         self._stale = True
+
+    def _show_options(self) -> None:
+        if self._parts is not None:
+            self._parts.options.show_values(self._options)
 
     def refresh(self) -> None:
         """Build the figure again soon; what is on the screen stays until then."""
@@ -287,7 +350,7 @@ class ViewDock(QDockWidget):
         self.picture.show_figure(*built)
         if self._trace is not None and self.view.window:
             self._trace.pictured = True
-        self._enable()
+        self.furnish().enable()
         self.drawn.emit()
 
     def _tell_share(self, share: float) -> None:
@@ -304,7 +367,7 @@ class ViewDock(QDockWidget):
         else:
             log.error("view %s failed", self.view.name, exc_info=error)
             self.picture.show_failed(f"This view could not be drawn: {type(error).__name__}: {error}")
-        self._enable()
+        self.furnish().enable()
         self.drawn.emit()
 
     def _wait_for_study(self) -> None:
@@ -312,15 +375,7 @@ class ViewDock(QDockWidget):
             self.picture.show_failed(self.handle.error)
         else:
             self.picture.show_loading("Reading the study …")
-        self._enable()
-
-    def _enable(self) -> None:
-        figure = self.picture.figure
-        there = figure is not None and bool(figure.panels)
-        for item in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
-            item.setEnabled(there)
-        self.title.export.setEnabled(there)
-        self.reset.setVisible(self.picture.can_zoom())
+        self.furnish().enable()
 
     # what changes it
 
@@ -345,7 +400,7 @@ class ViewDock(QDockWidget):
 
     def _follow_trace(self) -> None:
         data = self.handle.data()
-        if data is not None and self._to_follow(data) != self._followed:
+        if self.furnished and data is not None and self._to_follow(data) != self._followed:
             self._builds.stop()  # of a large trace a filter takes long: what nobody wants any more is not waited for
             self._mark_stale()
 
@@ -361,17 +416,17 @@ class ViewDock(QDockWidget):
 
     def _study_changed(self) -> None:
         self._stale = True
-        if self.isVisible():
+        if self.furnished and self.isVisible():
             self._later.start()
 
     def _study_failed(self, sentence: str) -> None:
-        if self.handle.data() is None:
+        if self.furnished and self.handle.data() is None:
             self.picture.show_failed(sentence)
-            self._enable()
+            self.furnish().enable()
 
     def _selection_changed(self, _selection: Selection) -> None:
         data = self.handle.data()
-        if data is not None and self._to_follow(data) != self._followed:
+        if self.furnished and data is not None and self._to_follow(data) != self._followed:
             self._mark_stale()
 
     def _mark_stale(self) -> None:
@@ -380,13 +435,23 @@ class ViewDock(QDockWidget):
             self.refresh()
 
     def _seen(self, visible: bool) -> None:
+        if self._parts is None:
+            if visible and not turn_queue().has(self):
+                turn_queue().add(self, self._furnish_in_sight, heavy=True)
+            return
         if visible:
-            self.picture.catch_up()
+            self._parts.picture.catch_up()
         if visible and self._stale and self.handle.data() is None:
             self.refresh()
         elif visible and self._stale:
             # several docks that appear together would hold up the window if each asked here
             self._appears.start()
+
+    def _furnish_in_sight(self) -> None:
+        """Make the content, unless the dock has gone behind a tab meanwhile: Qt keeps those left of the window."""
+        if self.isVisible() and self.geometry().right() >= 0:
+            self.furnish()
+            turn_queue().add(self, self._appear, heavy=True)
 
     def _appear(self) -> None:
         if self._stale and self._in_sight():
@@ -394,7 +459,7 @@ class ViewDock(QDockWidget):
 
     def _in_sight(self) -> bool:
         """Whether it is on the screen; of a trace, whose views are drawn at every move, also not behind a tab."""
-        return self.isVisible() and (self._trace is None or not self.visibleRegion().isEmpty())
+        return self.furnished and self.isVisible() and (self._trace is None or not self.visibleRegion().isEmpty())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop building; the area forgets a view that was closed."""
@@ -424,39 +489,6 @@ class ViewDock(QDockWidget):
         figure = self.picture.figure
         if figure is not None:
             QGuiApplication.clipboard().setText(render.content(figure, ending).decode())
-
-
-def row_keys(data: StudyData | None, selection: Selection, study: str) -> tuple[str, ...]:
-    """Return the keys of rows that *selection* marks: lines as ``f.c:7``, regions as ``2``, paths as ``path:3``."""
-    if data is None:
-        return ()
-    mine = selection.study in (None, study)
-    region = selection.region if mine else None
-    path = selection.call_path if region is None else region_path(data.regions, region)
-    keys = [f"{selection.line[0]}:{selection.line[1]}"] if mine and selection.line is not None else []
-    # what a study of many runs has by call path is not worked out in Qt's thread
-    known = data.measured if data.imported is not None or "_measured" in vars(data) else None
-    if path is not None and known is not None and path in known.paths:
-        number = known.paths.index(path)
-        keys.append(f"path:{number}")
-        if data.imported is not None:  # its tables number call paths
-            keys.append(str(number))
-        elif region is None:
-            region = next((item.id for item in data.regions if region_path(data.regions, item.id) == path), None)
-    return tuple(keys) if region is None else (*keys, str(region))
-
-
-def selected_row(data: StudyData | None, key: str) -> dict[str, object]:
-    """Return what a click on the row *key* selects."""
-    number = key.removeprefix("path:")
-    if data is None:
-        return {}
-    if not number.isdecimal():
-        return place_of_line(data, key)
-    if number == key and data.imported is None:
-        return {"region": int(number)}
-    paths = data.measured.paths if data.measured is not None else ()
-    return {"call_path": paths[int(number)]} if int(number) < len(paths) else {}
 
 
 def has_runs(handle: Handle) -> bool:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.style import PAPERS
@@ -222,3 +223,47 @@ def test_the_main_series_of_a_study_is_looked_for_once_however_much_is_selected(
     for processors in (2, 4, 2):
         study.selection.select(processors=processors)
     assert not asked  # it was found in the thread that read the study
+
+
+def test_an_arrangement_makes_at_most_one_view_in_a_turn_and_keeps_those_that_stay(
+    study: MainWindow, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    area = study.study.area
+    assert area is not None
+    made: list[str] = []
+    furnish = Parts.__init__
+
+    def noting(self: Parts, *rest: Any) -> None:
+        furnish(self, *rest)
+        made.append(rest[1].name)
+
+    monkeypatch.setattr(Parts, "__init__", noting)
+    before = {dock.view.name: dock for dock in area.docks}
+    study.study.arrange("Scalability")
+    assert len(made) <= 1  # what has the keys
+    in_turns = 0
+    while len(turn_queue()):
+        there = len(made)
+        turn_queue()._turn()
+        assert len(made) <= there + 1
+        in_turns += len(made) - there
+    assert in_turns > 1
+    stayed = [dock for dock in area.docks if dock.view.name in before]
+    assert stayed
+    assert all(dock is before[dock.view.name] for dock in stayed)
+    settle(study, qtbot)
+
+
+def test_a_view_behind_a_tab_has_no_content_until_it_is_shown(study: MainWindow, qtbot: Any) -> None:
+    area = study.study.area
+    assert area is not None
+    behind = [dock for dock in area.docks if not dock.furnished]
+    assert behind
+    assert all(dock.panels == [] and dock.widget() is None and dock.figure() is None for dock in behind)
+    assert not [dock for dock in behind if not dock.visibleRegion().isEmpty()]
+    study.selection.select(processors=4)
+    study.selection.clear()
+    assert not [dock for dock in behind if dock.furnished]
+    behind[0].raise_()
+    qtbot.waitUntil(lambda: bool(behind[0].panels))
+    assert [dock for dock in behind if dock.furnished] == behind[:1]

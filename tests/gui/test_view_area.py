@@ -23,6 +23,7 @@ from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.view_area import ViewArea
 from scalegraph.gui.view_dock import ViewDock
 from scalegraph.views import SourceText, StudyData, View
@@ -119,7 +120,7 @@ def settle(qtbot: Any, jobs: Jobs) -> Callable[[], None]:
 
     def act() -> None:
         QCoreApplication.processEvents()  # views that have just come into sight ask for their figures
-        qtbot.waitUntil(lambda: not jobs.running)
+        qtbot.waitUntil(lambda: not len(turn_queue()) and not jobs.running)
         QCoreApplication.processEvents()  # what was drawn last is laid out
 
     return act

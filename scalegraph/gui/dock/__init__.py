@@ -1,0 +1,1 @@
+"""What is in the dock of a view."""

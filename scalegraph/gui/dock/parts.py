@@ -1,0 +1,67 @@
+"""What is in a view's dock besides its frame: options, title, picture and actions; made when it is first seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QDockWidget, QMenu
+
+from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.handle import Handle
+from scalegraph.gui.selection import SelectionModel
+from scalegraph.gui.theme import Theme
+from scalegraph.gui.trace_link import TraceLink
+from scalegraph.gui.trace_options import SHARED
+from scalegraph.gui.view_options import OptionBar
+from scalegraph.gui.view_title import ViewTitle
+from scalegraph.views import View
+
+
+class Parts:
+    """The content of *dock*. Qt takes a while to make and to dress it: a dock behind a tab does without."""
+
+    def __init__(
+        self,
+        dock: QDockWidget,
+        view: View,
+        handle: Handle,
+        selection: SelectionModel,
+        theme: Theme,
+        link: TraceLink | None,
+    ) -> None:
+        self.options = OptionBar(view, shared=SHARED if handle.subject == "trace" else ())
+        self.title = ViewTitle(view.title, handle.title, self.options, theme)
+        self.picture = FigureWidget(selection, theme, handle.key, with_title=False, link=link)
+        self.copy_picture = QAction("Copy picture", dock)
+        self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
+        self.copy_text = QAction("Copy numbers as text", dock)
+        self.copy_latex = QAction("Copy as LaTeX", dock)
+        self.reset = QAction("Reset zoom\tF", dock)
+        self.reset.triggered.connect(self.picture.fit)
+        self.export = QAction("Export …", dock)
+        self.export.setShortcut(QKeySequence("Ctrl+E"))
+        for action in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
+            self.picture.addAction(action)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+    def make_menu(self, dock: QDockWidget, offer_others: Callable[[QMenu], None] | None) -> None:
+        """Give the title its menu, with the studies to compare with if *offer_others* fills them in."""
+        menu = QMenu(dock)
+        menu.addActions([self.export, self.copy_picture, self.copy_text, self.copy_latex])
+        menu.addSeparator()
+        menu.addAction(self.reset)
+        if offer_others is not None:
+            compared = menu.addMenu("Compare with")
+            compared.aboutToShow.connect(lambda: offer_others(compared))
+        self.title.set_menu(menu)
+
+    def enable(self) -> None:
+        """Offer what can be done with the figure on the screen."""
+        figure = self.picture.figure
+        there = figure is not None and bool(figure.panels)
+        for item in (self.copy_picture, self.copy_text, self.copy_latex, self.export):
+            item.setEnabled(there)
+        self.title.export.setEnabled(there)
+        self.reset.setVisible(self.picture.can_zoom())
