@@ -18,6 +18,7 @@ from scalegraph.gui.figure_widget import FigureWidget, PanelWidget, Pictures
 from scalegraph.gui.following import Followed, build_following, to_follow
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.lifetime import tied
 from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.silence import silence
 from scalegraph.gui.theme import Theme
@@ -131,14 +132,14 @@ class ViewDock(QDockWidget):
         parts.options.show_values(self._options)
         parts.options.changed.connect(self._option_changed)
         parts.title.maximise_wanted.connect(self.maximise_wanted)
-        parts.title.float_wanted.connect(lambda: self.setFloating(not self.isFloating()))
+        parts.title.float_wanted.connect(tied(self, lambda: self.setFloating(not self.isFloating())))
         parts.title.close_wanted.connect(self.close)
         parts.title.export.clicked.connect(self.export_wanted)
         parts.make_menu(self, self._offer_others if self.view.several else None)
         parts.export.triggered.connect(self.export_wanted)
         parts.copy_picture.triggered.connect(self._copy_picture)
-        parts.copy_text.triggered.connect(lambda: self._copy_content("csv"))
-        parts.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
+        parts.copy_text.triggered.connect(tied(self, lambda: self._copy_content("csv")))
+        parts.copy_latex.triggered.connect(tied(self, lambda: self._copy_content("tex")))
         picture = parts.picture
         picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
         picture.selection_of = lambda key: selected_row(handle.study(), key)
