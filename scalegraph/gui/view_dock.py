@@ -52,7 +52,7 @@ class ViewDock(QDockWidget):
     option_changed = Signal(str, object, object)  # name, value before, value that was chosen
     option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was let go
     faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
-    way_wanted = Signal(str)  # name of a way on from the figure
+    way_wanted = Signal(object)  # a way on from the figure
     place_chosen = Signal(str)  # key of a row that stands for a place in the program
 
     def __init__(
