@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from scalegraph.gui.fitted_names import fit
 from scalegraph.gui.table_model import BAR_ROLE, SHARE_ROLE
 from scalegraph.gui.tints import tint
 
@@ -50,6 +51,7 @@ class BarDelegate(QStyledItemDelegate):
         )
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Long names lose their middle: both ends say what it is."""
+        """Long names are cut at their end, with the place in the source first."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
+        fit(option)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from scalegraph.gui.banner import Banner
 from scalegraph.gui.handle import Handle
+from scalegraph.gui.headline import Headline
 from scalegraph.gui.lifetime import tied
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
-from scalegraph.gui.widgets import button, label
+from scalegraph.gui.widgets import button
 
 _LONGEST_NAME: Final = 28
 
@@ -24,10 +24,7 @@ class Header(QFrame):
         super().__init__()
         self.setProperty("role", "header")
         self.banner = Banner()
-        self.verdict = label("", "verdict", wrap=True)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.verdict.setAccessibleName("Verdict")
-        self.verdict.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.verdict = Headline()
         self.chosen = button("", "Clear the selection (Esc)", "flat")
         self.chosen.clicked.connect(selection.clear)
         self._selection = selection

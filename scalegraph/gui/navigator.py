@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scalegraph.gui.fitted_names import NameDelegate
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs
 from scalegraph.gui.lifetime import tied
@@ -68,6 +69,7 @@ class Navigator(QWidget):
         self.studies_tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.studies_tree.customContextMenuRequested.connect(self._study_menu)
         self.regions_tree = _tree("Regions and their share of the loss", ("Region", "Loss"))
+        self.regions_tree.setItemDelegateForColumn(0, NameDelegate(self.regions_tree))
         self.regions_tree.setItemDelegateForColumn(1, BarDelegate(theme, self.regions_tree))
         self.regions_tree.currentItemChanged.connect(self._region_chosen)
         self.regions_note = label("", "muted", wrap=True)

@@ -222,7 +222,8 @@ class Drawing:
         for line in self.plot.lines:
             shape: Shape = "dashed" if _is_dashed(line) else "line"
             if line.name and self._drawn(line):
-                entries.append(LegendEntry(line.name, tint(line.role, self.theme), shape))
+                size = float(np.nanmax(np.abs(line.y), initial=0.0))
+                entries.append(LegendEntry(line.name, tint(line.role, self.theme), shape, size))
         return entries
 
     def missing(self) -> list[LegendEntry]:

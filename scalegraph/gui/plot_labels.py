@@ -23,13 +23,18 @@ class EndLabel:
     text: str
     colour: QColor
     place: float
+    rest: tuple[str, ...] = ()  # of what it counts
 
 
 def most_important(labels: Sequence[EndLabel], most: int, colour: QColor) -> list[EndLabel]:
     """Return the highest of *labels*, and one more in *colour* that counts the rest: *most* in all."""
     order = sorted(labels, key=lambda label: label.place, reverse=True)
     kept, rest = order[: most - 1], order[most - 1 :]
-    return [*kept, EndLabel(f"… {len(rest)} more", colour, rest[-1].place)] if rest else kept
+    return (
+        [*kept, EndLabel(f"… {len(rest)} more", colour, rest[-1].place, tuple(one.text for one in rest))]
+        if rest
+        else kept
+    )
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -88,6 +93,12 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         self._ink = ink or self._ink
         self.setFixedWidth(min(self.width_for(labels), max(widest, 80.0)))
         self.update()
+
+    def tip(self) -> str:
+        """Return all names, a line each, where some are cut or only counted; else nothing."""
+        metrics, room = QFontMetricsF(self.font()), self.minimumWidth() - _LEADER - 6
+        cut = any(label.rest or metrics.horizontalAdvance(label.text) > room for label in self._labels)
+        return "\n".join(name for label in self._labels for name in (label.rest or (label.text,))) if cut else ""
 
     def texts(self) -> list[str]:
         """Return what is written, for tests and accessibility."""

@@ -449,6 +449,10 @@ class PlotPanel(QWidget):
             QToolTip.hideText()
             self._canvas.unsetCursor()
         target = self._target_at(at)
+        scene = self._canvas.mapToScene(at.toPoint())
+        if target is None and self._labels.sceneBoundingRect().contains(scene) and self._labels.tip():
+            tips.show(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), self._labels.tip(), self._canvas)
+            self._pointed = True
         if target is self._hovered:
             return
         self._unhover()

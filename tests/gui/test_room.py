@@ -3,15 +3,27 @@
 from pathlib import Path
 from typing import Any
 
+import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolTip, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QAction, QColor, QFontMetrics
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPushButton,
+    QStyleOptionViewItem,
+    QToolTip,
+    QTreeWidgetItem,
+    QWidget,
+)
 
 from scalegraph import views
 from scalegraph.gui import tips
 from scalegraph.gui.figure_widget import FigureWidget
+from scalegraph.gui.fitted_names import NameDelegate, fitted
+from scalegraph.gui.headline import Headline
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.plot_labels import EndLabel, EndLabels, most_important
 from scalegraph.gui.plot_panel import PlotPanel
 from scalegraph.gui.selection import SelectionModel
 from scalegraph.gui.theme import Theme
@@ -153,3 +165,61 @@ def test_the_button_of_options_is_never_cut(qtbot: Any, room: int, text: str) ->
     bar.make_room(room)
     assert bar.more.text() == text
     assert bar.more.sizeHint().width() <= max(room, 44)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("barrier simulate (billiard.c:88)", "billiard.c:88 barrier simulate"),
+        ("critical queue (line 12)", "line 12 critical queue"),
+        ("loop add_time_to_queue:107", ":107 loop add_time_to_queue"),
+        ("add_time_to_queue", "add_time_to_queue"),
+    ],
+)
+def test_names_that_are_cut_keep_their_place_in_the_source(qtbot: Any, name: str, first: str) -> None:
+    metrics = QFontMetrics(QLabel().font())
+    assert fitted(name, metrics, metrics.horizontalAdvance(name)) == name
+    cut = fitted(name, metrics, min(metrics.horizontalAdvance(first), metrics.horizontalAdvance(name)) - 4)
+    assert cut.endswith("…")
+    assert first.startswith(cut[:-1].rstrip())
+
+
+def test_regions_in_a_narrow_navigator_look_different(window: MainWindow) -> None:
+    tree = window.navigator.regions_tree
+    delegate = tree.itemDelegateForColumn(0)
+    assert isinstance(delegate, NameDelegate)
+    painted = []
+    for place, name in ((1, "barrier simulate_all_of_it (model.c:88)"), (2, "barrier simulate_all_of_it (model.c:99)")):
+        item = QTreeWidgetItem([name])
+        tree.addTopLevelItem(item)
+        option = QStyleOptionViewItem()
+        option.widget, option.rect = tree, QRect(0, 20 * place, 110, 20)
+        delegate.initStyleOption(option, tree.indexFromItem(item, 0))
+        painted.append(option.text)
+    assert len(set(painted)) == 2
+    assert all(text.startswith("model.c:") for text in painted)
+
+
+@pytest.mark.parametrize("width", [300, 500, 2000])
+def test_the_headline_takes_two_lines_at_most(qtbot: Any, width: int) -> None:
+    text = "The program is fastest on 32 processors; beyond them it waits at barriers for serial code. " * 3
+    headline = Headline()
+    qtbot.addWidget(headline)
+    headline.resize(width, 60)
+    headline.setText(text)
+    headline.show()
+    shown = headline.text()
+    assert headline.heightForWidth(width) <= 2 * headline.fontMetrics().lineSpacing() + 24
+    assert shown == text or (shown.endswith(" …") and text.startswith(shown[:-2]))
+    assert headline.toolTip() == ("" if shown == text else text)
+    assert headline.accessibleDescription() == text
+
+
+def test_names_left_out_at_the_ends_of_curves_are_in_the_tooltip(qtbot: Any) -> None:
+    labels = EndLabels(pg.ViewBox())
+    named = [EndLabel(f"N = {n}", QColor("black"), float(n)) for n in range(8)]
+    labels.show_labels(most_important(named, 4, QColor("grey")))
+    assert labels.texts()[-1] == "… 5 more"
+    assert labels.tip().split("\n") == [f"N = {n}" for n in reversed(range(8))]
+    labels.show_labels(named[:2])
+    assert labels.tip() == ""
