@@ -76,6 +76,11 @@ class Banner(QFrame):
         """Say nothing."""
         self.hide()
 
+    def clear_fault(self) -> None:
+        """Say nothing more of what went wrong; a remark stays."""
+        if self.property("banner") == "fault":
+            self.clear()
+
     def _show(
         self,
         text: str,

@@ -129,6 +129,11 @@ class MainWindow(QMainWindow):
             page.banner.clear()  # type: ignore[attr-defined]
         self.statusBar().clearMessage()
 
+    def _act(self, act: Callable[[], object]) -> None:
+        """Carry out a command of the user's: what went wrong before it is said no longer."""
+        self._pages[self.page].banner.clear_fault()  # type: ignore[attr-defined]
+        act()
+
     def say_fault(self, text: str) -> None:
         """Say what went wrong, on the page that is in view."""
         self._pages[self.page].banner.show_fault(text)  # type: ignore[attr-defined]
@@ -293,7 +298,7 @@ class MainWindow(QMainWindow):
             "shortcuts": lambda: self.sheet.open(self.actions_.by_menu()),
         }
         for name, act in doing.items():
-            self.actions_[name].triggered.connect(lambda _checked=False, act=act: act())
+            self.actions_[name].triggered.connect(lambda _checked=False, act=act: self._act(act))
         for mode in MODES:
             self.actions_[f"theme_{mode}"].setChecked(mode == self.theme.mode)
             self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))

@@ -169,3 +169,19 @@ def test_of_a_trace_whose_study_is_not_known_the_choice_in_the_request_panel_is_
     assert window.page == "study"
     assert "choose Trace and 'counters' in the request panel" in window.study.banner.text
     settled(window, qtbot)
+
+
+def test_a_message_about_a_fault_goes_with_the_next_action_of_its_page(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    banner = window.study.banner
+    window.say_fault("the file is damaged")
+    assert banner.text == "the file is damaged"
+    window.actions_["back"].setEnabled(True)
+    window.actions_["back"].trigger()
+    assert not banner.text
+    banner.show_remark("worth knowing")
+    window.actions_["clear_selection"].setEnabled(True)
+    window.actions_["clear_selection"].trigger()
+    assert banner.text == "worth knowing"

@@ -151,7 +151,7 @@ class WayCommands(QObject):
         before = tuple((asked.get("trace") or {}).get("what") or USUAL_TRACE)
         kinds = before if what in before else (*before, what)
         fault = self._window.request.show_request(asked, title, study, trace=True, trace_what=kinds)
-        self._shown(fault, f"Run makes the runs of {title} once more, with a trace that holds {', '.join(kinds)}.")
+        self._shown(fault, f"Run makes the runs of '{title}' once more, with a trace that holds {', '.join(kinds)}.")
 
 
 def kept_request(window: MainWindow, data: Any, title: str) -> Any:
