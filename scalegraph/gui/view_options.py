@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -267,11 +268,22 @@ class OptionBar(QWidget):
     def _tell(self, name: str, value: object) -> None:
         self.changed.emit(name, value)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: what the layout gives may be less than what was reckoned with."""
+        super().resizeEvent(event)
+        if not any(editor.isVisibleTo(self) for editor in self._inline):
+            self._name_button(self.width())
+
+    def _name_button(self, width: int) -> None:
+        """Write the button's name if *width* has room for it, else a mark: a style would cut the word in its middle."""
+        self.more.setText(_MORE)
+        if self.more.sizeHint().width() > width:
+            self.more.setText(_MORE[-1])
+
     def make_room(self, width: int) -> None:
         """Show or hide what stands beside the button."""
         shown = 0
-        whole = self.fontMetrics().horizontalAdvance(_MORE) + 22
-        self.more.setText(_MORE if width >= whole else _MORE[-1])  # a style would cut the word in its middle
+        self._name_button(width)
         room = width - self.more.sizeHint().width() - 12
         for title, editor in zip(self._titles, self._inline, strict=True):
             named = isinstance(editor.editor, QDoubleSpinBox)  # says its name itself

@@ -167,6 +167,20 @@ def test_the_button_of_options_is_never_cut(qtbot: Any, room: int, text: str) ->
     assert bar.more.sizeHint().width() <= max(room, 44)
 
 
+def test_the_button_of_options_follows_the_room_it_gets(qtbot: Any) -> None:
+    bar = OptionBar(views.get("overheads"))
+    holder = QWidget()  # a window of its own would not become narrower than what is in it
+    qtbot.addWidget(holder)
+    bar.setParent(holder)
+    holder.show()
+    bar.show()
+    bar.make_room(bar.more.sizeHint().width())
+    whole = bar.more.sizeHint().width()
+    for width in (whole - 1, whole + 40, whole - 20):
+        bar.resize(width, 30)
+        assert bar.more.text() == ("▾" if width < whole else "Options ▾")
+
+
 @pytest.mark.parametrize(
     ("name", "first"),
     [
