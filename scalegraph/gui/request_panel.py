@@ -25,10 +25,12 @@ from scalegraph.gui.request_sections import Catalog, Section
 from scalegraph.gui.request_side import RequestSide
 from scalegraph.gui.request_sizes import with_sizes
 from scalegraph.gui.request_target import MachineSection, RunSection
+from scalegraph.gui.request_text import processors_text
 from scalegraph.gui.request_trace import TraceSection
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
+from scalegraph.request.defaults import OWN_PROCESSORS
 from scalegraph.request.model import Request
 
 _PAUSE_MS: Final = 120  # after the last key, before the request is looked at
@@ -60,6 +62,7 @@ class RequestPanel(QWidget):
         self._timer.timeout.connect(self._check)
         self.banner = Banner()
         self.program = ProgramSection(self.model)
+        self.program.preferred = self._preferred
         self.parameters = ParameterSection(self.model)
         self.growth = GrowthSection(self.model)
         self.bounds = BoundSection(self.model)
@@ -90,6 +93,22 @@ class RequestPanel(QWidget):
         self._catalog = catalog
         for section in self.sections:
             section.set_catalog(catalog)
+
+    @property
+    def machines(self) -> list[tuple[str, str]]:
+        """Name and title of the machines that can be chosen."""
+        return [(machine.name, machine.title) for machine in self._catalog.machines]
+
+    def _preferred(self, form: RequestForm) -> RequestForm:
+        """Return *form*, of a program of the user's own, with the machine and processor counts that are preferred."""
+        from scalegraph.gui.preferences.values import read as preferences
+
+        values = preferences(self._settings)
+        most = {machine.name: int(machine.processors_max) for machine in self._catalog.machines}
+        if values.machine in most:
+            counts = tuple(n for n in OWN_PROCESSORS if n <= most[values.machine])
+            form = replace(form, machine=values.machine, processors=processors_text(counts))
+        return replace(form, processors=values.processors) if values.processors else form
 
     @property
     def can_run(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,8 @@ class ProgramSection(Section):
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Program")
+        # a request of the user's own with what the user prefers
+        self.preferred: Callable[[RequestForm], RequestForm] = lambda form: form
         self._catalog = Catalog()
         self.own = self._ways_to_own()
         self.column.addWidget(self.own)
@@ -111,11 +114,12 @@ class ProgramSection(Section):
 
     def choose_sources(self, paths: tuple[Path, ...]) -> None:
         """Start from sources of the user's own."""
-        self.model.set(for_sources(tuple(map(str, paths)), self.model.form), "choice of sources")
+        form = for_sources(tuple(map(str, paths)), self.model.form)
+        self.model.set(self.preferred(form), "choice of sources")
 
     def choose_build(self, executable: str) -> None:
         """Start from what the user's own build makes; the executable may be named later."""
-        self.model.set(for_build(executable, self.model.form), "choice of a build")
+        self.model.set(self.preferred(for_build(executable, self.model.form)), "choice of a build")
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""

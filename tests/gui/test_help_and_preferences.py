@@ -143,3 +143,27 @@ def test_a_problem_report_has_the_versions(window: MainWindow) -> None:
     assert f"ScaleGraph {scalegraph.__version__}" in dialog.copied()
     assert "What happened:" in dialog.copied()
     dialog.reject()
+
+
+def test_new_requests_begin_with_the_preferred_machine_and_processors(window: MainWindow, tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text("int main(void) { return 0; }\n")
+    usual = window.request.model.form.machine
+    dialog = preferences(window)
+    dialog.machine.setCurrentIndex(dialog.machine.findData("cerberus"))
+    assert dialog.machine.currentData() == "cerberus" != usual
+    dialog.processors.setText("1, 3, 6")
+    dialog.buttons.button(Kinds.Ok).click()
+    window.request.program.choose_sources((source,))
+    form = window.request.model.form
+    assert (form.machine, form.processors) == ("cerberus", "1, 3, 6")
+    dialog = preferences(window)
+    dialog.processors.clear()
+    dialog.buttons.button(Kinds.Ok).click()
+    window.request.program.choose_build(str(tmp_path / "mine"))
+    most = next(m.processors_max for m in window.session.machines() if m.name == "cerberus")
+    counts = [int(n) for n in window.request.model.form.processors.split(",")]
+    assert counts[0] == 1
+    assert max(counts) <= most
+    window.request.program.choose("billiard")
+    assert window.request.model.form.machine == "ksr1"

@@ -39,7 +39,14 @@ class HelpCommands(QObject):
         from scalegraph.gui.preferences.dialog import PreferencesDialog
 
         window = self._window
-        dialog = PreferencesDialog(window.settings, window.theme, window.jobs, window, busy=window.runner.busy)
+        dialog = PreferencesDialog(
+            window.settings,
+            window.theme,
+            window.jobs,
+            window,
+            busy=window.runner.busy,
+            machines=window.request.machines,
+        )
         dialog.applied.connect(tied(self, self._take))
         dialog.applied.connect(tied(self, lambda *_: self._show_mode()))
         self._open(dialog)

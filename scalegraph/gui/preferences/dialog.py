@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QSpinBox,
     QTabWidget,
     QVBoxLayout,
@@ -42,14 +44,17 @@ class PreferencesDialog(QDialog):
     applied = Signal(object)
 
     def __init__(
-        self, settings: Settings, theme: Theme, jobs: Jobs, parent: QWidget | None = None, *, busy: bool = False
-    ) -> None:
+        self, settings: Settings, theme: Theme, jobs: Jobs, parent: QWidget | None = None, *, busy: bool = False,
+        machines: Sequence[tuple[str, str]] = (),
+    ) -> None:  # fmt: skip
+        """Show what *settings* keep; *busy*: runs use the cache; *machines*: name and title of each."""
         super().__init__(parent)
         self._settings, self._theme, self._jobs = settings, theme, jobs
         self.setWindowTitle("Preferences")
         tabs = QTabWidget()
         tabs.addTab(self._general(), "General")
         tabs.addTab(self._export(), "Export")
+        tabs.addTab(self._requests(machines), "New requests")
         tabs.addTab(self._runs(busy), "Runs and cache")
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel | kinds.Apply | kinds.RestoreDefaults)
@@ -89,6 +94,19 @@ class PreferencesDialog(QDialog):
             form.addRow(name, field)
         return page
 
+    def _requests(self, machines: Sequence[tuple[str, str]]) -> QWidget:
+        page, form = _page()
+        self.machine = _choice({"": "Usual"} | dict(machines))
+        self.machine.setToolTip("Machine of a new request with sources or a program of your own")
+        self.processors = QLineEdit()
+        self.processors.setPlaceholderText("usual: 1, 2, 4, … 64, as many as the machine has")
+        self.processors.setToolTip("Processor counts of a new request, as in 1, 2, 4, 8")
+        self.processors.setAccessibleName("Processor counts of a new request")
+        form.addRow(label("What a request with sources or a program of your own begins with.", "muted"))
+        form.addRow("Machine", self.machine)
+        form.addRow("Processors", self.processors)
+        return page
+
     def _runs(self, busy: bool) -> QWidget:
         page, form = _page()
         self.side_by_side = _number(0, _MOST_RUNS * (os.cpu_count() or 1), "")
@@ -117,8 +135,10 @@ class PreferencesDialog(QDialog):
     def show_values(self, values: Preferences, mode: str) -> None:
         """Show *values* in the fields."""
         for box, chosen in ((self.mode, mode), (self.at_start, values.at_start), (self.format, values.export_format),
-                            (self.colours, values.export_colours)):  # fmt: skip
+                            (self.colours, values.export_colours),
+                            (self.machine, values.machine)):  # fmt: skip
             box.setCurrentIndex(max(0, box.findData(chosen)))
+        self.processors.setText(values.processors)
         self.text_size.setValue(values.text_size)
         self.side_by_side.setValue(values.side_by_side)
         self.natural.setChecked(values.export_natural)
@@ -139,6 +159,8 @@ class PreferencesDialog(QDialog):
             export_height_cm=self.height_cm.value(),
             export_dpi=self.dpi.value(),
             export_colours=str(self.colours.currentData()),
+            machine=str(self.machine.currentData()),
+            processors=self.processors.text().strip(),
         )
 
     def apply(self) -> None:

@@ -26,6 +26,8 @@ class Preferences:
     export_height_cm: float = 10.0
     export_dpi: int = 200
     export_colours: str = "print"
+    machine: str = ""  # of a new request with a program of the user's own; empty: the usual one
+    processors: str = ""  # likewise, as they are typed
 
 
 def read(settings: Settings) -> Preferences:
