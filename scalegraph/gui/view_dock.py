@@ -123,7 +123,7 @@ class ViewDock(QDockWidget):
             self.setTitleBarWidget(parts.title)
             self.setWidget(parts.picture)
             parts.enable()
-            if self.hasFocus():
+            if self.window().focusWidget() is self:  # also while another window is active
                 parts.picture.setFocus(Qt.FocusReason.OtherFocusReason)
         return self._parts
 

@@ -555,7 +555,7 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
     assert area is not None
     qtbot.keyClick(window, Qt.Key.Key_1)
     matrix = next(dock for dock in area.docks if dock.view.name == "matrix")
-    qtbot.waitUntil(lambda: matrix.figure() is not None and not window.jobs.running)
+    qtbot.waitUntil(lambda: matrix.title.export.isEnabled() and not window.jobs.running)
     picture = tmp_path / "matrix.png"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(picture), ""))
     qtbot.mouseClick(matrix.title.export, left)

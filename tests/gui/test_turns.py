@@ -267,3 +267,10 @@ def test_a_view_behind_a_tab_has_no_content_until_it_is_shown(study: MainWindow,
     behind[0].raise_()
     qtbot.waitUntil(lambda: bool(behind[0].panels))
     assert [dock for dock in behind if dock.furnished] == behind[:1]
+
+
+def test_keys_go_to_the_picture_of_a_study_that_was_opened_once_it_is_there(study: MainWindow) -> None:
+    area = study.study.area
+    assert area is not None
+    focus = study.focusWidget()
+    assert any(dock.furnished and dock.picture.isAncestorOf(focus) for dock in area.docks)
