@@ -299,8 +299,8 @@ def test_the_menu_the_palette_and_the_sheet_offer_replay_bookmarks_and_measuring
     window.actions_["trace_between"].trigger()
     assert window.selection.current.interval == (2000, 2500)
     settled(window, qtbot)
+    qtbot.waitUntil(lambda: any(part.title == "Interval" for part in window.inspector.parts()))
     parts = {part.title: part for part in window.inspector.parts()}
-    assert "Interval" in parts
     rows = {fact.name for fact in parts["Locations"].facts}
     assert rows == {"rank 0", "rank 1", "rank 2", "rank 3"}
     window.actions_["trace_next_bookmark"].trigger()
