@@ -26,6 +26,19 @@ def test_threads_do_what_they_do_natively(run: Runner, simulator: Any, program: 
     assert outcome.total("prim_thread") > 0
 
 
+@pytest.mark.parametrize("on", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("processors", [1, 2, 5, 16])
+@pytest.mark.parametrize("program", ["early_threads", "early_pool"])
+def test_threads_created_before_main_run_like_others(
+    run: Runner, simulator: Any, program: str, processors: int, on: str
+) -> None:
+    outcome = run(program, processors, on=on)
+    assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
+    assert outcome.stdout == simulator.native(program, processors)
+    worked = {int(cost["processor"]) for cost in outcome.result.costs if cost["leaves"][LEAF_NAMES.index("busy_int")]}
+    assert len(worked) >= min(processors, 4)
+
+
 @pytest.mark.parametrize("lock", ["test_and_set", "ticket", "queue"])
 @pytest.mark.parametrize("barrier", ["central", "tree", "hardware"])
 def test_threads_work_with_every_kind_of_lock_and_barrier(run: Runner, simulator: Any, lock: str, barrier: str) -> None:
@@ -122,6 +135,33 @@ def test_threads_of_a_library_that_is_loaded_later_are_simulated(run: Runner, si
     find_compiler().run(["-shared", "-fPIC", str(plugin), "-o", str(library)])
     outcome = run("loader", 2, args=[str(library)])
     assert (outcome.status, outcome.stdout) == ("ok", "7\n")
+    assert outcome.total("prim_thread") > 0
+
+
+EARLY_PLUGIN = """
+#include <stdio.h>
+int serve(void);
+static int served;
+__attribute__((constructor)) static void begin(void)
+{
+    served = serve();
+}
+__attribute__((destructor)) static void end(void)
+{
+    printf("%d\\n", served);
+}
+"""
+
+
+def test_threads_of_a_librarys_constructor_are_simulated(run: Runner, simulator: Simulator) -> None:
+    plugin, library = simulator.directory / "early_plugin.c", simulator.directory / "early_plugin.so"
+    plugin.write_text(PLUGIN + EARLY_PLUGIN)
+    (simulator.directory / "empty.c").write_text(
+        "int main(int count, char **argument)\n{\n    return argument[count] != 0;\n}\n"
+    )
+    find_compiler().run(["-shared", "-fPIC", str(plugin), "-o", str(library)])
+    outcome = run("empty", 2, env={"LD_PRELOAD": str(library)}, args=["one", "two"])
+    assert (outcome.status, outcome.returncode, outcome.stdout) == ("ok", 0, "7\n")
     assert outcome.total("prim_thread") > 0
 
 

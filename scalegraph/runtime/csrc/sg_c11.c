@@ -19,7 +19,7 @@ static int in_c11(int error)
 
 SG_API int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 {
-    if (!sg_enter(SG_CALLER))
+    if (!sg_enter(SG_CALLER) && !sg_begin_early(SG_CALLER))
         return thrd_error;
     return in_c11(sg_posix_create(handle, NULL, NULL, function, argument));
 }

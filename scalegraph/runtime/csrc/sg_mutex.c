@@ -33,10 +33,37 @@ static int taken(pthread_mutex_t *mutex, sg_lock *lock)
     return mutex->__data.__owner == OWNER_DIED ? EOWNERDEAD : 0;
 }
 
+/* Mutexes that constructors have locked while nobody else ran. */
+static pthread_mutex_t *held[64];
+static uint32_t held_count;
+
+static int hold(pthread_mutex_t *mutex)
+{
+    if (held_count < sizeof held / sizeof *held)
+        held[held_count++] = mutex;
+    return 0;
+}
+
+static int let_go(const pthread_mutex_t *mutex)
+{
+    for (uint32_t i = held_count; i-- > 0;)
+        if (held[i] == mutex) {
+            held[i] = held[--held_count];
+            break;
+        }
+    return 0;
+}
+
+void sg_mutex_begin(void)
+{
+    while (held_count > 0)
+        sg_mutex_lock(held[--held_count], SG_NEVER, sg_now->site);
+}
+
 int sg_mutex_lock(pthread_mutex_t *mutex, uint64_t deadline, const void *site)
 {
     if (!sg_enter(site))
-        return 0;
+        return hold(mutex);
     sg_lock *lock = sg_lock_at(mutex);
     int kind = kind_of(mutex);
     if (kind == PTHREAD_MUTEX_ERRORCHECK && is_mine(lock))
@@ -102,7 +129,7 @@ SG_API int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t cl
 int sg_mutex_try(pthread_mutex_t *mutex, const void *site)
 {
     if (!sg_enter(site))
-        return 0;
+        return hold(mutex);
     sg_lock *lock = sg_lock_at(mutex);
     if (kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE && is_mine(lock)) {
         sg_charge_site(sg_now, SG_LEAF_PRIM_LOCK, sg->config.lock_cycles);
@@ -120,7 +147,7 @@ SG_API int pthread_mutex_trylock(pthread_mutex_t *mutex)
 int sg_mutex_unlock(pthread_mutex_t *mutex, const void *site)
 {
     if (!sg_enter(site))
-        return 0;
+        return let_go(mutex);
     sg_lock *lock = sg_lock_at(mutex);
     int kind = kind_of(mutex);
     bool robust = (mutex->__data.__kind & ROBUST) != 0;

@@ -390,13 +390,12 @@ void sg_parallel_end(void)
 void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags, const sg_loop *loop,
                  uint64_t sections, const void *site)
 {
+    if (SG_UNLIKELY(sg_now->thread == NULL) && !sg_begin_early(site))
+        sg_stop(SG_STATUS_UNSUPPORTED,
+                "the program has a parallel region at 0x%llx after its end, which the simulator does not "
+                "support",
+                (unsigned long long)(uintptr_t)site);
     sg_thread *t = sg_member(site);
-    if (SG_UNLIKELY(sg_now->thread == NULL)) {
-        sg_stop(
-            SG_STATUS_UNSUPPORTED,
-            "the program has a parallel region at 0x%llx outside main, which the simulator does not support",
-            (unsigned long long)(uintptr_t)site);
-    }
     sg_parallel_begin(function, data, sg_team_size(t, threads), flags, loop, sections, NULL);
     function(data);
     sg_parallel_end();

@@ -89,6 +89,8 @@ int sg_mutex_lock(pthread_mutex_t *mutex, uint64_t deadline, const void *site);
 int sg_mutex_try(pthread_mutex_t *mutex, const void *site);
 int sg_mutex_unlock(pthread_mutex_t *mutex, const void *site);
 void sg_mutex_abandon_all(const sg_thread *t);
+/* Thread 0 gets the mutexes that it locked before the simulation. */
+void sg_mutex_begin(void);
 
 /* ---- sg_condition.c ---- */
 

@@ -271,10 +271,9 @@ int sg_posix_create(pthread_t *handle, const pthread_attr_t *attributes, void *(
 SG_API int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                           void *argument)
 {
-    if (!sg_enter(SG_CALLER))
+    if (!sg_enter(SG_CALLER) && !sg_begin_early(SG_CALLER))
         sg_stop(SG_STATUS_UNSUPPORTED,
-                "the program creates a thread before main begins or after it has ended, "
-                "which the simulator does not support");
+                "the program creates a thread after it has ended, which the simulator does not support");
     return sg_posix_create(handle, attributes, start, NULL, argument);
 }
 

@@ -377,6 +377,13 @@ static inline sg_thread *sg_self(void)
 void sg_sched_open(void);
 /* Leaves the host's stack for good and continues in `entry` as thread 0 on processor 0. */
 void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
+/* Begins the simulation before main: what runs is thread 0 from now on, on the host's stack until
+ * sg_sched_continue gives it its own and runs `entry` there. */
+void sg_sched_begin(void);
+void sg_sched_continue(void (*entry)(void)) __attribute__((noreturn));
+/* sg_start.c: the program, which has entered the runtime at `site` before main, is to be simulated from here
+ * on. False: it has ended already. */
+bool sg_begin_early(const void *site);
 /* Returns when no processor with a thread has an earlier clock (ties: smaller number first), and p's pending
  * reference, if it has one, is done. The thread stays on `p`. */
 void sg_turn_slow(sg_processor *p);

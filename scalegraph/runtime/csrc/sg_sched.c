@@ -560,6 +560,26 @@ void sg_sched_enter(void (*entry)(void))
     __builtin_unreachable();
 }
 
+/* Where the stack of thread 0 begins, if it runs on the host's until main begins. */
+static void *own_stack;
+
+void sg_sched_begin(void)
+{
+    sg_thread *t = sg_thread_new();
+    own_stack = t->stack_pointer;
+    /* What constructors have written into thread-local data, and where others may know it to be, stays. */
+    t->thread_pointer = sg->host_thread = sg_arch_thread_pointer();
+    install(&sg->processor[0], t);
+    sg_now = take_next();
+    sg_refresh_limit(sg_now);
+}
+
+void sg_sched_continue(void (*entry)(void))
+{
+    sg_arch_switch(&sg->host_stack, sg_arch_new_stack(own_stack, entry));
+    __builtin_unreachable();
+}
+
 void sg_finish_hooks(void)
 {
     sg_now = &idle_processor;

@@ -1,6 +1,7 @@
 /* The beginning and the end of a simulated program. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -68,13 +69,8 @@ static void note_exit(int status, void *unused)
         sg->exit_code = status & 255;
 }
 
-/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks.
- */
-#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
-__attribute__((constructor(1))) static void begin(int argc, char **argv, char **envp)
+static void open_runtime(char **argv)
 {
-    (void)argc;
-    (void)envp;
     char error[512] = "";
     const char *path = getenv("SCALEGRAPH_CONFIG");
     char own[64];
@@ -119,6 +115,47 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
     sg_alloc_own(false);
     if (sg->config.arena_bytes > 0)
         sg_alloc_limit(sg->config.arena_bytes);
+}
+
+/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks.
+ */
+#pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(1))) static void begin(int argc, char **argv, char **envp)
+{
+    (void)argc;
+    (void)envp;
+    if (sg == NULL)
+        open_runtime(argv);
+}
+
+/* The arguments of the process for who does not get them: a library's constructor runs before ours. */
+static char **own_arguments(void)
+{
+    static char *pointers[4096], text[1 << 17];
+    int file =
+        (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+    size_t size = 0, count = 0;
+    for (long got; file >= 0 && size < sizeof text - 1; size += (size_t)got)
+        if ((got = sg_arch_syscall(SYS_read, file, (long)(text + size), (long)(sizeof text - 1 - size), 0)) <=
+            0)
+            break;
+    if (file >= 0)
+        sg_arch_syscall(SYS_close, file, 0, 0, 0);
+    for (size_t at = 0; at < size && count < 4095; at += strlen(text + at) + 1)
+        pointers[count++] = text + at;
+    return pointers;
+}
+
+bool sg_begin_early(const void *site)
+{
+    if (sg == NULL)
+        open_runtime(own_arguments());
+    if (sg->finished)
+        return false;
+    sg_sched_begin();
+    sg_now->site = site;
+    sg_mutex_begin();
+    return true;
 }
 
 __attribute__((destructor(1))) static void end(void)
@@ -190,6 +227,8 @@ int __wrap_main(int argc, char **argv, char **envp);
 SG_API int __wrap_main(int argc, char **argv, char **envp)
 {
     copy_arguments(argc, argv, envp);
+    if (sg_self() != NULL)
+        sg_sched_continue(run_main);
     sg_sched_enter(run_main);
 }
 
