@@ -139,8 +139,37 @@ def experiment(*, kept: bool = True) -> bytes:
     return file.getvalue()
 
 
-def cubex(times: Sequence[Sequence[float]], *, packed: bool = True, bar: str = "bar") -> bytes:
-    """Return a profile: ``main`` and below it ``foo`` and *bar*; inclusive times by call path and thread."""
+def experiment_three(order: str = "<") -> bytes:
+    """An experiment of Extra-P 3: two points of ``main`` and of ``main->f``, with what it keeps of a model between."""
+
+    def text(*words: str) -> bytes:
+        return b"".join(struct.pack(f"{order}I", len(word)) + word.encode() for word in words)
+
+    def record(kind: str, number: int, *words: str, numbers: str = "", values: Sequence[float] = ()) -> bytes:
+        return text(kind) + struct.pack(f"{order}q", number) + text(*words) + struct.pack(f"{order}{numbers}", *values)
+
+    made = [struct.pack(f"{order}h", 1), text("EXTRAP_EXPERIMENT", "1.0"), record("Parameter", 0, "p")]
+    made.append(record("Metric", 0, "time", "unknown"))
+    for number, name in enumerate(("main", "f")):
+        made.append(record("Region", number, name, "t.txt", numbers="q", values=[1]))
+    made += [record("Callpath", i, numbers="qq", values=[i, i - 1]) for i in range(2)]
+    for number, p in enumerate((2.0, 4.0)):
+        made.append(record("Coordinate", number, numbers="q", values=[1]) + text("p") + struct.pack(f"{order}d", p))
+    made += [record("ModelComment", 0, "a remark"), text("SingleParameterSimpleModelGenerator", "m"), b"\0" * 40]
+    for number in range(4):
+        mean = 1.0 + number
+        values = [number % 2, 3, *[mean] * 3, 0.5, *[mean + 0.25] * 3, mean - 1, mean + 1, 0, number // 2]
+        made.append(text("ExperimentPoint") + struct.pack(f"{order}qq9d2q", *values))
+    return b"".join(made)
+
+
+def cubex(
+    times: Sequence[Sequence[float]], *, packed: bool = True, bar: str = "bar", first: Sequence[str] = ()
+) -> bytes:
+    """Return a profile: ``main`` and below it ``foo`` and *bar*; inclusive times by call path and thread.
+
+    *first* are names of attached files that stand before the values.
+    """
     threads = range(len(times[0]))
     regions = "".join(
         f'<region id="{index}" mod="{name}.c" begin="{index + 3}" end="-1"><name>{name}</name></region>'
@@ -166,7 +195,7 @@ def cubex(times: Sequence[Sequence[float]], *, packed: bool = True, bar: str = "
         "</locationgroup></systemtreenode></system></cube>"
     )
     visits = np.ones((3, len(threads)), "<u8")
-    members = {
+    members = dict.fromkeys(first, b"// how metrics are renamed\n") | {
         "0.data": _data(np.array(times, "<f8").tobytes(), packed=packed),
         "0.index": _index([0, 1, 2]),
         "1.data": _data(visits.tobytes(), packed=packed),
@@ -283,6 +312,12 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "means": ("extrap-experiment", "m.extra-p", _file(experiment(kept=False))),
     "cube": ("cube", "cubes", _cube_directory),
     "cube-file": ("cube-file", "c.cubex", _file(cubex([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]]))),
+    "cube-attached": (
+        "cube-file",
+        "a.cubex",
+        _file(cubex([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]], first=["remapping.spec"])),
+    ),
+    "extrap-3": ("extrap-3", "e3.extra-p", _file(experiment_three())),
     "caliper": ("caliper", "c.cali", _file(CALIPER.replace("JOBSIZE", "2"))),
     "caliper-directory": ("caliper-directory", "calis", _caliper_directory),
     "split": ("caliper-json", "s.json", _file(json.dumps(SPLIT, indent=1))),

@@ -10,7 +10,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.measurements.model import MeasurementSet, check
 from scalegraph.measurements.reader import readers, recognised
-from tests.measurements.samples import CALIPER, LINES, SAMPLES, TALPAS, TEXT, write
+from tests.measurements.samples import CALIPER, LINES, SAMPLES, TALPAS, TEXT, experiment_three, write
 
 
 def load(path: Path) -> MeasurementSet:
@@ -116,6 +116,24 @@ def test_experiment_of_means(tmp_path: Path) -> None:
     assert series(found, "main", "time") == [[1.5], [4]]
     assert series(found, "main", "time_largest") == [[5], [5]]
     assert any("keeps no single values" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_experiment_of_extra_p_3(tmp_path: Path, order: str) -> None:
+    path = tmp_path / "experiment_3"
+    path.write_bytes(experiment_three(order))
+    found = load(path)
+    assert found.format == "extrap-3"
+    assert points(found) == [(2,), (4,)]
+    assert found.paths == ("main", "main->f")
+    assert series(found, "main", "time") == [[1], [2]]
+    assert series(found, "main->f", "time_largest") == [[4], [5]]
+    assert any("keeps no single values" in note for note in found.notes)
+
+
+def test_a_cube_profile_with_files_attached_before_its_values(tmp_path: Path) -> None:
+    found = load(write("cube-attached", tmp_path))
+    assert (found.format, series(found, "main", "time")) == ("cube", [[3]])
 
 
 def test_cube_directory(tmp_path: Path) -> None:

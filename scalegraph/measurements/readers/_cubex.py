@@ -98,8 +98,12 @@ class Profile:
 
 
 def is_cubex(head: bytes) -> bool:
-    """Whether a file that begins with *head* may be one: a tar archive whose first member is one of a profile's."""
-    return head[257:262] == b"ustar" and re.match(rb"(anchor\.xml|\d+\.(data|index))\0", head) is not None
+    """Whether a file that begins with *head* may be one: a tar archive whose first member is one of a profile's.
+
+    Score-P writes files that it attaches (``remapping.spec``) before the values.
+    """
+    first = rb"(anchor\.xml|remapping\.spec|\d+\.(data|index))\0"
+    return head[257:262] == b"ustar" and re.match(first, head) is not None
 
 
 def read_profile(path: Path) -> Profile:
