@@ -47,6 +47,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
     cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["SCALEGRAPH_CACHE"] = str(cache)
+    os.environ["XDG_STATE_HOME"] = str(base / "state")  # what was approved to run
     return cache
 
 

@@ -23,6 +23,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.table import TableChoices
 from scalegraph.request import imports
 from scalegraph.request import quantities as quantities_
+from scalegraph.request.consent import ConsentNeeded
 from scalegraph.request.session import Session
 from scalegraph.store import Study
 
@@ -177,11 +178,13 @@ def run(
     *,
     workers: int | None = None,
     traces: PathLike | None = None,
+    trust: bool = False,
 ) -> Data:
     """Carry a request file out and return its study, which is kept in the file *study* (in memory without it).
 
     Runs that the file has are not made again. Traces that the request asks for go into the directory *traces*, or
-    beside *study*. Raises as `simulate`.
+    beside *study*. *trust*: run code in it that was not written here (a build command, an executable, options that
+    load something); without it such a file raises `InputError` and nothing is run. Raises as `simulate`.
 
     Example:
         >>> data = sg.run("request.toml", study="request.sgstudy")
@@ -190,7 +193,11 @@ def run(
     session = Session(workers=workers)
     path = None if study is None else Path(study)
     place = None if traces is None else Path(traces)
-    return _kept(session.submit(session.load(Path(request)), path, traces=place), path, Path(request).stem)
+    asked = session.load(Path(request))
+    consent = session.consent(asked)
+    if consent is not None and not trust:
+        raise ConsentNeeded(consent, "trust=True runs it")
+    return _kept(session.submit(asked, path, traces=place, consent=consent), path, Path(request).stem)
 
 
 def machines() -> pd.DataFrame:

@@ -14,11 +14,13 @@ from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json, print_rows
 from scalegraph.cli.progress import progress
 from scalegraph.cli.study_input import mapping_option, open_input
+from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
 from scalegraph.store.study import SUFFIX
 
 if TYPE_CHECKING:
     from scalegraph.analyze.advise import Advice, Cost, Model
+    from scalegraph.request.consent import Consent
 
 _SHOWN = 8
 
@@ -39,6 +41,7 @@ _SHOWN = 8
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="K",
               help="With --run: at most so many points.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
+@trust_option
 def advise(
     source: Path,
     at: int | None,
@@ -50,11 +53,14 @@ def advise(
     *,
     running: bool,
     as_json: bool,
+    trust: bool,
 ) -> None:
     """Say which run narrows the predicted time at a point most for what it costs.
 
     The interval holds what the points leave open, the law itself included.
     """
+    if trust and not running:
+        raise click.UsageError("--trust goes with --run")
     if until is not None and not running:
         raise click.UsageError("--until goes with --run")
     session = Session()
@@ -65,9 +71,10 @@ def advise(
             raise InputError(Fault(f"a study ({SUFFIX}) was expected to run points into", file=str(source)))
         from scalegraph.request import advising
 
+        consent = _consent(session, source, entries, trust=trust)
         with interruptible() as cancel, progress(quiet=as_json) as emit:
             while entries and len(done) < runs and not (until and 50 * entries[0].now <= until):
-                advising.run_next(session, source, entries[0], emit, cancel)
+                advising.run_next(session, source, entries[0], emit, cancel, consent)
                 if cancel.cancelled:
                     raise Cancelled(f"interrupted; {source} has what was finished")
                 done.append(entries[0])
@@ -94,6 +101,16 @@ def _entries(
     with open_input(source) as study:
         data = session.study_data(study)
     return advising.advised(replace(data, name=str(source)), at, size, cost, most)
+
+
+def _consent(session: Session, source: Path, entries: list[Advice], *, trust: bool) -> Consent | None:
+    """Return the user's consent to run the study's program; it is the same for every entry."""
+    from scalegraph.request import advising
+
+    if not entries:
+        return None
+    request = advising.request_of(session.open(source).manifest, entries[0], str(source))
+    return settled(session, request, trust=trust)
 
 
 def _document(

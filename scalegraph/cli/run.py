@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
-from scalegraph.base.events import EventSink
 from scalegraph.base.units import assigned, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.progress import progress
 from scalegraph.cli.tracing import print_traces
+from scalegraph.cli.trusting import settled, trust_option
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
 @assert_options
+@trust_option
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -48,6 +48,7 @@ def run(
     as_json: bool,
     only_plan: bool,
     quiet: bool,
+    trust: bool,
 ) -> None:
     """Carry out a request: program, scaling method, bounds, processors, machine, what to collect.
 
@@ -60,8 +61,9 @@ def run(
     if only_plan:
         show_plan(session, request, path, as_json=as_json)
         return
+    consent = settled(session, request, trust=trust)
     with interruptible() as cancel, progress(quiet=quiet) as emit:
-        study = carry_out(session, request, path, emit, cancel)
+        study = session.submit(request, path, emit, cancel, consent=consent)
     with study:
         failed = report(session, study, path, as_json=as_json)
         held = outcome(session, study, statements, junit, path.name)
@@ -71,14 +73,9 @@ def run(
         ctx.exit(1)
 
 
-def carry_out(session: Session, request: Request, path: Path, emit: EventSink, cancel: CancelToken) -> Study:
-    """Submit *request* and return its study."""
-    return session.submit(request, path, emit, cancel)
-
-
 def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) -> None:
     """Print what *request* would run."""
-    plan = session.plan(request, path)
+    plan, consent = session.plan(request, path), session.consent(request)
     if as_json:
         print_json(
             {
@@ -93,6 +90,7 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
                 "estimate_rough": plan.estimate_rough,
                 "limit_s": plan.limit_s,
                 "notes": list(plan.notes),
+                "to_trust": consent.lines() if consent else [],
             }
         )
         return
@@ -108,6 +106,8 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
     )
     for note in plan.notes:
         click.echo(note)
+    if consent is not None:
+        click.echo(f"needs --trust, since it {consent.sentence()}")
 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:

@@ -19,6 +19,7 @@ from scalegraph.gui.command_palette import CommandPalette
 from scalegraph.gui.commands.keys import SingleKeys
 from scalegraph.gui.commands.view_commands import ViewCommands
 from scalegraph.gui.commands.way_commands import WayCommands
+from scalegraph.gui.consent.dialog import ConsentAsker
 from scalegraph.gui.demonstration import Demonstration
 from scalegraph.gui.files import Files
 from scalegraph.gui.help.commands import HelpCommands
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
         self.studies = Studies(session, self.jobs, self)
         self.selection = SelectionModel(parent=self)
         self.runner = QueueRunner(session, self.jobs, self)
+        self.consents = ConsentAsker(self.runner, self)
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
         self.start = StartPage(theme, settings)

@@ -12,6 +12,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.gui.jobs import Job, Jobs, Reporter
 from scalegraph.gui.lifetime import tied
 from scalegraph.gui.queue_state import QueueEntry
+from scalegraph.request.consent import Consent, ConsentNeeded
 
 
 class QueueRunner(QObject):
@@ -21,6 +22,7 @@ class QueueRunner(QObject):
     changed = Signal(object, list)  # entry, keys of the runs that changed
     landed = Signal(object)  # a run is in the entry's study
     ended = Signal(object)
+    consent_wanted = Signal(object, object)  # entry, Consent: answer with `approve` or `refuse`
     removed = Signal(object)
 
     def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
@@ -30,6 +32,7 @@ class QueueRunner(QObject):
         self._jobs = jobs
         self.entries: list[QueueEntry] = []
         self._active: dict[int, Job] = {}
+        self._asked: dict[int, Consent] = {}  # of entries that wait for the user's answer
 
     @property
     def busy(self) -> bool:
@@ -63,6 +66,23 @@ class QueueRunner(QObject):
             entry.stop()
             job.cancel()
             self.changed.emit(entry, [])
+        else:
+            self.refuse(entry)
+
+    def approve(self, entry: QueueEntry) -> None:
+        """Carry out *entry*, which waits for the user's consent: it was given."""
+        consent = self._asked.pop(entry.serial, None)
+        if consent is not None:
+            self._begin(entry, consent)
+
+    def refuse(self, entry: QueueEntry) -> None:
+        """End *entry*, which waits for the user's consent: it was not given, and nothing of it was run."""
+        consent = self._asked.pop(entry.serial, None)
+        if consent is not None:
+            entry.cancelled()
+            entry.message = "nothing was run: it was not trusted"
+            self.changed.emit(entry, [])
+            self.ended.emit(entry)
 
     def cancel_all(self) -> None:
         """Stop every request."""
@@ -87,11 +107,11 @@ class QueueRunner(QObject):
         for entry in list(self.entries):
             self.remove(entry)
 
-    def _begin(self, entry: QueueEntry) -> None:
+    def _begin(self, entry: QueueEntry, consent: Consent | None = None) -> None:
         session, request, path, workers = self._session, entry.request, entry.path, self.workers
 
         def carry_out(reporter: Reporter) -> None:
-            study = session.submit(request, path, reporter.send, reporter.token, workers=workers)
+            study = session.submit(request, path, reporter.send, reporter.token, workers=workers, consent=consent)
             study.close()
 
         job = self._jobs.start(f"request {entry.title}", carry_out, long=True)
@@ -108,10 +128,16 @@ class QueueRunner(QObject):
             self.landed.emit(entry)
 
     def _failed(self, entry: QueueEntry, error: Exception) -> None:
+        if isinstance(error, ConsentNeeded):
+            self._asked[entry.serial] = error.consent
+            return
         entry.fail(str(error), error.output if isinstance(error, BuildError) else "")
 
     def _ended(self, entry: QueueEntry) -> None:
         del self._active[entry.serial]
+        if entry.serial in self._asked:
+            self.consent_wanted.emit(entry, self._asked[entry.serial])
+            return
         if not entry.ended:
             entry.apply(events.Done(entry.finished, entry.failed))
         self.changed.emit(entry, list(entry.runs))

@@ -16,6 +16,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.gui import request_text as text
 from scalegraph.request.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
+from scalegraph.request.origin import HERE, Origin
 from scalegraph.request.programs import Program
 
 Pairs = tuple[tuple[str, str], ...]
@@ -90,6 +91,7 @@ class RequestForm:
     trace_limit: str = "1 GiB"
     what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
     speedups: Speedups = field(default_factory=Speedups)
+    origin: Origin = HERE  # the file that the request was loaded from, if it was
 
     @property
     def chosen(self) -> bool:
@@ -126,7 +128,7 @@ def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
     except InputError as error:
         known = {fault.key for fault in reader.faults}
         return None, reader.faults + [fault for fault in error.faults if fault.key not in known]
-    return request, reader.faults
+    return request.with_origin(form.origin), reader.faults
 
 
 def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
@@ -297,6 +299,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         schedule=request.schedule,
         what_if=request.what_if,
         speedups=request.speedups,
+        origin=request.origin,
         **_trace_form(request.trace),
     )
 

@@ -12,7 +12,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError
 from scalegraph.base.files import write_atomic
 from scalegraph.gui.banner import Banner
@@ -32,6 +31,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.widgets import label
 from scalegraph.request.defaults import OWN_PROCESSORS
 from scalegraph.request.model import Request
+from scalegraph.request.origin import of_study
 
 _PAUSE_MS: Final = 120  # after the last key, before the request is looked at
 _SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
@@ -159,7 +159,7 @@ class RequestPanel(QWidget):
         *changes* are fields of the form that differ from it.
         """
         try:
-            request = toml.validate(Request, data, name)
+            request = of_study(data, name)
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
@@ -175,7 +175,7 @@ class RequestPanel(QWidget):
         A program with other arguments is another study; so is one of a study that cannot be written.
         """
         try:
-            request = toml.validate(Request, data, name)
+            request = of_study(data, name)
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scalegraph.base import toml
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import IDEALS
 from scalegraph.link import scale
 from scalegraph.request.model import Request, Speedups, WhatIf
+from scalegraph.request.origin import of_study
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -119,7 +119,7 @@ def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
 
 def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Request:
     """Return the request of a study, *data*, with what *state* asks for; raise `InputError` when it cannot be read."""
-    request = toml.validate(Request, dict(data), name)
+    request = of_study(data, name)
     if not request.program.name and not request.program.sources:
         raise InputError("this study has no program that could be run again")
     asked = Speedups(lines=state.lines, factors=state.factors, processors=state.processors)

@@ -10,10 +10,12 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request.model import Bound, Request, Scaling, Speedups
+from scalegraph.request.origin import of_study
 from scalegraph.views import advise as view
 
 if TYPE_CHECKING:
     from scalegraph.analyze.advise import Advice, Cost, Model
+    from scalegraph.request.consent import Consent
     from scalegraph.request.session import Session
     from scalegraph.store import Manifest
     from scalegraph.views import StudyData
@@ -49,7 +51,7 @@ def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:
     """
     if not manifest.request.get("program"):
         raise InputError(Fault("holds no program that could be run; run the point yourself and import it", file=file))
-    request = Request.model_validate(manifest.request)
+    request = of_study(manifest.request, file)
     known = {name: value for name, value in entry.parameters.items() if name in request.parameters}
     return request.model_copy(
         update={
@@ -64,10 +66,15 @@ def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:
 
 
 def run_next(
-    session: Session, path: Path, entry: Advice, emit: EventSink = ignore, cancel: CancelToken | None = None
+    session: Session,
+    path: Path,
+    entry: Advice,
+    emit: EventSink = ignore,
+    cancel: CancelToken | None = None,
+    consent: Consent | None = None,
 ) -> None:
     """Run the point of *entry* into the study at *path*, which keeps its own request. Raises as `Session.submit`."""
     manifest = session.open(path).manifest
     request = request_of(manifest, entry, str(path))
-    with session.submit(request, path, emit, cancel) as study:
+    with session.submit(request, path, emit, cancel, consent=consent) as study:
         study.set_manifest(manifest)

@@ -14,6 +14,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.toml import KeyPath, Positions
 from scalegraph.request import programs
 from scalegraph.request.model import Request
+from scalegraph.request.origin import Origin
 from scalegraph.request.resolve import resolve
 
 
@@ -47,7 +48,7 @@ def load_request(path: Path | str) -> Request:
         errors += [_placed(fault, str(path), places) for fault in more if fault.severity == "error"]
     if errors or request is None:
         raise InputError(sorted(errors, key=lambda fault: (fault.file, fault.line or 0, fault.column or 0)))
-    return request
+    return request.with_origin(Origin("file", str(path)))
 
 
 # What stands in for a faulty element of a list, so that the others keep their places.

@@ -82,12 +82,13 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from scalegraph.base import amounts
 from scalegraph.base.run import Ideal, Value, Variant
 from scalegraph.link import scale
-from scalegraph.request import defaults
+from scalegraph.request import defaults, writing
+from scalegraph.request.origin import HERE, Origin
 
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
@@ -461,46 +462,23 @@ class Request(RequestBody):
     """All that a user asks for."""
 
     program: ProgramChoice
+    _origin: Origin = PrivateAttr(default=HERE)
 
     @model_validator(mode="after")
     def _some_machine(self) -> Self:
         return defaults.with_machine(self)
 
+    @property
+    def origin(self) -> Origin:
+        """Where the request came from; it decides what is asked for before code runs. Copies keep it."""
+        return self._origin
+
+    def with_origin(self, origin: Origin) -> Self:
+        """Return the request marked as coming from *origin*."""
+        made = self.model_copy()
+        made._origin = origin
+        return made
+
     def to_toml(self) -> str:
         """Return the request as a TOML file that reads back equal; values left at their default are omitted."""
-        data = self.model_dump(mode="json", exclude_defaults=True)
-        import tomlkit  # only to write
-
-        document = tomlkit.document()
-        order = ("title", "processors", "repetitions", "schedule", "program", "parameters", "scaling", "machine")
-        for key in (*order, *(key for key in data if key not in order)):
-            if key not in data:
-                continue
-            item = data[key]
-            if key in ("bound", "what_if"):
-                tables = tomlkit.aot()
-                kind = {"kind": "problem_size"} if key == "bound" else {}  # said even where it is the default
-                for part in item:
-                    tables.append(_table({**kind, **part}))
-                document.append(key, tables)
-            elif isinstance(item, dict):
-                document.append(key, _table(item))
-            else:
-                document.append(key, tomlkit.item(item))
-        return tomlkit.dumps(document)
-
-
-def _table(data: dict[str, Any]) -> Any:
-    import tomlkit
-
-    table = tomlkit.table()
-    for key, value in data.items():
-        if value is None:
-            continue
-        if isinstance(value, dict):
-            inline = tomlkit.inline_table()
-            inline.update(value)
-            table.append(key, inline)
-        else:
-            table.append(key, value)
-    return table
+        return writing.toml_text(self)

@@ -14,7 +14,9 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request import checking, programs
+from scalegraph.request.consent import Consent, approved, wanted
 from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
+from scalegraph.request.origin import of_study
 from scalegraph.request.planning import Plan, plan
 from scalegraph.request.resolve import resolved
 from scalegraph.request.tracing import TracedRun, Tracing, lost, traces
@@ -67,6 +69,13 @@ class Session:
         tracing = Tracing(found, Path(study_path) if study_path else None)
         return plan(found, known=known, workers=self._workers or default_workers(), tracing=tracing)
 
+    def consent(self, request: Request) -> Consent | None:
+        """Return what of *request* runs code that the user did not write here, to be shown before `submit`.
+
+        None for what was typed, built or approved here. Raises `InputError` with every fault.
+        """
+        return wanted(resolved(request))
+
     def submit(
         self,
         request: Request,
@@ -77,13 +86,15 @@ class Session:
         workers: int | None = None,
         overwrite: bool = False,
         traces: Path | str | None = None,
+        consent: Consent | None = None,
     ) -> Study:
         """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
 
         Runs that the study has are not run again. Traces that the request asks for go into the directory *traces*,
-        ``NAME.traces`` beside the study if it is None. After a request to stop the study has what was finished (ask
-        *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`, `BuildError`, `StoreError`,
-        `MissingTool`; runs that fail raise nothing, their records say it.
+        ``NAME.traces`` beside the study if it is None. *consent*: the user's answer to `consent`; without it a request
+        that needs one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop the study
+        has what was finished (ask *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`,
+        `BuildError`, `StoreError`, `MissingTool`; runs that fail raise nothing, their records say it.
         """
         from scalegraph.request.submit import Submission
 
@@ -91,6 +102,7 @@ class Session:
         place = Path(traces) if traces else None
         if request.trace is not None and place is None and not study_path:
             raise InputError(Fault("a place for the traces was expected: a study file, or a directory", key="trace"))
+        approved(found, consent)
         work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
 
@@ -273,7 +285,7 @@ class Session:
     def request_text(self, study: Study) -> str:
         """Return the request that *study* was made by as TOML, empty when it holds measurements."""
         request = study.manifest.request
-        return Request.model_validate(request).to_toml() if request.get("program") else ""
+        return of_study(request, str(study.path or "")).to_toml() if request.get("program") else ""
 
     def export(
         self,

@@ -24,6 +24,8 @@ from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.rubbish import Collector
 from scalegraph.request import Session
+from scalegraph.request.consent import approved
+from scalegraph.request.resolve import resolved
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 
@@ -115,7 +117,10 @@ class ModelSession(Session):
         """Let *runs* more runs end."""
         self.gate.release(runs)
 
-    def submit(self, request: Any, study_path: Any, emit: Any = events.ignore, cancel: Any = None, **_: Any) -> Study:
+    def submit(
+        self, request: Any, study_path: Any, emit: Any = events.ignore, cancel: Any = None, **more: Any
+    ) -> Study:
+        approved(resolved(request), more.get("consent"))
         self.submitted.append(request)
         self.threads.add(threading.get_ident())
         cancel = cancel or CancelToken()

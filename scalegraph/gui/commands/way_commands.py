@@ -156,11 +156,10 @@ class WayCommands(QObject):
 
 def kept_request(window: MainWindow, data: Any, title: str) -> Any:
     """Return the request that a study keeps; None, after a sentence in the window, where it cannot be read."""
-    from scalegraph.base import toml
-    from scalegraph.request.model import Request
+    from scalegraph.request.origin import of_study
 
     try:
-        return toml.validate(Request, data.manifest.get("request") or {}, title)
+        return of_study(data.manifest.get("request") or {}, title)
     except InputError as error:
         window.say_fault(f"The request of this study cannot be read: {error}")
         return None

@@ -1,0 +1,31 @@
+"""Text of files that others made, for people to read: control characters become visible."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# Control characters but tab and line feed, what changes the direction of text or has no width (a name could look like
+# another), line separators, and bytes that are no UTF-8 (surrogates).
+HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BYTES: Final = range(0xDC80, 0xDD00)  # how Python keeps bytes that are no UTF-8
+
+
+def visible(text: str) -> str:
+    r"""Return *text* with each character of `HIDDEN` as an escape, ``\x1b`` or ``\u202e``; tabs and lines stay."""
+    return HIDDEN.sub(_escape, text)
+
+
+def one_line(text: str) -> str:
+    """Return *text* as `visible` does, with line feeds and tabs as escapes too."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code in _BYTES:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,1 @@
+"""Asking before code runs that the user did not write here."""

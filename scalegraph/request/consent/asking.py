@@ -1,0 +1,182 @@
+"""What of a request runs code that the user did not write here, as items to show and one fingerprint to approve."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.text import one_line
+from scalegraph.request import programs
+from scalegraph.request.consent.options import risky_options
+from scalegraph.request.consent.record import is_known, remember
+from scalegraph.request.resolve import Resolved, Target
+from scalegraph.runtime.languages import LINKED
+
+# Variables of the environment by which a loader, a shell, an interpreter or a compiler takes code from elsewhere.
+_LOADING: Final = re.compile(
+    r"(LD|DYLD)_.*|.*_PRELOAD|PATH|HOME|SHELL|ENV|BASH_.*|IFS|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TMPDIR"
+    r"|(GCC|COMPILER|LIBRARY|C|CPLUS|OBJC|PKG_CONFIG)_?(EXEC_PREFIX|PATH|INCLUDE_PATH|COMPARE_DEBUG)|CPATH|CPLUS_.*"
+    r"|(PYTHON|PERL|RUBY|NODE|LUA|JAVA|JDK|TCL|R)_?.*(PATH|LIB|OPT|OPTS|OPTIONS|STARTUP|HOME|INIT)|QEMU_.*|OMP_TOOL.*"
+    r"|OMPI_.*|MPI.*|UCX_.*|HWLOC_.*|VK_.*|OCL_.*|EDITOR|PAGER|MAKEFLAGS|GIT_.*|SSH_.*"
+)
+_LARGEST: Final = 256 << 20  # bytes of a file whose content is part of the fingerprint
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that runs or loads code: *what* it is in words, and its *text* as the file has it."""
+
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {one_line(self.text)}"
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What is to be approved. *source*: the file that it came from; *directory*: where it would run.
+
+    *fingerprint*: digest of the command, options, environment, arguments and directories, and of the content of the
+    executable, sources and files that options name. An approval holds for this fingerprint and no other.
+    """
+
+    source: str
+    directory: str
+    items: tuple[Item, ...]
+    fingerprint: str
+
+    def lines(self) -> list[str]:
+        """Return the items in words, one a line, with control characters visible."""
+        return [*map(str, self.items), f"in the directory: {one_line(self.directory)}"]
+
+    def sentence(self) -> str:
+        """Return all of it as one sentence."""
+        return f"runs code that was not written here ({'; '.join(self.lines())})"
+
+
+class ConsentNeeded(InputError):  # noqa: N818 - reads as what it is in an except clause
+    """Nothing was run, because *consent* was not given."""
+
+    def __init__(self, consent: Consent, how: str = "--trust runs it") -> None:
+        self.consent = consent
+        super().__init__(Fault(f"{consent.sentence()}; nothing was run, {how}", file=consent.source))
+
+
+def wanted(found: Resolved) -> Consent | None:
+    """Return what of *found* must be approved before it runs; None if nothing, or if it was approved here before."""
+    consent = _consent(found)
+    return None if consent is None or is_known(consent.fingerprint) else consent
+
+
+def approved(found: Resolved, consent: Consent | None, how: str = "--trust runs it") -> None:
+    """Raise `ConsentNeeded` unless *found* may run, with *consent* as the user's answer; remember what may.
+
+    What was typed here, built here or approved here is not asked for again.
+    """
+    asked = _consent(found)
+    if asked is not None and not is_known(asked.fingerprint) and asked.fingerprint != (consent and consent.fingerprint):
+        raise ConsentNeeded(asked, how)
+    if not _is_shipped(found) or asked is not None:
+        remember(_fingerprint(found))
+
+
+def _consent(found: Resolved) -> Consent | None:
+    origin = found.request.origin
+    if origin.kind == "here":
+        return None
+    items = tuple(_risks(found.target))
+    if origin.kind == "study" and not _is_shipped(found):
+        items = tuple(_program(found.target, items))  # of a study nobody expects code: all that runs is shown
+    if not items:
+        return None
+    target = found.target
+    return Consent(origin.name, str(_absolute(target.build_dir)), items, _fingerprint(found))
+
+
+def _risks(target: Target) -> Iterator[Item]:
+    """Yield what of *target* runs or loads code besides its sources."""
+    if target.build:
+        yield Item("build command", target.build)
+    if target.executable:
+        yield Item("executable", target.executable)
+    for name in target.sources:
+        if Path(name).suffix in LINKED:
+            yield Item("linked file", name)
+    for word in risky_options(target.cflags):
+        yield Item("compiler option", word)
+    for word in risky_options(target.ldflags):
+        yield Item("linker option", word)
+    for name, value in target.env.items():
+        if _LOADING.fullmatch(name):
+            yield Item("environment", f"{name}={value}")
+
+
+def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
+    """Yield all of *target* that runs, with *risks* first."""
+    shown = list(risks)
+    yield from shown
+    if target.sources:
+        yield Item("sources", shlex.join(target.sources))
+    if target.args:
+        yield Item("arguments", shlex.join(target.args))
+    for what, words in (("compiler options", target.cflags), ("linker options", target.ldflags)):
+        if words:
+            yield Item(what, shlex.join(words))
+    if target.include:
+        yield Item("directories of headers", shlex.join(target.include))
+    seen = {item.text for item in shown}
+    yield from (Item("environment", text) for n, v in target.env.items() if (text := f"{n}={v}") not in seen)
+
+
+def _is_shipped(found: Resolved) -> bool:
+    """Return whether the program is a shipped one, compiled from its shipped sources, with nothing of risk added."""
+    target = found.target
+    if target.executable or target.build or any(_risks(target)):
+        return False
+    shipped = programs.directory().resolve()
+    files = [_absolute(target.build_dir) / name for name in (*target.sources, *target.include)]
+    return bool(target.sources) and all(path.resolve().is_relative_to(shipped) for path in files)
+
+
+def _fingerprint(found: Resolved) -> str:
+    target = found.target
+    place = _absolute(target.build_dir)
+    texts = {name: value for size in found.sweep for name, value in size.items() if isinstance(value, str)}
+    words = (*target.cflags, *target.ldflags)
+    named = [target.executable] if target.executable and not target.build else []
+    named += [*target.sources, *(name for word in words for name in _file_names(word))]
+    said = {
+        "build": target.build, "executable": target.executable, "sources": target.sources, "directory": str(place),
+        "cwd": str(_absolute(target.run_dir)), "args": target.args, "texts": sorted(texts.items()),
+        "cflags": target.cflags, "ldflags": target.ldflags, "include": target.include,
+        "env": sorted(target.env.items()), "stdin": str(target.stdin or ""),
+        "contents": [_content(place / name) for name in named],
+    }  # fmt: skip
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def _file_names(word: str) -> Iterator[str]:
+    """Yield what in an option may be the name of a file: the word, and what is behind ``=``, ``,`` or ``@``."""
+    yield word
+    yield from (part for part in re.split("[=,@]", word)[1:] if part)
+
+
+def _content(path: Path) -> str:
+    try:
+        if path.is_file() and path.stat().st_size <= _LARGEST:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return "unreadable"
+    return ""
+
+
+def _absolute(path: Path) -> Path:
+    return path.absolute()

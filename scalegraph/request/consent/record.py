@@ -1,0 +1,51 @@
+"""What this user built or approved on this computer: digests in the user's state directory, never in a study."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import write_atomic
+
+_MOST: Final = 20_000  # lines; the oldest are forgotten
+
+
+def record_path() -> Path:
+    """Return the file of the digests, one a line, oldest first."""
+    return Path(platformdirs.user_state_dir("scalegraph", appauthor=False)) / "approved"
+
+
+def is_known(fingerprint: str) -> bool:
+    """Return whether this user ran or approved here what has this *fingerprint*."""
+    return fingerprint in _lines()
+
+
+def remember(fingerprint: str) -> None:
+    """Add *fingerprint* to the record. Where it cannot be written, the user is asked again next time."""
+    known = _lines()
+    if fingerprint in known:
+        return
+    path = record_path()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if len(known) >= _MOST:
+            write_atomic(path, "".join(f"{line}\n" for line in known[-_MOST // 2 :]))
+        # one short line: written whole, also when two processes write at once
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, f"{fingerprint}\n".encode("ascii"))
+        finally:
+            os.close(handle)
+    except (OSError, WorkError):
+        return
+
+
+def _lines() -> list[str]:
+    try:
+        return record_path().read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        return []
