@@ -16,6 +16,7 @@ import pandas as pd
 
 from scalegraph.analyze import isospeed
 from scalegraph.analyze.metrics import speed_unit, work_unit
+from scalegraph.analyze.reference import comparable
 from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import si, significant
 
@@ -88,7 +89,9 @@ def _prepared(scaling: pd.DataFrame, latency: str) -> _Rows:
     kept = {name: numbers(scaling, name) for name in ("work", "time_s", "efficiency", "unit_speed")}
     named = {name: scaling[name].to_numpy() for name in ("processors", "label", "keys")}
     memory = numbers(scaling, "memory_bytes") / count
-    return {**named, **kept, "latency": value, "memory_per_processor": memory}
+    usable = comparable(scaling)
+    kept["efficiency"] = np.where(usable, kept["efficiency"], np.nan)
+    return {**named, **kept, "latency": np.where(usable, value, np.nan), "memory_per_processor": memory}
 
 
 def anchors(

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import bounds
+from scalegraph.analyze import bounds, reference
 from scalegraph.analyze.bounds import Anchor, Bound, RunWay
 from scalegraph.analyze.metrics import work_unit
 from scalegraph.base.units import significant
@@ -187,6 +187,7 @@ def scalability(
     if processors is None:
         # one processor has no latency, and its efficiency is always 1
         first = 1 if metric == "isospeed" else 2
+        first = max([first, *(int(n) + 1 for n in reference.others(scaling)[:1])])
         counts = {int(n) for n in scaling["processors"]} | set(failures or {})
         processors = sorted(n for n in counts if n >= first)
     found = bounds.anchors(scaling, bound, target, processors=processors, tolerance=tolerance, latency=latency, way=way)

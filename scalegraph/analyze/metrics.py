@@ -9,20 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from scalegraph.analyze import reference
 from scalegraph.analyze.table import Floats, leaf, numbers, problems
 from scalegraph.runtime.format import LEAF_GROUPS
-
-_FROM_ONE = {  # column of the one-processor run -> name beside the others
-    "time_s": "t_seq_s",
-    "time_min_s": "t_seq_min_s",
-    "time_max_s": "t_seq_max_s",
-    "work_ops": "work",
-    "work_flops": "work_fp",
-    "busy_s": "busy_one_s",
-    "memory_stall_s": "stall_one_s",
-    "idle_s": "idle_one_s",
-    "primitive_s": "primitive_one_s",
-}
 
 
 def scaling(table: pd.DataFrame) -> pd.DataFrame:
@@ -31,8 +20,10 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     *table* is the run table (`base.run.RunRecord.row`), untouched. Rows are sorted by problem and N. All of the table's
     columns stay; added are (seconds unless said; NaN where a needed run or column is missing):
 
-    ``t_seq_s`` T_seq(W), ``work`` W in ``work_unit`` (operations where they are known); ``speedup`` T_seq/T_para and
-    ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the extremes of repetitions
+    ``reference`` what T_seq comes from: 1, or of measurements without that the fewest processors
+    (`reference.compared`); ``t_seq_s`` T_seq(W), ``work`` W in ``work_unit`` (operations where they are known);
+    ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the
+    extremes of repetitions
     (latency-metric.txt 2.1, 6.1);
     ``ml_s`` stall(N) - stall(1), ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
     (scale-graph.txt eq. 5-7, sums over processors); ``latency_s`` (ML + IT + PT)/N (eq. 5);
@@ -48,10 +39,8 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
 
     """
     runs = problems(table)
-    one = runs[runs["processors"] == 1].set_index("problem")
-    for column, name in _FROM_ONE.items():
-        series = pd.Series(numbers(one, column), index=one.index, dtype=float)
-        runs[name] = runs["problem"].map(series).astype(float) if len(one) else np.nan
+    for name, values in reference.compared(runs).items():
+        runs[name] = values
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
     t_seq = numbers(runs, "t_seq_s")

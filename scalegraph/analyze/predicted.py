@@ -105,7 +105,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     few = len(set(count[many])) < _COUNTS
     # with few counts the runs on one processor are needed to tell what grows with N from what falls
     taken = many | few
-    lost = np.where(many, _latency(rows, latency), np.nan)[taken]
+    lost = np.where(many & _absolute(rows), _latency(rows, latency), np.nan)[taken]
     both = np.stack([numbers(rows, "time_s")[taken], np.where(lost > 0, lost, np.nan)])[:, :, None]
     models = fit_models(np.column_stack([count, work])[taken], both, parameters=("N", "W"), bootstrap=False)
     one = None
@@ -130,6 +130,12 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
         listed = ", ".join(f"{n:g}" for n in sorted(set(count)))
         notes += (f"Runs on N = {listed} alone hardly tell how times grow with N: one more count would.",)
     return made, notes
+
+
+def _absolute(rows: pd.DataFrame) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Return which rows are compared with one processor: others' latencies begin at 0 on their fewest processors."""
+    known = numbers(rows, "reference")
+    return np.isnan(known) | (known <= 1)
 
 
 def _latency(rows: pd.DataFrame, latency: Latency) -> Floats:

@@ -10,6 +10,7 @@ import pandas as pd
 from scalegraph.analyze.fixed import TurningPoint, turning_point, what_grows
 from scalegraph.analyze.matrix import Matrix, bound_words
 from scalegraph.analyze.metrics import speed_unit
+from scalegraph.analyze.reference import fast_as, others
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
 
@@ -57,9 +58,16 @@ def fixed_size(series: Series) -> str:
         growth = [growth for growth in what_grows(series.rows, point.processors, later[0]) if growth.growth_s > 0]
         cause = f"added {_ADDED[growth[0].words]} outweighs the extra processors" if growth else ""
         return f"fastest at {point.processors}" + (f"; beyond {point.processors}, {cause}" if cause else "")
-    gain = f", {significant(point.speedup)} times as fast as on one" if math.isfinite(point.speedup) else ""
+    gain = ""
+    if math.isfinite(point.speedup) and point.processors not in others(series.rows):
+        gain = f", {significant(point.speedup)} times as fast as {_on(fast_as(series.rows))}"
     end = f" with efficiency {significant(point.efficiency, 2)}" if math.isfinite(point.efficiency) else ""
     return f"still faster at {point.processors}, the largest count run{gain}{end}"
+
+
+def _on(words: str) -> str:
+    """Return ``on one ..`` of a count of processors, the words themselves of a program."""
+    return f"on {words}" if words.startswith("one") else words
 
 
 def held(matrix: Matrix) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import loss, verdict
+from scalegraph.analyze import loss, reference, verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
@@ -63,16 +63,19 @@ def rating(efficiency: float) -> str:
 
 
 def strong(found: Series) -> Verdict | None:
-    """Return whether the fixed size of *found* scales; ``None`` without a one-processor run."""
+    """Return whether the fixed size of *found* scales; ``None`` without a run to compare with."""
     rows = found.rows
     efficiency, counts = numbers(rows, "efficiency"), numbers(rows, "processors")
-    if not np.isfinite(efficiency[counts > 1]).any():
+    known = np.isfinite(efficiency) & (counts > 1) & (counts != numbers(rows, "reference"))
+    if not known.any():
         return None
     last = int(counts[-1])
+    other = reference.others(rows)
+    to = f", relative to {reference.named(other[-1])}" if len(other) else ""
     said = rating(efficiency[-1])
     text = (
         f"Strong scaling of {found.label or 'the program'} to {last} processors is {said}: efficiency "
-        f"{significant(efficiency[-1], 2)}, speedup {significant(float(rows['speedup'].iloc[-1]))}"
+        f"{significant(efficiency[-1], 2)}, speedup {significant(float(rows['speedup'].iloc[-1]))}{to}"
     )
     good = _reached(counts, efficiency, RATINGS[0][0])
     if said != "good":
@@ -81,7 +84,8 @@ def strong(found: Series) -> Verdict | None:
     if len(beyond):
         text += (
             f"; on {' and '.join(sorted({f'{beyond.min():g}', f'{beyond.max():g}'}, key=int))} it is above 1, so the "
-            "one-processor run is slower than its work explains (caches, memory, or how it was measured)"
+            f"{'run that it is relative to' if len(other) else 'one-processor run'} is slower than its work "
+            "explains (caches, memory, or how it was measured)"
         )
     point = turning_point(rows)
     if point is not None and point.reached:

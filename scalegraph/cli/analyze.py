@@ -124,10 +124,14 @@ def _compute(
     if output is not None:
         render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
     blank = quantities.blank(table)
+    notes = [] if blank else quantities.notes(data, name)
     if as_json:
-        print_json({"study": str(source), "what": name, "rows": _documents(table)})
+        more = {"notes": notes} if notes else {}
+        print_json({"study": str(source), "what": name, "rows": _documents(table), **more})
     elif output is None and not blank:
         show(table)
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
     if blank:
         raise WorkError(f"{source}: nothing to show: {quantities.why_blank(data, name)}")
 

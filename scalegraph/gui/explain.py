@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scalegraph.analyze.reference import SERIAL
 from scalegraph.base.units import si, significant, thousands
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def _imported(data: StudyData) -> list[Part]:
             Fact(item.what, str(item.count), f"{item.reason}  {item.place}".strip()) for item in measured.skipped
         )
         parts.append(Part("Left out", left))
-    if measured.notes:
-        parts.append(Part("Notes", (), "\n".join(measured.notes)))
+    if measured.notes or measured.remarks:
+        parts.append(Part("Notes", (), "\n".join((*measured.notes, *measured.remarks))))
     return parts
 
 
@@ -258,4 +259,14 @@ def _origin(row: Mapping[Any, Any]) -> str:
     source = str(row.get("source", "")).capitalize()
     repetitions = int(row.get("repetitions", 1) or 1)
     more = f", median of {repetitions} repetitions" if repetitions > 1 else ""
-    return f"{source} on {row.get('machine', '')}{more}. T1 is the run of the same problem on one processor."
+    return f"{source} on {row.get('machine', '')}{more}. T1 is {_reference(row)}."
+
+
+def _reference(row: Mapping[Any, Any]) -> str:
+    """Return what T1 is, in words."""
+    count = _number(row, "reference")
+    if count == SERIAL:
+        return "the time of the serial program"
+    if count > 1:
+        return f"N times the time of the same problem on N = {count:g}, the fewest there are"
+    return "the run of the same problem on one processor"

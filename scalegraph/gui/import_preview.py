@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from scalegraph.analyze.reference import sentence
 from scalegraph.base.units import significant
 from scalegraph.views.figure import Column, Row, Table
 
@@ -77,8 +78,10 @@ def runs_words(scaling: Any, sizes: Sequence[str]) -> str:
     where = f"on {counts[0]} to {counts[-1]} processors" if len(counts) > 1 else f"on {counts[0]} processors"
     problems = len(scaling.groupby([f"param.{name}" for name in sizes])) if sizes else 1
     of = f" of {problems} problem sizes" if problems > 1 else ""
-    one = "" if counts[0] == 1 else " There is none on one processor, so speedup and efficiency are not known."
-    return f"{runs} run{'s' if runs != 1 else ''}{of} {where}.{one}"
+    relative = sentence(scaling)
+    if not relative and counts[0] > 1:
+        relative = "There is none on one processor, so speedup and efficiency are not known."
+    return f"{runs} run{'s' if runs != 1 else ''}{of} {where}.{' ' if relative else ''}{relative}"
 
 
 def _values(values: Sequence[float], unit: str) -> str:

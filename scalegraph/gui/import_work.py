@@ -144,7 +144,8 @@ def look(source: Source, state: ImportState, token: CancelToken, share: Share) -
     except InputError as error:
         return Looked(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
     mapping = _with_sizes(found.mapping, state)
-    base = Looked(words, guess, found.measured, mapping, found.questions, notes=(*notes, *found.notes), rows=rows)
+    told = (*notes, *found.measured.remarks, *found.notes)
+    base = Looked(words, guess, found.measured, mapping, found.questions, notes=told, rows=rows)
     if found.questions:
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
     return _with_runs(base, token, lambda part: share(_READING + (1 - _READING) * part))

@@ -16,6 +16,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.following import filled, following
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
+from scalegraph.measurements.products import multiplied
 from scalegraph.measurements.runs import ALL, thinned, totals, varies
 
 NONE = "none"  # said where there is nothing of the kind
@@ -55,7 +56,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     for an answer that the set does not have, with the nearest name.
     """
     answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
-    measured = _multiplied(measured, str(answers.get("processors", "")))
+    measured = multiplied(measured, str(answers.get("processors", "")))
     _check(measured, answers)
     questions: list[Question] = []
     notes: list[str] = []
@@ -126,26 +127,6 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
             faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
     if faults:
         raise InputError(faults)
-
-
-def _multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
-    """Return the set with the product of parameters in place of them where *word* is one: ``ranks*threads``.
-
-    The last factor stays where several combinations have the same product.
-    """
-    factors = [part.strip() for part in word.split("*")]
-    if len(factors) < 2 or word in measured.parameters or not all(name in measured.parameters for name in factors):
-        return measured
-    wrong = [name for name in factors if not _whole(measured.points[name])]
-    if wrong:
-        raise InputError(Fault(f"'{wrong[0]}' is no whole number of 1 or more at every point", key="--processors"))
-    points = measured.points.copy()
-    points.insert(0, word, points[factors].prod(axis=1).astype(np.int64))
-    fewer = points.drop(columns=factors)
-    points = points.drop(columns=factors[:-1]) if fewer.duplicated().any() else fewer
-    if points.duplicated().any():
-        raise InputError(Fault(f"several points have the same {word}; name one parameter", key="--processors"))
-    return replace(measured, points=points, parameters=tuple(map(str, points.columns)))
 
 
 def _numeric(column: pd.Series) -> bool:

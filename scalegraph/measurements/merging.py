@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
+
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def merged(sets: Sequence[MeasurementSet]) -> MeasurementSet:
@@ -52,7 +56,7 @@ def merged(sets: Sequence[MeasurementSet]) -> MeasurementSet:
     points, code = _points(stacked, names)
     values = pd.concat(parts, ignore_index=True)
     values["point"] = code[values["point"]]
-    values["repetition"] = _repetitions(values)
+    values["repetition"] = renumbered(values["point"], values["set"], values["repetition"])
     return MeasurementSet(
         parameters=first.parameters,
         points=points,
@@ -63,6 +67,7 @@ def merged(sets: Sequence[MeasurementSet]) -> MeasurementSet:
         files=tuple(file for one in sets for file in one.files),
         title=first.title,
         notes=tuple(dict.fromkeys(note for one in sets for note in one.notes)),
+        remarks=tuple(dict.fromkeys(remark for one in sets for remark in one.remarks)),
         skipped=tuple(skipped for one in sets for skipped in one.skipped),
     )
 
@@ -98,18 +103,21 @@ def _paths(one: MeasurementSet, paths: list[CallPath], known: dict[tuple[int | N
     return place
 
 
-def _points(
-    stacked: pd.DataFrame, names: list[str]
-) -> tuple[pd.DataFrame, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+def _points(stacked: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, Ints]:
     if not names:
         return pd.DataFrame(index=pd.RangeIndex(1)), np.zeros(len(stacked), dtype=np.int64)
     code = stacked.groupby(names, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
     return stacked.drop_duplicates().reset_index(drop=True), code
 
 
-def _repetitions(values: pd.DataFrame) -> pd.Series:
-    """Return repetitions so that those of a later set come after those of an earlier one at the same point."""
-    most = values.groupby(["point", "set"], sort=True)["repetition"].max() + 1
+def renumbered(points: ArrayLike, parts: ArrayLike, repetitions: ArrayLike) -> Ints:
+    """Return repetitions so that those of a later part come after those of an earlier one at the same point.
+
+    Shape (values,) of all: *parts* are the sets or points that the values come from.
+    """
+    table = pd.DataFrame({"point": np.asarray(points), "part": np.asarray(parts), "at": np.asarray(repetitions)})
+    most = table.groupby(["point", "part"], sort=True)["at"].max() + 1
     before = most.groupby(level="point").cumsum() - most
-    key = pd.MultiIndex.from_frame(values[["point", "set"]])
-    return pd.Series(values["repetition"].to_numpy() + before.reindex(key).to_numpy(), index=values.index)
+    key = pd.MultiIndex.from_frame(table[["point", "part"]])
+    made: Ints = (table["at"].to_numpy() + before.reindex(key).to_numpy()).astype(np.int64)
+    return made

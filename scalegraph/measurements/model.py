@@ -78,6 +78,7 @@ class MeasurementSet:
     title: str = ""
     notes: tuple[str, ...] = ()  # what the file says that people should know
     skipped: tuple[Skipped, ...] = field(default=())
+    remarks: tuple[str, ...] = ()  # what was made of its points or values, said beside every number that rests on it
 
     @cached_property
     def paths(self) -> tuple[str, ...]:

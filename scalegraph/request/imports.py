@@ -256,7 +256,7 @@ def notes(study: Study) -> list[str]:
     if mapping is not None:
         said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
         guessed = guess_mapping(measured, said).notes
-    return [*measured.notes, *guessed]
+    return [*measured.notes, *measured.remarks, *guessed]
 
 
 def is_run_table(path: Path) -> bool:

@@ -12,7 +12,7 @@ from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request import modelling, scalability
-from scalegraph.views import StudyData, registry, verdicts
+from scalegraph.views import StudyData, common, registry, verdicts
 from scalegraph.views.pop import efficiencies, path_efficiencies
 
 Table: TypeAlias = pd.DataFrame
@@ -242,6 +242,7 @@ _VIEWS = {
     "isoefficiency": "isoefficiency",
     "back-test": "back-test",
 }
+_AS_READ = ("runs", "searches", "profile", "lines", "processors")  # nothing is compared in them
 _KEYS = ("processors", "label", "problem", "repetition", "reference", "n", "n2")
 
 
@@ -249,6 +250,12 @@ def blank(table: Table) -> bool:
     """Whether a table has no row, or nothing in its rows beside what they are of."""
     left = table.drop(columns=[name for name in _KEYS if name in table.columns])
     return table.empty or bool(left.replace("", None).isna().to_numpy().all())
+
+
+def notes(data: StudyData, name: str) -> list[str]:
+    """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
+    known = common.measured_notes(data)
+    return [] if name in _AS_READ else list(known)
 
 
 def why_blank(data: StudyData, name: str) -> str:

@@ -36,6 +36,7 @@ def pack(measured: MeasurementSet, mapping: Mapping | None) -> Packed:
         "files": measured.files,
         "title": measured.title,
         "notes": measured.notes,
+        "remarks": measured.remarks,
         "skipped": [asdict(skipped) for skipped in measured.skipped],
         "mapping": None if mapping is None else mapping.model_dump(mode="json"),
     }
@@ -69,6 +70,7 @@ def unpack(packed: Packed) -> tuple[MeasurementSet, Mapping | None]:
             files=_TEXTS.validate_python(told.get("files", ())),
             title=str(told.get("title", "")),
             notes=_TEXTS.validate_python(told.get("notes", ())),
+            remarks=_TEXTS.validate_python(told.get("remarks", ())),
             skipped=_SKIPPED.validate_python(told.get("skipped", ())),
         )
         mapping = None if told.get("mapping") is None else Mapping.model_validate(told["mapping"])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalegraph.analyze import reference
 from scalegraph.analyze import series as selection
 from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.series import Series
@@ -314,8 +315,11 @@ def study_title(data: StudyData) -> str:
 
 
 def failure_notes(data: StudyData) -> tuple[str, ...]:
-    """Return one note about runs that are left out because they failed, and one for each remark on the others."""
-    told = tuple(f"Remark: {text}." for text in remarks(data.runs))
+    """Return what stands below every view of a study: remarks on its runs, and which are left out as they failed.
+
+    Of measurements also what their times were made of, and what speedups are relative to.
+    """
+    told = (*measured_notes(data), *(f"Remark: {text}." for text in remarks(data.runs)))
     if not data.failed:
         return told
     labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
@@ -323,9 +327,16 @@ def failure_notes(data: StudyData) -> tuple[str, ...]:
     return (f"Left out because they failed: {labels}{more}.", *told)
 
 
+def measured_notes(data: StudyData) -> tuple[str, ...]:
+    """Return what is to be known of numbers that come of measurements: what they were made of, and relative to."""
+    made = data.imported[0].remarks if data.imported is not None else ()
+    relative = reference.sentence(data.scaling) if not data.table.empty else ""
+    return (*(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in made), *((relative,) if relative else ()))
+
+
 def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return a note when the problem has no one-processor run."""
-    if (rows["processors"] == 1).any():
+    if (rows["processors"] == 1).any() or len(reference.others(rows)):
         return ()
     return ("There is no run on one processor, so T_seq, speedup and latency are not known: run N = 1 as well.",)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import compare
+from scalegraph.analyze import compare, reference
 from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
@@ -89,7 +89,10 @@ def _make(data: StudyData, quantity: object = "speedup", size: object = None) ->
         f"{words[0].upper()}{words[1:]}: {' beside '.join(titles)}",
         _sentence(table, titles, words, more_is_better=more_is_better),
         (_plot(table, lines, words, unit, str(quantity)), _table(table, titles, unit)),
-        notes=tuple(f"{name}: {series.label}, {common.origin(series.rows)}." for name, series in known if series.label),
+        notes=(
+            *(f"{name}: {series.label}, {common.origin(series.rows)}." for name, series in known if series.label),
+            *(f"{name}: {text}" for name, series in known if (text := reference.sentence(series.rows))),
+        ),
     )
 
 

@@ -64,7 +64,7 @@ def _make(data: StudyData) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
         (Table(columns, tuple(rows)),),
-        notes=tuple(f"Remark: {text}." for text in remarks(runs)),
+        notes=(*common.measured_notes(data), *(f"Remark: {text}." for text in remarks(runs))),
     )
 
 

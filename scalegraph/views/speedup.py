@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import reference, verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
@@ -22,9 +23,9 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
         need = Need(
-            "Speedup needs one problem on one processor and on more.",
+            "Speedup needs one problem on two or more processor counts, best with one processor among them.",
             ways.ADD_COUNTS,
-            record="Measure it on one processor and on more, and import all of it together.",
+            record="Measure it on several, and import all of it together.",
         )
         return common.empty("speedup", _TITLE, data, need)
     rows = series.rows
@@ -44,8 +45,8 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
     if point is not None:
         marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
-            f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as on one"
-            f" processor, on {verdict.span((point.processors,))} at efficiency {significant(point.efficiency)}."
+            f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
+            f" on {verdict.span((point.processors,))} at efficiency {significant(point.efficiency)}."
         )
     top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
     return Figure(
@@ -58,6 +59,12 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
         ),
         notes=common.failure_notes(data),
     )
+
+
+def _than(rows: pd.DataFrame) -> str:
+    """Return what a speedup of *rows* is over, for the sentence."""
+    words = reference.fast_as(rows)
+    return words.replace("one", "on one processor", 1) if words.startswith("one") else words
 
 
 VIEW = View(

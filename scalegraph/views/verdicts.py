@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import loss, verdicts
+from scalegraph.analyze import loss, reference, verdicts
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
@@ -24,9 +24,10 @@ def parts(data: StudyData, series: Series, processors: int | None = None) -> pd.
 
     See `loss.by_region` and `loss.by_path`.
     """
-    rows = series.rows[series.rows["processors"] > 1]
+    least = max(1.0, *reference.others(series.rows), 1.0)
+    rows = series.rows[series.rows["processors"] > least]
     rows = rows if processors is None else rows[rows["processors"] == processors]
-    alone = series.rows[series.rows["processors"] == 1]
+    alone = series.rows[series.rows["processors"] == least]
     if rows.empty or alone.empty:
         return None
     last, first = rows.iloc[-1], alone.iloc[0]

@@ -14,6 +14,7 @@ from scalegraph.measurements.guessing import guess_mapping
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, check
 from scalegraph.measurements.runs import make_runs
+from scalegraph.views.data import StudyData
 
 
 def a_set(
@@ -63,9 +64,21 @@ def test_processors_may_be_a_product_of_parameters() -> None:
     guess = guess_mapping(made, {"processors": "ranks*threads"})
     assert guess.measured.points.to_dict("list") == {"ranks*threads": [2, 4, 16], "n": [9, 9, 9]}
     assert [run.point.processors for run in make_runs(guess.measured, guess.mapping)[0]] == [2, 4, 16]
-    both = a_set({"ranks": [1, 2, 2], "threads": [2, 1, 2]}, [8, 7, 4])
-    kept = guess_mapping(both, {"processors": "ranks*threads"}).measured
-    assert kept.points.to_dict("list") == {"ranks*threads": [2, 2, 4], "threads": [2, 1, 2]}
+
+
+def test_factors_of_a_product_are_no_parameters_of_the_problem() -> None:
+    both = a_set({"ranks": [1, 1, 2, 2], "threads": [1, 2, 1, 2]}, [16, 16.2, 8, 8.2, 7, 7.2, 4, 4.2], repetitions=2)
+    guess = guess_mapping(both, {"processors": "ranks*threads"})
+    check(guess.measured)
+    assert guess.measured.points.to_dict("list") == {"ranks*threads": [1, 2, 4]}
+    assert any("2 = 1*2 = 2*1" in note for note in guess.measured.remarks)
+    runs, _ = make_runs(guess.measured, guess.mapping)
+    assert [(run.point.processors, run.point.repetition, run.time_s) for run in runs] == [
+        (1, 0, 16), (1, 1, 16.2), (2, 0, 8), (2, 1, 8.2), (2, 2, 7), (2, 3, 7.2), (4, 0, 4), (4, 1, 4.2),
+    ]  # fmt: skip
+    assert not any(run.point.parameters for run in runs)
+    efficiency = StudyData.from_runs(runs).scaling["efficiency"]
+    assert list(efficiency) == pytest.approx([1, 16.1 / 2 / 7.6, 16.1 / 4 / 4.1])
 
 
 def test_without_a_count_of_processors_there_are_no_runs_and_that_is_said() -> None:

@@ -1,0 +1,64 @@
+"""A product of parameters as the number of processors: ``ranks*threads`` in place of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.merging import renumbered
+from scalegraph.measurements.model import MeasurementSet
+
+_SHOWN = 4  # products whose factors a remark names
+
+
+def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
+    """Return the set with the product *word* (``ranks*threads``) in place of its factors.
+
+    The factors are parameters no longer: points that differ only in how a product is made of them become repetitions
+    of one point, which a remark says. A set whose parameters *word* is no product of is returned as it is. Raises
+    `InputError` where a factor is no whole number of 1 or more.
+    """
+    factors = [part.strip() for part in word.split("*")]
+    if len(factors) < 2 or word in measured.parameters or not all(name in measured.parameters for name in factors):
+        return measured
+    wrong = [name for name in factors if not _counts(measured.points[name])]
+    if wrong:
+        raise InputError(Fault(f"'{wrong[0]}' is no whole number of 1 or more at every point", key="--processors"))
+    points = measured.points.copy()
+    points.insert(0, word, points[factors].prod(axis=1).astype(np.int64))
+    fewer = points.drop(columns=factors)
+    names = [str(name) for name in fewer.columns]
+    code = fewer.groupby(names, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
+    values = measured.values.copy()
+    values["repetition"] = renumbered(code[values["point"]], values["point"].to_numpy(), values["repetition"])
+    values["point"] = code[values["point"]]
+    return replace(
+        measured,
+        points=fewer.drop_duplicates().reset_index(drop=True),
+        parameters=tuple(names),
+        values=values,
+        remarks=(*measured.remarks, *_remarks(measured.points, factors, points[word], word)),
+    )
+
+
+def _remarks(points: pd.DataFrame, factors: Sequence[str], product: pd.Series, word: str) -> tuple[str, ...]:
+    """Return the remark on products that are made of several pairs of factors, empty where none is."""
+    ways = points[list(factors)].astype(str).agg("*".join, axis=1).groupby(product).unique()
+    several = {str(count): list(texts) for count, texts in ways.items() if len(texts) > 1}
+    if not several:
+        return ()
+    shown = "; ".join(f"{count} = {' = '.join(texts)}" for count, texts in list(several.items())[:_SHOWN])
+    more = ", .." if len(several) > _SHOWN else ""
+    return (f"points of the same {word} count as repetitions of one, whose median is taken ({shown}{more})",)
+
+
+def _counts(column: pd.Series) -> bool:
+    """Whether every value may be a factor of a number of processors."""
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    values = column.to_numpy(dtype=np.float64)
+    return bool(((values >= 1) & (values == np.floor(values)) & (values <= 2**31)).all())

@@ -1,0 +1,19 @@
+"""Tables as people have them, on the command line: what is understood is said, what cannot be guessed is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+TIMES = {2: 8.0, 4: 4.2, 8: 2.5, 16: 1.6}
+
+
+def test_analyze_says_it_beside_the_numbers(call: Any, tmp_path: Path) -> None:
+    table = tmp_path / "no1.csv"
+    table.write_text("threads,time [s]\n" + "".join(f"{n},{time}\n" for n, time in TIMES.items()))
+    code, out, err = call("analyze", table, "--what", "efficiency")
+    assert code == 0
+    assert "0.6250" in out
+    assert "note: There is no run on one processor" in err
+    assert "N = 2" in json.loads(call("analyze", table, "--what", "speedup", "--json")[1])["notes"][0]
