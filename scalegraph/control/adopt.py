@@ -22,6 +22,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
 from scalegraph.runtime.tools import call
+from scalegraph.toolchain.complaints import with_mpi
 from scalegraph.toolchain.scripts import wrapper_directory
 
 _LIMIT_BYTES = 256 * 2**20
@@ -74,7 +75,7 @@ def run_build(command: str, cwd: Path, *, emit: EventSink = ignore, cancel: Canc
         lines = result.stdout.splitlines(keepends=True)
         left_out = f"({len(lines) - _SHOWN_LINES} lines before)\n" if len(lines) > _SHOWN_LINES else ""
         raise BuildError(
-            f"the build command ended with exit code {result.returncode}: {command}",
+            with_mpi(f"the build command ended with exit code {result.returncode}: {command}", result.stdout),
             left_out + "".join(lines[-_SHOWN_LINES:]),
         )
 

@@ -15,7 +15,7 @@ from scalegraph.link import causes
 from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused, start_lines
 from scalegraph.link.build import Build, Limits
 from scalegraph.link.process import Outcome
-from scalegraph.link.words import failure_message, wait_in_words
+from scalegraph.link.words import failure_message, plain_name, wait_in_words
 from scalegraph.machine import Machine
 from scalegraph.runtime.format import (
     BLAME_NAMES,
@@ -256,7 +256,8 @@ def _with_places(build: Build, text: str) -> str:
 
     def place(match: re.Match[str]) -> str:
         file, line, function = build.lines.lookup([int(match[1], 16)])[0]
-        inside = f" in {function}" if function else ""
+        name = plain_name(function)
+        inside = f" in {name}" if name else ""
         return f"at {file}:{line}{inside}" if file else match[0]
 
     return re.sub(r"\bat 0x([0-9a-f]+)", place, text)
@@ -276,7 +277,7 @@ def _signal(outcome: Outcome, result: Result | None) -> int | None:
 
 def _remarks(context: RunContext, outcome: Outcome, result: Result | None) -> Iterable[str]:
     if result is not None and result.meta.get("warnings"):
-        yield from result.meta["warnings"].split("; ")
+        yield from _with_places(context.build, result.meta["warnings"]).split("; ")
     if outcome.exit_code and outcome.exit_code in context.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     if result is not None and (remark := thread_remark(result, context.point.processors)):

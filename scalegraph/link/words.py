@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 
 from scalegraph.base.run import Status, Wait
 from scalegraph.base.units import significant
 from scalegraph.link.process import Outcome
+from scalegraph.runtime.tools import call
 
 _WAITS = {
     "idle_barrier": "waits at a barrier",
@@ -21,6 +23,11 @@ _WAITS = {
     "idle_finished": "has ended",
 }
 _LISTED = 8  # threads named in a sentence
+_WHAT_LENGTH, _NAME_LENGTH = 200, 80
+_WHAT = re.compile(
+    r"^terminate called after throwing an instance of '.*'\n  what\(\):  (?P<what>(?:.*\n?)+?)(?=scalegraph: |\Z)",
+    re.MULTILINE,
+)
 
 
 def wait_in_words(leaf: str, thing: int, holder: int | None = None) -> str:
@@ -82,10 +89,36 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
     if status == "deadlock" and waits:
         return f"deadlock: {waits_in_words(waits)}"
     if told:
-        return told.replace("raise the stack size of the run", "set OMP_STACKSIZE in its environment to a larger one")
+        return with_what(told, outcome.stderr).replace(
+            "raise the stack size of the run", "set OMP_STACKSIZE in its environment to a larger one"
+        )
     if outcome.signal is not None:
         return _signal_in_words(outcome.signal)
     return f"the simulator left no result (exit code {outcome.exit_code})" + _last_words(outcome)
+
+
+def with_what(told: str, stderr: str) -> str:
+    """Return the sentence *told* about an exception with what it said of itself, as the C++ library printed it."""
+    said = _WHAT.search(stderr)
+    if said is None or not told.startswith("an exception of type "):
+        return told
+    lines = said["what"].splitlines()
+    text = lines[0].strip()[:_WHAT_LENGTH] + (" .." if len(lines) > 1 or len(lines[0]) > _WHAT_LENGTH else "")
+    return told.replace(", thrown at", f' ("{text}"), thrown at', 1)
+
+
+def plain_name(function: str) -> str:
+    """Return the C++ name of a *function* without its parameters, as c++filt knows it; others as they are.
+
+    "" where that would fill lines: what templates of a library make of a function is no name that a user wrote.
+    """
+    if not function.startswith("_Z"):
+        return function
+    try:
+        name = call(["c++filt", "-p", function]).stdout.strip() or function
+    except OSError:
+        name = function
+    return name if len(name) <= _NAME_LENGTH else ""
 
 
 def _signal_in_words(number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import Library
-
-_UNDEFINED = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+): undefined reference to [`'](?P<name>[^`']+)'")
+from scalegraph.toolchain.complaints import in_users_terms, of_linker
 
 
 def link(
@@ -32,11 +30,9 @@ def link(
     """
     command = ["-no-pie", *compiler.linking, *arguments, str(runtime.archive), *runtime.link_flags, "-o", str(target)]
     result: subprocess.CompletedProcess[str] = compiler.run(command, cwd=cwd, cancel=cancel)
-    output = result.stderr
-    for item, name in names.items():
-        output = output.replace(str(item), name)
+    output = in_users_terms(result.stderr, names, cwd)
     if result.returncode != 0:
-        raise BuildError(_link_error(output), _without_ours(output, runtime))
+        raise BuildError(of_linker(output), _without_ours(output, runtime))
     return output
 
 
@@ -55,22 +51,3 @@ def _without_ours(output: str, runtime: Library) -> str:
     lines = output.splitlines(keepends=True)
     kept = [line for line in lines if str(runtime.archive) not in line and not line.startswith("sg_")]
     return "".join(kept) if len(kept) < len(lines) else output
-
-
-def _link_error(output: str) -> str:
-    """Return the first complaint of the linker in a sentence."""
-    if "undefined reference to `main'" in output:
-        return "the program has no function main; expected it in one of the sources"
-    if (twice := re.search(r"multiple definition of [`']([^`']+)'", output)) is not None:
-        return f"the program does not link: '{twice[1]}' is defined more than once"
-    if "undefined reference to `__kmpc_" in output:
-        return (
-            "the program was compiled by clang with -fopenmp, whose calls (__kmpc_..) the simulator does not serve: "
-            "compile OpenMP programs with gcc"
-        )
-    if (match := _UNDEFINED.search(output)) is not None:
-        return f"{match['file']}:{match['line']}: '{match['name']}' is used but defined nowhere; does a library lack?"
-    if (bare := re.search(r"undefined reference to [`']([^`']+)'", output)) is not None:
-        return f"'{bare[1]}' is used but defined nowhere; does a library lack?"
-    lines = [line for line in output.splitlines() if "error:" in line or "cannot find" in line]
-    return f"the program does not link: {(lines or output.strip().splitlines() or ['no message'])[0]}"

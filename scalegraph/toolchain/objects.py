@@ -18,6 +18,7 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import SOURCES
 from scalegraph.runtime.tools import call
+from scalegraph.toolchain.complaints import with_mpi
 
 if TYPE_CHECKING:
     from scalegraph.instrument import Detail
@@ -125,7 +126,9 @@ def _compile_text(
     copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
     copy.write_bytes(text.encode("utf-8", "surrogateescape"))
     beside = str(Path(source.file).parent)
-    result = compilation.compile(str(copy), target, "-iquote", beside, "-Wno-error")
+    result = compilation.compile(
+        str(copy), target, "-iquote", beside, "-Wno-error", _as_source(compilation, source, copy)
+    )
     for option, name in zip(compilation.options, compilation.options[1:], strict=False):
         path = compilation.cwd / name
         if option == "-MF" and path.is_file():  # the rule for make names the copy
@@ -133,6 +136,11 @@ def _compile_text(
             rule = rule.replace(str(copy), source.file.replace(" ", "\\ "))
             path.write_text(rule, encoding="utf-8", errors="surrogateescape")
     return result
+
+
+def _as_source(compilation: Compilation, source: Source, copy: Path) -> str:
+    """Return the option by which the linker and debuggers find the user's source in an object, not its *copy*."""
+    return f"-ffile-prefix-map={copy}={compilation.cwd / source.file}"
 
 
 def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled:
@@ -153,6 +161,7 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
             copy = place / Path(source.file).name
             copy.write_bytes(made.text.encode("utf-8", "surrogateescape"))
             beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
+            beside.append(_as_source(compilation, source, copy))
             if compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0:
                 unit = _unit(compilation, source, made.text, made.regions[1:], remarks)
                 if _add_record(compilation, unit, place / "probes.o", target, place):
@@ -202,4 +211,4 @@ def first_error(output: str, file: str) -> str:
         last = output.strip().splitlines()[-1:] or ["the compiler gave no message"]
         return f"{file}: does not compile: {last[0]}"
     more = f" (and {errors - 1} more)" if errors > 1 else ""
-    return f"{match['file']}:{match['line']}: {match['text']}{more}"
+    return with_mpi(f"{match['file']}:{match['line']}: {match['text']}{more}", output)

@@ -19,6 +19,7 @@ from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphErro
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.toolchain.command import Command, Input, is_linked, read_command
+from scalegraph.toolchain.complaints import NO_MPI, uses_mpi
 from scalegraph.toolchain.flags import LEFT_OUT, is_dropped, refusal
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def main(language: Language, words: Sequence[str]) -> int:
         return _Work(language, command).run()
     except BuildError as error:
         sys.stderr.write(error.output or f"{NAMES[language]}: {error}\n")
+        if uses_mpi(error.output):
+            sys.stderr.write(f"{NAMES[language]}: {NO_MPI}\n")
         return 1
     except ScaleGraphError as error:
         for line in str(error).splitlines():

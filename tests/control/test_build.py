@@ -13,6 +13,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, InputError
 from scalegraph.base.events import Building, Event
 from scalegraph.control import build
+from scalegraph.control.adopt import run_build
 from scalegraph.link import Simulated
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.languages import EXPECTED
@@ -90,8 +91,64 @@ def test_missing_header_is_told_with_its_line(place: Path) -> None:
 
 def test_missing_function_is_told_with_its_line(place: Path) -> None:
     write(place, a_c="double other(double);\nint main(void)\n{\n    return (int)other(1);\n}\n")
-    with pytest.raises(BuildError, match=r"a\.c:4: 'other' is used but defined nowhere"):
+    with pytest.raises(BuildError, match=r"a\.c:4: 'other' is used in main but defined nowhere"):
         build(["a.c"])
+
+
+BAD_LINK = """\
+#include <stdio.h>
+int other(int);
+extern double missing;
+static int quiet(int i)
+{
+    return other(i);
+}
+int main(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 9; i++)
+        printf("%d\\n", quiet(i) + (int)missing);
+    return 0;
+}
+"""
+
+
+def test_linker_names_the_users_sources_and_functions_and_no_temporary_file(place: Path) -> None:
+    write(place, a_c=BAD_LINK)
+    with pytest.raises(BuildError) as caught:
+        build(["a.c"])
+    told, output = str(caught.value), caught.value.output
+    assert told == "a.c:6: 'other' is used in quiet but defined nowhere (so is 'missing'); does a library lack?"
+    assert "a.c:12: undefined reference to `missing'" in output
+    assert "_omp_fn" not in output
+    assert "/tmp" not in output.replace("/usr/bin/ld", "")
+    assert str(place) not in output
+    write(place, a_c=HELLO, b_c="int puts(int i) { return i; }\nint main(void) { return 1; }\n")
+    with pytest.raises(BuildError, match=r"'main' is defined more than once: a\.c:\d+ and b\.c:2$") as caught:
+        build(["a.c", "b.c"])
+    assert "/tmp" not in caught.value.output
+
+
+MPI = {
+    "a.c": "#include <mpi.h>\nint main(void) { return 0; }\n",
+    "b.c": "int MPI_Init(int *, char ***);\nint main(void) { return MPI_Init(0, 0); }\n",
+    "c.f90": "program p\n  use mpi\nend program\n",
+    "d.f90": "program p\n  include 'mpif.h'\nend program\n",
+}
+
+
+@pytest.mark.parametrize("name", MPI)
+def test_a_program_that_uses_mpi_is_told_that_it_is_not_supported(place: Path, name: str) -> None:
+    if name.endswith("f90") and shutil.which("gfortran") is None:
+        pytest.skip("needs gfortran: apt-get install gfortran")
+    (place / name).write_text(MPI[name])
+    with pytest.raises(BuildError, match=rf"^{name}:2?1?: .*: MPI is not supported yet: ScaleGraph simulates programs"):
+        build([name])
+
+
+def test_a_build_command_that_wants_an_mpi_compiler_is_told_so(place: Path) -> None:
+    with pytest.raises(BuildError, match="MPI is not supported yet"):
+        run_build("PATH=/nowhere; mpicc -c a.c", place)
 
 
 def test_source_without_main_is_told(place: Path) -> None:

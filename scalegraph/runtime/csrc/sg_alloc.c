@@ -100,6 +100,14 @@ void sg_alloc_limit(uint64_t bytes)
     memory.program.limit = bytes;
 }
 
+void sg_alloc_ahead(uint64_t *low, uint64_t *high)
+{
+    const heap *h = &memory.program;
+    uint64_t end = h->limit < SG_STACK_BASE - h->base ? h->base + h->limit : SG_STACK_BASE;
+    *low = h->top;
+    *high = end > h->mapped ? end : h->mapped;
+}
+
 /* Fresh zeroed pages at the top of the heap, or NULL. */
 static void *grow(heap *h, uint64_t size)
 {

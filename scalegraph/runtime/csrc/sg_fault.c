@@ -5,7 +5,8 @@
 #include <sys/time.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_omp.h"
+#include "sg_throw.h"
 
 #define ALTERNATE_STACK (256u << 10)
 #define GUARD           4096u
@@ -23,9 +24,61 @@ static const char *name_of(int number)
         return "SIGILL (illegal instruction)";
     case SIGABRT:
         return "SIGABRT (abort)";
+    case SIGTERM:
+        return "SIGTERM (terminated)";
+    case SIGKILL:
+        return "SIGKILL (killed)";
     default:
         return "a fatal signal";
     }
+}
+
+/* ---- exceptions of C++ ---- */
+
+/* Where the exception that the running thread handles was thrown. */
+static const void *place_of_throw(const sg_type *type, const void *otherwise)
+{
+    const sg_exception *head = __cxa_get_globals != NULL ? __cxa_get_globals()->caught : NULL;
+    const void *place = NULL;
+    if (head != NULL && sg_thrown_at != NULL)
+        place = sg_thrown_at((head->class & 255) == 1 ? head->primary : head + 1, type);
+    return place != NULL ? place : otherwise;
+}
+
+/* Writes which exception the running thread handles, or nobody catches, and where it was thrown; false: none.
+ */
+static bool tell_exception(char *text, size_t size, const sg_processor *p)
+{
+    const sg_type *type = __cxa_current_exception_type != NULL ? __cxa_current_exception_type() : NULL;
+    if (type == NULL)
+        return false;
+    const char *name = type->name + (type->name[0] == '*');
+    char *plain = __cxa_demangle != NULL ? __cxa_demangle(name, NULL, NULL, NULL) : NULL;
+    const void *place = place_of_throw(type, p->site);
+    snprintf(text, size, "an exception of type %s, thrown at 0x%llx", plain != NULL ? plain : name,
+             (unsigned long long)(uintptr_t)place);
+    return true;
+}
+
+/* The library ends the program by abort when nobody catches an exception; the program's own abort comes
+ * without a `context`. */
+static void tell_end(char *message, size_t size, int number, const sg_processor *p, const ucontext_t *context)
+{
+    char exception[400];
+    const sg_team *team = p->thread != NULL ? p->thread->team : NULL;
+    bool any = number == SIGABRT && tell_exception(exception, sizeof exception, p);
+    if (any && context != NULL && team != NULL && team->level > 0)
+        snprintf(
+            message, size,
+            "%s, was not caught in the parallel region at 0x%llx, which no exception may leave (SIGABRT on "
+            "processor %u)",
+            exception, (unsigned long long)(uintptr_t)team->site, p->id);
+    else if (any && context != NULL)
+        snprintf(message, size, "%s, was not caught (SIGABRT on processor %u)", exception, p->id);
+    else
+        snprintf(message, size, "the program ended with %s on processor %u at 0x%llx%s%s", name_of(number),
+                 p->id, (unsigned long long)(uintptr_t)p->site, any ? " while it handled " : "",
+                 any ? exception : "");
 }
 
 /* Number of the thread whose guard page holds `address`, or -1. */
@@ -59,7 +112,7 @@ static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
  * UINT64_MAX where the processor tells none: it is none that memory can have. */
 static void crash(int number, uint64_t address, const ucontext_t *context)
 {
-    char message[400];
+    char message[800];
     enum sg_status status = SG_STATUS_CRASHED;
     sg_processor *p = sg_now;
     uint64_t at = context != NULL ? sg_arch_context_pc(context) : 0;
@@ -85,11 +138,10 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
                  (unsigned long long)sg->arena_request, (unsigned long long)sg->config.arena_bytes,
                  name_of(number));
     } else {
-        int used = snprintf(message, sizeof message, "the program ended with %s on processor %u at 0x%llx",
-                            name_of(number), p->id, (unsigned long long)site);
-        if ((number == SIGSEGV || number == SIGBUS) && used > 0 && address != UINT64_MAX)
-            snprintf(message + used, sizeof message - (size_t)used, ", address 0x%llx",
-                     (unsigned long long)address);
+        tell_end(message, sizeof message, number, p, context);
+        size_t used = strlen(message);
+        if ((number == SIGSEGV || number == SIGBUS) && address != UINT64_MAX)
+            snprintf(message + used, sizeof message - used, ", address 0x%llx", (unsigned long long)address);
     }
     sg->finished = true;
     sg_result_write(status, message, number);
@@ -168,12 +220,13 @@ void __wrap___assert_fail(const char *assertion, const char *file, unsigned line
     __attribute__((noreturn));
 void __wrap___stack_chk_fail(void) __attribute__((noreturn));
 
-static void die(int number, const void *site)
+void sg_fault_raise(int number)
 {
-    sg_now->site = site;
     struct sigaction now;
+    if (number == SIGKILL)
+        crash(number, 0, NULL);
     sigaction(number, NULL, &now);
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash)
+    if ((now.sa_flags & SA_SIGINFO) && (now.sa_sigaction == on_crash || now.sa_sigaction == on_stop))
         crash(number, 0, NULL);
     sg_arch_syscall(SYS_tgkill, sg_arch_syscall(SYS_getpid, 0, 0, 0, 0),
                     sg_arch_syscall(SYS_gettid, 0, 0, 0, 0), number, 0);
@@ -181,14 +234,16 @@ static void die(int number, const void *site)
 
 SG_API void __wrap_abort(void)
 {
-    die(SIGABRT, SG_CALLER);
+    sg_now->site = SG_CALLER;
+    sg_fault_raise(SIGABRT);
     crash(SIGABRT, 0, NULL);
     __builtin_unreachable();
 }
 
 SG_API int __wrap_raise(int number)
 {
-    die(number, SG_CALLER);
+    sg_now->site = SG_CALLER;
+    sg_fault_raise(number);
     return 0;
 }
 
@@ -197,7 +252,8 @@ SG_API void __wrap___assert_fail(const char *assertion, const char *file, unsign
     fflush(NULL);
     fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file, line,
             function, assertion);
-    die(SIGABRT, SG_CALLER);
+    sg_now->site = SG_CALLER;
+    sg_fault_raise(SIGABRT);
     crash(SIGABRT, 0, NULL);
     __builtin_unreachable();
 }

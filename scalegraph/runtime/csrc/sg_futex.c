@@ -168,6 +168,13 @@ static long serve(long number, const long a[6])
         return clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
     case SYS_gettimeofday:
         return gettimeofday((struct timeval *)a[0], (void *)a[1]);
+    case SYS_kill:
+        return sg_signal_call(a[0], a[1]);
+    case SYS_tkill:
+    case SYS_tgkill:
+        return sg_signal_call(number == SYS_tkill ? a[0] : a[1], number == SYS_tkill ? a[1] : a[2]);
+    case SYS_mmap:
+        return sg_map_call(a);
     case SYS_nanosleep:
         sg_sleep(sg_deadline_in((const struct timespec *)a[0]), sg_now->site);
         return 0;

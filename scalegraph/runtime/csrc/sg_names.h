@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) __asm__("__real_memcpy");
@@ -18,6 +19,8 @@ size_t strlen(const char *text) __asm__("__real_strlen");
 size_t strcspn(const char *text, const char *set) __asm__("__real_strcspn");
 char *strrchr(const char *text, int value) __asm__("__real_strrchr");
 char *strstr(const char *text, const char *part) __asm__("__real_strstr");
+void *mmap(void *address, size_t size, int protection, int flags, int file,
+           off_t offset) __asm__("__real_mmap");
 
 /* The C library's own lock of a stream; flockfile is served by the simulated machine (sg_stdio.c). */
 int _IO_ftrylockfile(FILE *stream);

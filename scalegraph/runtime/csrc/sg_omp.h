@@ -143,6 +143,7 @@ struct sg_team {
     void (*function)(void *);
     void *data;
     const void *site;
+    uint64_t frame; /* on its maker's stack: what lies above is outside of the region */
     uint32_t region;
     sg_barrier *barrier;
     sg_barrier *join;  /* the last barrier; another one where barriers may be cancelled */
@@ -219,7 +220,8 @@ void sg_parallel(void (*function)(void *), void *data, unsigned threads, unsigne
                  uint64_t sections, const void *site);
 /* The same in two halves, between which the caller does its own part on a team of `size`. */
 void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsigned flags,
-                       const sg_loop *loop, uint64_t sections, sg_taskgroup *group);
+                       const sg_loop *loop, uint64_t sections, sg_taskgroup *group)
+    __attribute__((noinline)); /* its frame is the border */
 void sg_parallel_end(void);
 /* Members that a team gets when `threads` are asked for, 0: as many as the control variables say. */
 uint32_t sg_team_size(const sg_thread *t, unsigned threads);

@@ -344,6 +344,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     team->function = function;
     team->data = data;
     team->site = sg_now->site;
+    team->frame = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
     team->region = sg_region(t);
     team->works = first_work(loop, sections);
     team->shown = sg->omp->display_affinity && sg->omp->displayed != size;
@@ -466,6 +467,7 @@ SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, u
 SG_API void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
 {
     sg_parallel_begin(function, data, sg_team_size(sg_member(SG_CALLER), threads), 0, NULL, 0, NULL);
+    sg_self()->team->frame = UINT64_MAX;
 }
 
 SG_API void GOMP_parallel_end(void)

@@ -1,5 +1,9 @@
-/* Calls that make other processes. A simulated program is one process and such a call ends the run with a
- * sentence; a program that runs by itself, as a build's own tools do, makes them as it always did. */
+/* Calls that make other processes, or reach them. A simulated program is one process: a call that makes one
+ * ends the run with a sentence, a signal to another is not sent. A program that runs by itself, as a build's
+ * own tools do, makes them as it always did. */
+#include <errno.h>
+#include <stdio.h>
+
 #include "sg_arch.h"
 #include "sg_runtime.h"
 
@@ -29,3 +33,59 @@ SG_ARCH_FORWARD(system, sg_process_call)
 SG_ARCH_FORWARD(popen, sg_process_call)
 SG_ARCH_FORWARD(posix_spawn, sg_process_call)
 SG_ARCH_FORWARD(posix_spawnp, sg_process_call)
+
+/* ---- signals: those to the process itself are its own affair ---- */
+
+static bool is_itself(long process)
+{
+    return process == getpid() || process == 0 || process == -getpgrp(); /* a run is a group of its own */
+}
+
+long sg_signal_call(long process, long number)
+{
+    if (sg->alone || number == 0)
+        return sg_arch_syscall(SYS_kill, process, number, 0, 0);
+    if (number < 0 || number > SIGRTMAX)
+        return -EINVAL;
+    if (is_itself(process)) {
+        sg_fault_raise((int)number);
+        return 0;
+    }
+    char remark[200];
+    snprintf(remark, sizeof remark,
+             "the program sends signal %ld (%s) to %s at 0x%llx: it was not sent, a simulated program is one "
+             "process",
+             number, strsignal((int)number), process == getppid() ? "its parent process" : "other processes",
+             (unsigned long long)(uintptr_t)sg_now->site);
+    sg_warn(remark);
+    return 0;
+}
+
+static int sent(long process, int number, const void *site)
+{
+    sg_now->site = site;
+    long error = sg_signal_call(process, number);
+    if (error == 0)
+        return 0;
+    errno = (int)-error;
+    return -1;
+}
+
+/* Weak: a program may have functions of these names. */
+#define API __attribute__((visibility("default"), used, weak))
+
+API int kill(pid_t process, int number)
+{
+    return sent(process, number, SG_CALLER);
+}
+
+API int killpg(pid_t group, int number)
+{
+    return sent(group == 0 ? 0 : -(long)group, number, SG_CALLER);
+}
+
+API int sigqueue(pid_t process, int number, union sigval value)
+{
+    (void)value;
+    return sent(process, number, SG_CALLER);
+}

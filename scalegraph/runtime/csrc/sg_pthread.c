@@ -94,7 +94,7 @@ static void finish(void)
 
 /* The buffer of pthread_cleanup_push is the beginning of a jmp_buf: without the mask that it does not save.
  */
-extern void jump(void *buffer, int value) __asm__("longjmp") __attribute__((noreturn));
+extern void jump(void *buffer, int value) __asm__("__real_longjmp") __attribute__((noreturn));
 
 /* Called for every frame that pthread_exit leaves: jumps to the handler that pthread_cleanup_push has
  * registered in it, and behind the last frame to the thread's end. */

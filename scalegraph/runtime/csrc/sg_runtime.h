@@ -569,6 +569,8 @@ void *sg_larger(const void *old, size_t used, size_t size);
 /* Between these two, malloc serves the runtime (threads, directories), not the program's heap. */
 void sg_alloc_own(bool own);
 void sg_alloc_limit(uint64_t bytes);
+/* Where the program's heap will grow. */
+void sg_alloc_ahead(uint64_t *low, uint64_t *high);
 /* Stack-like copy into the program's heap. */
 char *sg_alloc_string(const char *text);
 
@@ -602,6 +604,14 @@ void sg_finish(void);
 void sg_finish_hooks(void);
 void sg_say(const char *message);
 uint64_t sg_host_ns(void);
+
+/* ---- sg_process.c, sg_map.c: system calls ---- */
+
+/* The program sends a signal, or maps memory, with the arguments of the system call; an error is negative. */
+long sg_signal_call(long process, long number);
+long sg_map_call(const long a[6]);
+/* sg_fault.c: the program raises a signal in itself at p->site. */
+void sg_fault_raise(int number);
 
 /* ---- sg_numa.c ---- */
 

@@ -1,0 +1,82 @@
+/* Memory that the program maps at addresses of its choice. Where the simulation itself lies, it gets what the
+ * kernel would do for a place in use, or a sentence where the kernel would take that place away from us. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "sg_arch.h"
+#include "sg_runtime.h"
+
+typedef struct range {
+    uint64_t low, high;
+    const char *what;
+} range;
+
+extern const char __executable_start[], etext[];
+
+/* The first of our ranges that `low` to `high` touches; NULL: none. */
+static const char *ours(uint64_t low, uint64_t high)
+{
+    range heap = {0, 0, "the program's heap"};
+    sg_alloc_ahead(&heap.low, &heap.high);
+    const range ranges[] = {
+        {(uint64_t)(uintptr_t)__executable_start, (uint64_t)(uintptr_t)etext, "the program's code"},
+        heap,
+        {SG_STACK_BASE, SG_OWN_HEAP_BASE, "the stacks of the threads"},
+        {SG_OWN_HEAP_BASE, SG_VARIABLE_BASE, "its own memory"},
+        {SG_VARIABLE_BASE, SG_ARGUMENT_BASE, "its own variables"},
+        {SG_ARGUMENT_BASE, SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS, "the arguments of main"},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (low < ranges[i].high && high > ranges[i].low)
+            return ranges[i].what;
+    return NULL;
+}
+
+static void refuse(uint64_t address, uint64_t size, const char *what)
+{
+    sg_stop(
+        SG_STATUS_UNSUPPORTED,
+        "the program maps %llu bytes at 0x%llx to the fixed address 0x%llx, which the simulator uses for %s: "
+        "docs/SIMULATOR.md names the addresses that are free",
+        (unsigned long long)size, (unsigned long long)(uintptr_t)sg_now->site, (unsigned long long)address,
+        what);
+}
+
+long sg_map_call(const long a[6])
+{
+    uint64_t address = (uint64_t)a[0], size = (uint64_t)a[1];
+    long arguments[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
+    bool may = (a[3] & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE;
+    const char *what = address == 0 || size == 0 ? NULL : ours(address, address + size);
+    if (what != NULL && may)
+        return -EEXIST;
+    if (what != NULL && (a[3] & MAP_FIXED))
+        refuse(address, size, what);
+    if (what != NULL)
+        arguments[0] = 0; /* only a wish */
+    return sg_arch_syscall6(SYS_mmap, arguments);
+}
+
+static void *answer(long result)
+{
+    if (result >= 0 || result < -4095)
+        return (void *)result;
+    errno = (int)-result;
+    return MAP_FAILED;
+}
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+SG_API void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    long a[6] = {(long)address, (long)size, protection, flags, file, offset};
+    sg_now->site = SG_CALLER;
+    return answer(sg_map_call(a));
+}
+
+void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int file, off_t offset);
+SG_API void *__wrap_mmap64(void *address, size_t size, int protection, int flags, int file, off_t offset)
+{
+    long a[6] = {(long)address, (long)size, protection, flags, file, offset};
+    sg_now->site = SG_CALLER;
+    return answer(sg_map_call(a));
+}

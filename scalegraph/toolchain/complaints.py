@@ -1,0 +1,85 @@
+"""What compilers and linkers complain of, in a sentence that names the user's own files and functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+NO_MPI = (
+    "MPI is not supported yet: ScaleGraph simulates programs of one process, with OpenMP or threads; build the program "
+    "without MPI if it can be"
+)
+_MPI = re.compile(
+    r"\bmpi(cxx|\+\+)?\.h: No such file|[`'\"](mpif\.h|mpi(_f08)?\.mod)['\"]"
+    r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
+    r"|\bmpi(cc|cxx|c\+\+|CC|f77|f90|fort|run|exec): (command )?(not found|No such file)",
+)
+# What compilers make of a function: parts of it, outlined or specialised.
+_PARTS = re.compile(
+    r"(in function [`'][^`'\s.]+)(?:\.(?:_omp_fn|_omp_cpyfn|cold|constprop|isra|part|lto_priv)(?:\.\d+)?)+(')"
+)
+_UNDEFINED = re.compile(
+    r"(?:(?P<file>[^\s:]+):(?:(?P<line>\d+)|\([^)\n]*\)): )?undefined reference to [`'](?P<name>[^`'\n]+)'"
+)
+_FUNCTION = re.compile(r"in function [`'](?P<function>[^`'\n]+)'")
+_TWICE = re.compile(
+    r"(?P<second>[^\s:]+:\d+): multiple definition of [`'](?P<name>[^`'\n]+)'; "
+    r"(?:[^\s:]+:)?(?P<first>[^\s:]+:\d+): first defined"
+)
+_SHOWN_NAMES = 3
+_HINT = "; does a library lack?"
+
+
+def uses_mpi(output: str) -> bool:
+    """Return whether a compiler, linker or shell misses MPI, by its *output*."""
+    return _MPI.search(output) is not None
+
+
+def with_mpi(sentence: str, output: str) -> str:
+    """Return *sentence*, with what to know about MPI if that is what *output* misses."""
+    return f"{sentence.removesuffix(_HINT)}: {NO_MPI}" if uses_mpi(output) else sentence
+
+
+def in_users_terms(output: str, names: Mapping[Path, str], cwd: Path) -> str:
+    """Return the linker's *output* with the user's names: of sources for objects, of functions for their parts.
+
+    *names*: the sources that temporary objects stand for; names below *cwd* become relative to it.
+    """
+    for item, name in names.items():
+        output = output.replace(f"{item}:{cwd}/{name}:", f"{name}:").replace(str(item), name)
+    return _PARTS.sub(r"\1\2", output.replace(f"{cwd}/", ""))
+
+
+def of_linker(output: str) -> str:
+    """Return the linker's first complaint in a sentence; *output* as `in_users_terms` gives it."""
+    if "undefined reference to `main'" in output:
+        return "the program has no function main; expected it in one of the sources"
+    if (twice := _TWICE.search(output)) is not None:
+        places = f"{twice['first']} and {twice['second']}"
+        return f"the program does not link: '{twice['name']}' is defined more than once: {places}"
+    if (twice := re.search(r"multiple definition of [`'](?P<name>[^`']+)'", output)) is not None:
+        return f"the program does not link: '{twice['name']}' is defined more than once"
+    if "undefined reference to `__kmpc_" in output:
+        return (
+            "the program was compiled by clang with -fopenmp, whose calls (__kmpc_..) the simulator does not serve: "
+            "compile OpenMP programs with gcc"
+        )
+    if (match := _UNDEFINED.search(output)) is not None:
+        return with_mpi(_undefined(output, match), output)
+    lines = [line for line in output.splitlines() if "error:" in line or "cannot find" in line]
+    return f"the program does not link: {(lines or output.strip().splitlines() or ['no message'])[0]}"
+
+
+def _undefined(output: str, first: re.Match[str]) -> str:
+    """Return the sentence about the *first* name that is defined nowhere, and how many more there are."""
+    where = f"{first['file']}:{first['line']}: " if first["line"] else f"{first['file']}: " if first["file"] else ""
+    within = [match["function"] for match in _FUNCTION.finditer(output, 0, first.start())]
+    used = f"is used in {within[-1]}" if within else "is used"
+    others = dict.fromkeys(match["name"] for match in _UNDEFINED.finditer(output) if match["name"] != first["name"])
+    more = ""
+    if others:
+        shown = ", ".join(f"'{name}'" for name in list(others)[:_SHOWN_NAMES])
+        left = len(others) - _SHOWN_NAMES
+        more = f" (so {'is' if len(others) == 1 else 'are'} {shown}{f' and {left} more' if left > 0 else ''})"
+    return f"{where}'{first['name']}' {used} but defined nowhere{more}{_HINT}"
