@@ -10,7 +10,7 @@ import pandas as pd
 from scalegraph.analyze.fixed import TurningPoint, turning_point, what_grows
 from scalegraph.analyze.matrix import Matrix, bound_words
 from scalegraph.analyze.metrics import speed_unit
-from scalegraph.analyze.reference import fast_as, others
+from scalegraph.analyze.reference import named, others
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
 
@@ -58,16 +58,21 @@ def fixed_size(series: Series) -> str:
         growth = [growth for growth in what_grows(series.rows, point.processors, later[0]) if growth.growth_s > 0]
         cause = f"added {_ADDED[growth[0].words]} outweighs the extra processors" if growth else ""
         return f"fastest at {point.processors}" + (f"; beyond {point.processors}, {cause}" if cause else "")
-    gain = ""
-    if math.isfinite(point.speedup) and point.processors not in others(series.rows):
-        gain = f", {significant(point.speedup)} times as fast as {_on(fast_as(series.rows))}"
+    return f"still faster at {point.processors}, the largest count run{_gain(series, point)}"
+
+
+def _gain(series: Series, point: TurningPoint) -> str:
+    """Return speedup and efficiency at *point*, and what they are relative to, as the end of a sentence."""
+    known = math.isfinite(point.speedup) and math.isfinite(point.efficiency)
+    other = others(series.rows)
+    if len(other) and known and point.processors != other[-1]:
+        relative = f"relative to {named(other[-1])}"
+        return f", speedup {significant(point.speedup)} and efficiency {significant(point.efficiency, 2)} {relative}"
+    if len(other):
+        return ""
+    gain = f", {significant(point.speedup)} times as fast as on one" if math.isfinite(point.speedup) else ""
     end = f" with efficiency {significant(point.efficiency, 2)}" if math.isfinite(point.efficiency) else ""
-    return f"still faster at {point.processors}, the largest count run{gain}{end}"
-
-
-def _on(words: str) -> str:
-    """Return ``on one ..`` of a count of processors, the words themselves of a program."""
-    return f"on {words}" if words.startswith("one") else words
+    return f"{gain}{end}"
 
 
 def held(matrix: Matrix) -> str:

@@ -38,6 +38,8 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
               help="Whether values of a call path hold those below it, where the file does not say.")  # fmt: skip
 @click.option("--scaling", type=click.Choice(["strong", "weak"]),
               help="Whether the problem grows with the processors, where no size tells.")  # fmt: skip
+@click.option("--sizes", metavar="A,B,..",
+              help="The parameters that are sizes of the problem, or none; others tell no problems apart.")  # fmt: skip
 @click.option("--as", "columns", multiple=True, metavar="COLUMN=METRIC",
               help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.")  # fmt: skip
 @click.option("--names", metavar="A,B,..", help="Of a table: the names of its columns, where no line has them.")
@@ -100,7 +102,7 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a mapping that the options give."""
-    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling", "extent")
+    known = ("processors", "time", "unit", "clock_hz", "total", "summed", "scaling", "extent", "sizes")
     made = {key: said[key] for key in known if said[key] is not None}
     if said["columns"]:
         made["columns"] = _pairs(said["columns"], "--as", "COLUMN=METRIC")

@@ -44,6 +44,7 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "values": ("extent", _one_of("inclusive", "exclusive")),
     "summed": ("summed", lambda value: _one_of("yes", "no")(value) == "yes"),
     "scaling": ("scaling", _one_of("strong", "weak")),
+    "sizes": ("sizes", str),
 }
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHB
 from scalegraph.gui.import_state import NONE, ImportState
 from scalegraph.gui.request_widgets import Choice, Entry
 from scalegraph.gui.widgets import Field, Group, empty, label
+from scalegraph.measurements import guessing
 from scalegraph.measurements.runs import ALL
 
 if TYPE_CHECKING:
@@ -106,8 +107,14 @@ class ImportForm(QWidget):
         self.extent = self._choice("meaning", "extent")
         self.scaling = self._choice("meaning", "scaling")
         sizes = QWidget()
-        self._size_row = QHBoxLayout(sizes)
-        self._size_row.setContentsMargins(0, 3, 0, 0)
+        column = QVBoxLayout(sizes)
+        column.setContentsMargins(0, 3, 0, 0)
+        self.sizes = Choice()  # where a parameter may be a size or a result
+        self.sizes.setAccessibleName("Parameters that are sizes")
+        self.sizes.chosen.connect(self._sizes_chosen)
+        self._size_row = QHBoxLayout()
+        column.addWidget(self.sizes)
+        column.addLayout(self._size_row)
         self._add(group, "processors", "Processors", self.processors, "the parameter that counts processors")
         self._add(group, "time", "Elapsed time", self.time, "the metric that is the time from start to end")
         self._add(group, "unit", "Unit of the time", self.unit)
@@ -220,6 +227,12 @@ class ImportForm(QWidget):
         self.scaling.offer([("", first), *_SCALING])
         self.scaling.setItemText(0, first)
         self.scaling.show_value(state.get("meaning", "scaling") or "")
+        self.sizes.setVisible("sizes" in asked)
+        words = {
+            each: "none: results of the runs" if each == guessing.NONE else each for each in asked.get("sizes", ())
+        }
+        self.sizes.offer([("", "choose …"), *words.items()])
+        self.sizes.show_value("")
         self._show_sizes([name for name in parameters if name != mapping.processors], mapping.sizes)
 
     def _offer(
@@ -265,6 +278,7 @@ class ImportForm(QWidget):
             self._size_row.addStretch(1)
         for name, box in self._sizes.items():
             box.setChecked(name in sizes)
+            box.setVisible(self.sizes.isHidden())
 
     def _show_faults(self, faults: Mapping[str, str]) -> None:
         for key, field in self._fields.items():
@@ -298,6 +312,10 @@ class ImportForm(QWidget):
     def _typed_total(self) -> None:
         text = self.total.currentText().strip()
         self.edited.emit("meaning", "total", (ALL if text == _ALL_WORDS else text) or None)
+
+    def _sizes_chosen(self, value: str) -> None:
+        if value:
+            self.edited.emit("meaning", "sizes", () if value == guessing.NONE else tuple(value.split(",")))
 
     def _size_clicked(self, _on: bool) -> None:
         chosen = tuple(name for name, box in self._sizes.items() if box.isChecked())

@@ -37,6 +37,8 @@ class ImportState:
         if part == "table" and key in ("delimiter", "header", "names"):
             # other columns: what was said of them is about columns that are no longer there
             return replace(self, table=tuple(made.items()), columns=())
+        if part == "meaning" and key == "processors":
+            made.pop("sizes", None)  # which of the other parameters are sizes is another question now
         return replace(self, **{part: tuple(made.items())})
 
     def get(self, part: str, key: str) -> Any:

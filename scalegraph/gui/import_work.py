@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ from scalegraph.measurements import guessing
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.measurements.runs import make_runs
+from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, TableGuess, guess_table
 from scalegraph.request import imports, tables
 from scalegraph.store import Study
@@ -112,7 +113,7 @@ class Looked:
     def open_questions(self) -> list[str]:
         """What stands above the page: what has no field of its own, in sentences."""
         table = {"delimiter", "decimal", "header", "names", "across"}
-        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling"}
+        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes"}
         told = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
         asked = [question.message for question in self.questions if question.key not in fields]
         return [*told, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
@@ -143,7 +144,7 @@ def look(source: Source, state: ImportState, token: CancelToken, share: Share) -
         found = guessing.guess_mapping(measured, _answers(state))
     except InputError as error:
         return Looked(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
-    mapping = _with_sizes(found.mapping, state)
+    mapping = found.mapping
     told = (*notes, *found.measured.remarks, *found.notes)
     base = Looked(words, guess, found.measured, mapping, found.questions, notes=told, rows=rows)
     if found.questions:
@@ -160,12 +161,7 @@ def _run_table(source: Source) -> Looked:
 
 def _answers(state: ImportState) -> dict[str, Any]:
     said = meaning(state)
-    return {key: guessing.NONE if value == "" else value for key, value in said.items() if key != "sizes"}
-
-
-def _with_sizes(mapping: Meaning, state: ImportState) -> Meaning:
-    sizes = state.get("meaning", "sizes")
-    return mapping if sizes is None else mapping.model_copy(update={"sizes": tuple(sizes)})
+    return {key: guessing.NONE if value in ("", ()) else value for key, value in said.items()}
 
 
 def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
@@ -179,7 +175,10 @@ def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
         return replace(base, faults=error.faults)
     if not runs:
         return replace(base, runs_words=_no_runs(base))
-    scaling = StudyData.from_runs(runs).scaling
+    data = StudyData.from_runs(runs)
+    if serial := serial_times(base.measured, base.mapping, runs):
+        data = replace(data, table=data.table.assign(serial_s=[serial.get(run.point.key, math.nan) for run in runs]))
+    scaling = data.scaling
     known = {column.removeprefix("param.") for column in map(str, scaling.columns) if column.startswith("param.")}
     sizes = [name for name in (*base.measured.parameters, *sorted(known)) if name in known]
     sizes = list(dict.fromkeys(sizes))

@@ -12,13 +12,15 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import names
+from scalegraph.measurements import names, rates
+from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric
 from scalegraph.measurements.products import multiplied
 from scalegraph.measurements.runs import ALL, thinned, totals, varies
 
+SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # said where there is nothing of the kind
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 # Columns of the run table, and what their metrics are called beside that.
@@ -61,6 +63,11 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     questions: list[Question] = []
     notes: list[str] = []
     processors = _processors(measured, answers, questions, notes)
+    follow, sizes = _problem(measured, processors, answers, questions, notes)
+    if processors and (rate := rates.chosen(measured, str(answers.get("time", "")), questions)):
+        grows = answers.get("scaling") == "weak" or rates.grown(measured, processors, sizes)
+        measured = rates.timed(measured, rate, processors, grows=grows)
+        answers["time"] = rates.TIME
     time, columns, summed = _time(measured, answers, questions, notes)
     unit = total = ""
     if time:
@@ -69,17 +76,6 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
         notes.append("no metric is an elapsed time, so there are no runs; --time METRIC names one")
-    follow = following(measured, processors) if processors else ()
-    if follow:
-        listed = ", ".join(follow)
-        others = (
-            "follow from it and the others, and tell"
-            if len(follow) > 1
-            else "follows from it and the others, and tells"
-        )
-        notes.append(f"processors are counted by {processors}; {listed} {others} no problems apart")
-    left = [name for name in measured.parameters if name not in (processors, *follow)]
-    sizes = tuple(name for name in left if _numeric(measured.points[name]))
     made = Mapping(
         processors=processors,
         time=time,
@@ -104,6 +100,40 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     return Guess(made, measured, tuple(questions), tuple(notes))
 
 
+def _problem(
+    measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the parameters that tell no problems apart, and those that are sizes of the problem."""
+    follow = following(measured, processors) if processors else ()
+    if follow:
+        listed = ", ".join(follow)
+        others = (
+            "follow from it and the others, and tell"
+            if len(follow) > 1
+            else "follows from it and the others, and tells"
+        )
+        notes.append(f"processors are counted by {processors}; {listed} {others} no problems apart")
+    left = [name for name in measured.parameters if name not in (processors, *follow)]
+    numeric = [name for name in left if _numeric(measured.points[name])]
+    if (chosen := said_sizes(said)) is not None:
+        dropped = tuple(name for name in numeric if name not in chosen and varies(measured.points[name]))
+        if dropped:
+            notes.append(f"{', '.join(dropped)} {'tells' if len(dropped) == 1 else 'tell'} no problems apart, as said")
+        return (*follow, *dropped), tuple(name for name in numeric if name not in dropped)
+    if processors and (asked := sizes_.question(measured, processors, left)) is not None:
+        questions.append(asked)
+    return follow, tuple(numeric)
+
+
+def said_sizes(said: Table[str, Any]) -> tuple[str, ...] | None:
+    """Return the sizes of the problem that were said, as names or parted by commas; None where nothing was."""
+    word = said.get("sizes")
+    if word is None:
+        return None
+    listed = word.split(",") if isinstance(word, str) else word
+    return tuple(name.strip() for name in listed if name.strip() and name.strip() != NONE)
+
+
 def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
     metrics = [metric.name for metric in measured.metrics]
     faults = []
@@ -122,6 +152,11 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
     unit = said.get("unit")
     if unit is not None and unit.lower() not in SECONDS.keys() | CYCLES:
         faults.append(Fault(f"'{unit}' is no unit of time{near(unit, SECONDS)}; s, ms, us, ns, say", key="--unit"))
+    faults += [
+        Fault(f"'{name}' is no parameter of the set{near(name, measured.parameters)}", key="--sizes")
+        for name in said_sizes(said) or ()
+        if name not in measured.parameters
+    ]
     for column, metric in said.get("columns", {}).items():
         if metric not in metrics:
             faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
@@ -141,11 +176,19 @@ def _whole(column: pd.Series) -> bool:
     return bool(((values >= 1) & (values == np.floor(values)) & (values <= 2**31)).all())
 
 
+def _with_serial(column: pd.Series) -> bool:
+    """Whether values may be numbers of processors but for some 0, which stand for the serial program."""
+    return _numeric(column) and bool((column == 0).any()) and bool((column >= 1).any()) and _whole(column[column != 0])
+
+
 def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str]) -> str:
     if (word := said.get("processors")) is not None:
+        if word in measured.points and _with_serial(measured.points[word]):
+            notes.append(SERIAL_NOTE.format(word))
         return "" if word == NONE else str(word)
     fits = [name for name in measured.parameters if _whole(measured.points[name])]
-    found = [name for name in fits if names.counts_processors(name)]
+    zero = [name for name in measured.parameters if name not in fits and _with_serial(measured.points[name])]
+    found = [name for name in (*fits, *zero) if names.counts_processors(name)]
     if not found:
         found = [name for name in fits if name == "N"]
     several = [name for name in found if varies(measured.points[name])]
@@ -158,7 +201,10 @@ def _processors(measured: MeasurementSet, said: Table[str, Any], questions: list
         questions.append(Question("processors", message, switch, (*several, product)))
         return ""
     if several or found:
-        return (several or found)[0]
+        name = (several or found)[0]
+        if name in zero:
+            notes.append(SERIAL_NOTE.format(name))
+        return name
     broken = [name for name in measured.parameters if names.counts_processors(name) and name not in fits]
     if broken:
         notes.append(
@@ -295,7 +341,7 @@ def _scaling(
 ) -> Scaling:
     """Return strong where sizes tell it or times fall as they do, weak or a question where they do not."""
     points = measured.points
-    counts = points[mapping.processors].to_numpy(dtype=np.float64)
+    counts = np.maximum(points[mapping.processors].to_numpy(dtype=np.float64), 1.0)
     others = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]
     if len(np.unique(counts)) < 2:
         return ""

@@ -57,7 +57,8 @@ UNITS: Names = _words("unit units")
 REMARKS: Names = _words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
     "command cmd unnamed_0 "
-    "file filename log logfile commit git_hash hash uuid id index row_name start end started finished"
+    "file filename log logfile commit git_hash hash uuid id index row_name start end started finished "
+    "start_time end_time submit_time begin_time finish_time time_start time_end clock submit eligible"
 )
 _COUNTS: Names = _words(
     "flops flop fp_ops ops operations work_ops work_flops ins instructions tot_ins cycles tot_cyc visits calls misses "

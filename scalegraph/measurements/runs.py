@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,22 +56,23 @@ def make_runs(
 ) -> tuple[list[RunRecord], dict[str, float]]:
     """Return the runs of a set in order of its points, and bytes of memory by key of the run where a metric has them.
 
-    None without a parameter that counts processors or a metric of time; of more repetitions than a study holds some,
+    None without a parameter that counts processors or a metric of time; 0 processors are the serial program, which is
+    the run on one processor where no other is (else see `serial_times`); of more repetitions than a study holds some,
     evenly spaced (`thinned`). Raises `InputError` where a number of
     processors is none, where a time is negative, and for more runs than a study holds.
     """
     if not mapping.processors or not mapping.time:
         return [], {}
     counts = _counts(measured, mapping)
-    elapsed = mapping.columns.get("time_s")
-    times = totals(measured, mapping, elapsed or mapping.time) * mapping.seconds
-    if elapsed is None and mapping.summed:
-        times = times / counts[:, np.newaxis]
+    times = _elapsed(measured, mapping, counts)
     if (times < 0).any():
         point = int(np.argwhere(times < 0)[0][0])
         raise InputError(
             _fault(measured, point, f"a time of {float(np.nanmin(times[point])):g} s; 0 or more was expected")
         )
+    parameters = _parameters(measured, mapping, counts)
+    times[_beside_one(counts, parameters)] = np.nan
+    counts = np.maximum(counts, 1.0)
     known = np.argwhere(thinned(times))
     if len(known) > MOST_RUNS:
         message = f"has {len(known)} points with a time; a study holds {MOST_RUNS} runs at most"
@@ -81,7 +83,6 @@ def make_runs(
         if column != "time_s"
     }
     token = cancel or CancelToken()
-    parameters = _parameters(measured, mapping, counts)
     title = measured.title or "measurements"
     runs: list[RunRecord] = []
     memory: dict[str, float] = {}
@@ -112,6 +113,46 @@ def make_runs(
     return runs, memory
 
 
+def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunRecord]) -> dict[str, float]:
+    """Return the time (s) of the serial program of each run's problem by key of the run.
+
+    That is the median at 0 processors, where the problem was run on 1 beside it; empty without such points.
+    """
+    if not mapping.processors or not mapping.time:
+        return {}
+    counts = _counts(measured, mapping)
+    parameters = _parameters(measured, mapping, counts)
+    serial = np.flatnonzero(_beside_one(counts, parameters))
+    if not len(serial):
+        return {}
+    times = _elapsed(measured, mapping, counts)
+    measured_there = [point for point in serial if np.isfinite(times[point]).any()]
+    found = {_problem(parameters[point]): float(np.nanmedian(times[point])) for point in measured_there}
+    made = {run.point.key: found.get(_problem(run.point.parameters)) for run in runs}
+    return {key: time for key, time in made.items() if time is not None}
+
+
+def _elapsed(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> Floats:
+    """Return the elapsed seconds, shape (points, repetitions); NaN where one is not known."""
+    elapsed = mapping.columns.get("time_s")
+    times = totals(measured, mapping, elapsed or mapping.time) * mapping.seconds
+    if elapsed is None and mapping.summed:
+        times = times / np.maximum(counts, 1.0)[:, np.newaxis]
+    return times
+
+
+def _problem(parameters: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
+    return tuple(sorted(parameters.items()))
+
+
+def _beside_one(counts: Floats, parameters: list[dict[str, Value]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which points are of the serial program (0 processors) with one on 1 processor of the same problem."""
+    if (counts > 0).all():
+        return np.zeros(len(counts), dtype=bool)
+    ones = {_problem(mine) for mine, count in zip(parameters, counts, strict=True) if count == 1}
+    return np.array([n == 0 and _problem(mine) in ones for mine, n in zip(parameters, counts, strict=True)], dtype=bool)
+
+
 def thinned(times: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return which *times* (points, repetitions) become runs: all that are known, or as many of each point as fit."""
     known = np.isfinite(times)
@@ -136,7 +177,8 @@ def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
     if not pd.api.types.is_numeric_dtype(column.dtype):
         raise InputError(_fault(measured, 0, f"{mapping.processors} is a text; a number of processors was expected"))
     counts = column.to_numpy(dtype=np.float64)
-    wrong = np.flatnonzero(~((counts >= 1) & (counts == np.floor(counts)) & (counts <= 2**31)))
+    least = 0 if (counts >= 1).any() else 1  # 0 beside others: the serial program
+    wrong = np.flatnonzero(~((counts >= least) & (counts == np.floor(counts)) & (counts <= 2**31)))
     if len(wrong):
         value = f"{mapping.processors} = {counts[wrong[0]]:g}"
         raise InputError(_fault(measured, int(wrong[0]), f"{value}; a whole number of processors was expected"))
@@ -149,8 +191,8 @@ def _parameters(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> l
     rows: list[dict[Any, Any]] = measured.points[names].to_dict("records") if names else [{} for _ in counts]
     made = [{str(name): _value(value) for name, value in row.items()} for row in rows]
     if mapping.scaling == "weak" and not any(varies(measured.points[name]) for name in names):
-        least = counts.min()
-        for row, count in zip(made, counts, strict=True):
+        least = counts[counts > 0].min()
+        for row, count in zip(made, np.maximum(counts, least), strict=True):
             row[SIZE] = _value(count / least)
     return made
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def study_data(study: Study) -> StudyData:
-    """Return *study* as views see it: run table with ``memory_bytes``, records, manifest, texts, regions."""
+    """Return *study* as views see it: run table with `tables` facts, records, manifest, texts, regions."""
     manifest = study.manifest
     records = study.runs()
     table = pd.DataFrame([record.row() for record in records])
@@ -29,6 +29,8 @@ def study_data(study: Study) -> StudyData:
         table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
     elif isinstance(told := study.facts("memory_bytes"), dict) and records:
         table["memory_bytes"] = [_number(told.get(record.point.key)) for record in records]
+    if isinstance(told := study.facts("serial_s"), dict) and records:
+        table["serial_s"] = [_number(told.get(record.point.key)) for record in records]
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
     known["searches"] = study.facts("searches") or []

@@ -13,13 +13,13 @@ import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements.guessing import Guess, guess_mapping
+from scalegraph.measurements.guessing import NONE, Guess, guess_mapping
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
-from scalegraph.measurements.runs import make_runs
+from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
 from scalegraph.request import tables
 from scalegraph.store import Manifest, Study
@@ -176,8 +176,9 @@ def study_of(
     study = Study.memory(Manifest.new(title=title, program=title, machine="unknown"))
     study.add_runs(runs)
     study.set_measurements(measured, mapping)
-    if memory:
-        study.set_facts(tables.MEMORY, memory)
+    for fact, values in ((tables.MEMORY, memory), (tables.SERIAL, serial_times(measured, mapping, runs))):
+        if values:
+            study.set_facts(fact, values)
     return study
 
 
@@ -230,6 +231,8 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
         before = (
             {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns", "follow"}, exclude_defaults=True)
         )
+        if mapping is not None and "processors" not in said:
+            before["sizes"] = mapping.sizes or NONE
         guess = answered(measured, {**before, **said})
         return study_of(guess.measured, guess.mapping)
 
@@ -255,6 +258,7 @@ def notes(study: Study) -> list[str]:
     guessed: tuple[str, ...] = ()
     if mapping is not None:
         said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
+        said["sizes"] = mapping.sizes or NONE
         guessed = guess_mapping(measured, said).notes
     return [*measured.notes, *measured.remarks, *guessed]
 

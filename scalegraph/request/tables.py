@@ -37,8 +37,10 @@ _NUMBERS: dict[str, type[int | float]] = {
 }
 _LEAF = "leaf."
 MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
+SERIAL = "serial_s"  # time of the serial program of the run's problem, which the run on one processor is not
+_FACTS = (MEMORY, SERIAL)
 _PREFIXES = {"param.": "parameters", _LEAF: "leaves", "count.": "counters"}
-_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", MEMORY)
+_KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", *_FACTS)
 _MOST_ROWS = 100_000
 
 
@@ -69,7 +71,7 @@ def read_runs(path: Path) -> Study:
     if faults:
         raise InputError(faults)
     records: dict[str, RunRecord] = {}
-    memory: dict[str, float] = {}
+    facts: dict[str, dict[str, float]] = {name: {} for name in _FACTS}
     for row in rows:
         if len(records) >= _MOST_ROWS:
             raise InputError(Fault(f"has more than {_MOST_ROWS} rows", file=str(path)))
@@ -81,8 +83,7 @@ def read_runs(path: Path) -> Study:
             point = record.point.model_copy(update={"repetition": record.point.repetition + 1})
             record = record.model_copy(update={"point": point})
         records[record.point.key] = record
-        if (row.get(MEMORY) or "").strip():
-            memory[record.point.key] = float(str(row[MEMORY]))
+        _add_facts(facts, row, record.point.key)
     if not records and not faults:
         faults.append(Fault("holds no run; a row for each run was expected", file=str(path), line=2))
     faults += _mixed(records.values(), str(path))
@@ -92,9 +93,17 @@ def read_runs(path: Path) -> Study:
     study = Study.memory(Manifest.new(title=path.stem, program=first.program, machine=first.machine))
     for record in records.values():
         study.add_run(record)
-    if memory:
-        study.set_facts(MEMORY, memory)
+    for name, values in facts.items():
+        if values:
+            study.set_facts(name, values)
     return study
+
+
+def _add_facts(facts: dict[str, dict[str, float]], row: Mapping[str, Any], key: str) -> None:
+    """Add what a row says of its run beside the record."""
+    for name, values in facts.items():
+        if (row.get(name) or "").strip():
+            values[key] = float(str(row[name]))
 
 
 def _column_faults(columns: list[str], file: str) -> list[Fault]:
@@ -146,7 +155,7 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
                 point[name] = _number(text, int)
             elif name in _NUMBERS:
                 values[name] = _number(text, _NUMBERS[name])
-            elif name == MEMORY:
+            elif name in _FACTS:
                 _number(text, float)
             elif name in _TEXTS:
                 values[name] = text

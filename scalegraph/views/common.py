@@ -329,7 +329,11 @@ def failure_notes(data: StudyData) -> tuple[str, ...]:
 
 def measured_notes(data: StudyData) -> tuple[str, ...]:
     """Return what is to be known of numbers that come of measurements: what they were made of, and relative to."""
-    made = data.imported[0].remarks if data.imported is not None else ()
+    made = list(data.imported[0].remarks) if data.imported is not None else []
+    if data.imported is not None and (name := data.imported[1].processors) in data.imported[0].points:
+        column = data.imported[0].points[name]
+        if pd.api.types.is_numeric_dtype(column.dtype) and bool((column == 0).any()):
+            made.append(f"where {name} = 0 the serial program ran")
     relative = reference.sentence(data.scaling) if not data.table.empty else ""
     return (*(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in made), *((relative,) if relative else ()))
 

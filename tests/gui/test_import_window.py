@@ -311,3 +311,22 @@ def test_call_paths_are_found_by_part_of_their_path_and_shared_by_the_views(
 
 def choose_share(tree: Any, value: str) -> None:
     tree.show_as.setCurrentIndex(tree.show_as.findData(value))
+
+
+def test_a_count_of_every_run_is_asked_for_and_answered(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "iters.csv"
+    path.write_text("threads,iters,time [s]\n2,101,8.0\n4,103,4.2\n8,99,2.5\n16,110,1.6\n")
+    drop(window, path)
+    page = asked(window, qtbot)
+    assert "a size of the problem, or a result of the run" in page.form.fault_of("sizes")
+    assert not page.can_accept
+    assert page.form.sizes.isVisibleTo(page)
+    choose(page.form.sizes, "none")
+    qtbot.waitUntil(lambda: page.can_accept)
+    assert page.looked is not None
+    assert page.looked.mapping.follow == ("iters",)
+    assert "relative to the fewest processors, N = 2" in page.looked.runs_words
+    assert [row.values[-1] for row in page.looked.runs.rows] == pytest.approx([1, 8 / 8.4, 0.8, 0.625])
+    page.accept()
+    rest(window, qtbot)
+    assert window.page == "study"

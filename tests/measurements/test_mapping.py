@@ -182,7 +182,8 @@ def test_answers_that_the_set_does_not_have_are_refused(said: dict[str, Any], ex
     ("counts", "times", "expected"),
     [
         ([1, 2.5], [8, 4], "point p = 2.5: p = 2.5; a whole number of processors"),
-        ([0, 2], [8, 4], "p = 0"),
+        ([-1, 2], [8, 4], "p = -1"),
+        ([0, 0], [8, 4], "p = 0"),
         (["one", "two"], [8, 4], "a number of processors was expected"),
         ([1, 2], [8, -4], "-4 s; 0 or more was expected"),
     ],

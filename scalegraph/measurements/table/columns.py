@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
-from scalegraph.measurements import names
+from scalegraph.measurements import names, rates
+from scalegraph.measurements.model import Metric
+from scalegraph.measurements.table import durations
 from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
@@ -16,6 +18,7 @@ from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, 
 Role: TypeAlias = Literal[
     "parameter", "metric", "wide", "call_path", "metric_name", "value", "unit", "repetition", "skip"
 ]
+Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below, people are asked
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
@@ -39,7 +42,7 @@ class Column:
     repetition: int | None = None
     confidence: float = 1.0
     why: str = ""
-    kind: Literal["count", "number", "text", "empty"] = "text"
+    kind: Kind = "text"
 
 
 def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
@@ -56,12 +59,14 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     return tuple(_unique(_repeated(columns))), parameter
 
 
-def _kind(found: Sequence[str]) -> Literal["count", "number", "text", "empty"]:
+def _kind(found: Sequence[str]) -> Kind:
     there = [cell for cell in found if not is_missing(cell)]
     if not there:
         return "empty"
     if all(cell.isascii() and cell.isdigit() for cell in there):
         return "count"
+    if durations.are_all(there):
+        return "duration"
     numbers = sum(map(is_number, there))
     return "number" if numbers == len(there) or (numbers > 1 and numbers >= 0.8 * len(there)) else "text"
 
@@ -69,12 +74,15 @@ def _kind(found: Sequence[str]) -> Literal["count", "number", "text", "empty"]:
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return what the column is by itself."""
     kind = _kind(found)
+    if title.isdigit() and kind == "duration":
+        return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
     if title.isdigit() and kind in ("count", "number"):  # of a wide table, which has thousands of them
         role, confidence, why = _of_numbers(title, counts=kind == "count", again=len(set(found)) < len(found))
         return Column(index, title, title, "", role, None, None, confidence, why, kind)
     if not title and index == 0 and kind == "count" and _rising(found):
         return Column(index, title, "row number", "", "skip", None, None, 0.9, "it numbers the rows", kind)
     name, unit = names.without_unit(title)
+    unit = "s" if kind == "duration" else unit
     role, confidence, why = _role(name, unit, kind, found)
     return Column(index, title, name, unit, role, None, None, confidence, why, kind)
 
@@ -93,11 +101,14 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
         return "skip", 0.8, "its name"
     if kind == "text":
         return _of_text(short, found)
+    if kind == "duration":
+        return "metric", 0.9, "its cells are times"
     counts = kind == "count"
     for fits, role, confidence in (
         (names.counts_processors(name) and counts, "parameter", 0.95),
         (short in names.REPETITIONS and counts, "repetition", 0.9),
         (short in names.VALUES, "value", 0.8),
+        (rates.per(Metric(name, unit, names.metric_kind(name, unit))) is not None, "metric", 0.9),
         (names.is_metric(name, unit) and short not in names.SIZES, "metric", 0.95),
         (short in names.SIZES or names.counts_processors(name), "parameter", 0.9),
     ):
@@ -149,7 +160,7 @@ def _wide(columns: list[Column], across: str) -> tuple[list[Column], str]:
     """Return the columns with those that stand for values of one parameter, or for repetitions, and that parameter."""
     groups: dict[str, list[tuple[Column, int]]] = {}
     for column in columns:
-        if column.kind not in ("count", "number") or column.role in ("repetition", "value"):
+        if column.kind not in ("count", "number", "duration") or column.role in ("repetition", "value"):
             continue
         if match := _INDEXED.match(column.name):
             groups.setdefault(match[1].strip(), []).append((column, int(match[2])))

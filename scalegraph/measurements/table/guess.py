@@ -224,7 +224,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
                               ("parameter", "metric", "skip")))  # fmt: skip
     roles = {column.role for column in columns}
     if not asked and not roles & {"metric", "wide", "value"}:
-        numeric = tuple(column.title for column in columns if column.kind in ("number", "count"))
+        numeric = tuple(column.title for column in columns if column.kind in ("number", "count", "duration"))
         asked.append(Question("columns", "no column holds measured values", "--column NAME=metric", numeric))
     return asked
 
@@ -240,6 +240,11 @@ def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: st
         notes.append("numbers have decimal commas")
     if thousands:
         notes.append(f"digits are grouped by '{thousands}'")
+    clocks = [column.title or column.name for column in columns if column.kind == "duration" and column.role != "skip"]
+    if clocks:
+        notes.append(
+            f"times in {', '.join(clocks)} were turned into seconds; of two parts (8:01) the first are minutes"
+        )
     repeated = {column.name for column in columns if column.repetition}
     notes += [f"columns of {name} were taken as its repetitions" for name in sorted(repeated)]
     return notes

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.table import durations
 
 DELIMITERS = (";", "\t", ",", "|", " ")
 DELIMITER_NAMES = {";": "semicolon", "\t": "tab", ",": "comma", "|": "bar", " ": "space"}
@@ -189,7 +190,7 @@ def _plain(cell: str) -> float:
     """Return how much *cell* looks like one number."""
     if NUMBER.fullmatch(cell) or is_missing(cell):
         return 1.0
-    return 0.95 if is_number(cell) else 0.0
+    return 0.95 if is_number(cell) or durations.seconds(cell) is not None else 0.0
 
 
 def _start(counts: Sequence[int]) -> int:

@@ -14,7 +14,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.model import Floats
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import layout
+from scalegraph.measurements.table import durations, layout
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableGuess
 
@@ -50,6 +50,8 @@ class Rows:
         Raises `InputError` naming line and column of the first cells that are no numbers.
         """
         cells = self.texts(column.index)
+        if column.kind == "duration":
+            return self._durations(column, cells)
         if self.guess.thousands:
             cells = compute.replace_substring(cells, self.guess.thousands, "")
         if self.guess.decimal == ",":
@@ -60,6 +62,22 @@ class Rows:
             found = self._careful(column, cells)
         infinite = np.isinf(found)
         return (np.where(infinite, np.nan, found) if infinite.any() else found), infinite
+
+    def _durations(self, column: Column, cells: pa.ChunkedArray) -> tuple[Floats, Flags]:
+        """Return the seconds of a column of durations, NaN where none stands."""
+        distinct = cells.combine_chunks().dictionary_encode()
+        words = distinct.dictionary.to_pylist()
+        known = {word: durations.seconds(word) for word in words if not layout.is_missing(word)}
+        codes = distinct.indices.to_numpy()
+        wrong = [code for code, word in enumerate(words) if word in known and known[word] is None]
+        if wrong:
+            rows = np.flatnonzero(np.isin(codes, wrong))[:_MOST_FAULTS].tolist()
+            expected = "a time such as 00:08:01 or 8m1.5s was expected, as in other rows"
+            raise InputError(
+                [self.fault(row, column, f"{expected}; got '{_short(words[codes[row]])}'") for row in rows]
+            )
+        values = np.array([np.nan if (found := known.get(word)) is None else found for word in words])
+        return values[codes], np.zeros(len(codes), dtype=bool)
 
     def _careful(self, column: Column, cells: pa.ChunkedArray) -> Floats:
         missing = compute.is_in(cells, value_set=pa.array(_MISSING))

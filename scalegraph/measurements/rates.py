@@ -1,0 +1,133 @@
+"""Rates in place of times: GFlop/s, cells/s, it/s; the time is the work over the rate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from shlex import quote
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.measurements import names
+from scalegraph.measurements.mapping import SECONDS, Question
+from scalegraph.measurements.model import Floats, MeasurementSet, Metric, Skipped
+from scalegraph.measurements.runs import varies
+
+TIME = "time by rate"  # the metric that is made
+_PREFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
+_PER = re.compile(r"^\s*(?P<what>.*?\S)\s*(?:/|[_\s]per[_\s]|[_\s]p[_\s])\s*(?P<unit>[A-Za-z]+)\s*$")
+_SHORT = re.compile(r"^(?P<what>[kmgtp]?(?:flop|lup|up|tep|cell|int|op)s?)s$|^(?P<known>[kmgtp]i?b)ps$", re.IGNORECASE)
+_LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNORECASE)
+_NAMED = frozenset({"throughput", "rate", "performance", "bandwidth", "perf"})
+_NO_WORK = re.compile(r"miss|fault|invalid|error|watt|joule|energy|switch|interrupt", re.IGNORECASE)
+
+
+def per(metric: Metric) -> tuple[str, float] | None:
+    """Return what a rate counts and the seconds that it is counted in: ``("GFlop", 1.0)``; None of other metrics."""
+    if metric.kind == "time" or _NO_WORK.search(metric.name):
+        return None
+    for text in (metric.unit, metric.name):
+        if (found := _PER.match(text)) and found["unit"].lower() in SECONDS and not names.is_time(found["what"]):
+            return found["what"], SECONDS[found["unit"].lower()]
+        if found and found["unit"].lower() == "day":  # ns/day of molecular dynamics
+            return found["what"], 86400.0
+        if (found := _SHORT.match(text.strip())) and text.strip().lower() not in ("flops", "ops", "cells", "ints"):
+            return found["what"] or found["known"], 1.0
+    if names.plain(metric.name) in _NAMED and metric.kind != "ratio" and not metric.unit:
+        return "the work", 1.0
+    return None
+
+
+def rates(measured: MeasurementSet) -> list[str]:
+    """Return the metrics that are rates."""
+    return [metric.name for metric in measured.metrics if per(metric) is not None]
+
+
+def chosen(measured: MeasurementSet, said: str, questions: list[Question]) -> str:
+    """Return the rate that times are to be made of, empty where a time was measured or none is a rate.
+
+    *said* is the metric that was named as the time. Of several rates one is asked for.
+    """
+    found = rates(measured)
+    if said:
+        return said if said in found else ""
+    if any(metric.kind == "time" for metric in measured.metrics) or not found:
+        return ""
+    if len(found) > 1:
+        message = f"no time was measured, and {', '.join(found[:6])} are all rates"
+        questions.append(Question("time", message, f"--time {quote(found[0])}", tuple(found)))
+        return ""
+    return found[0]
+
+
+def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) -> MeasurementSet:
+    """Return the set with the metric `TIME` (s): the work over the rate *name*, and a remark that says so.
+
+    The work is what a parameter of the rate's name counts (``cells`` of ``cells/s``), or the metric of floating-point
+    operations; else one of what the rate counts, times the processors where the problem *grows* with them. So
+    speedups are ratios of rates. Rates of 0 give no time and are counted as left out.
+    """
+    index = measured.metric(name)
+    metric = measured.metrics[index]
+    what, seconds = per(metric) or ("the work", 1.0)
+    rows = measured.values[measured.values["metric"] == index]
+    rate = rows["value"].to_numpy(dtype=np.float64)
+    work, words = _work(measured, rows, what, processors, grows=grows)
+    good = (rate > 0) & np.isfinite(work) & (work > 0)
+    made = rows[good].assign(metric=len(measured.metrics), value=(work * seconds)[good] / rate[good])
+    skipped = measured.skipped
+    if not good.all():
+        skipped = (*skipped, Skipped("rates", int((~good).sum()), f"{name} of 0, or its work, gives no time"))
+    remark = f"times are the work over the rate '{name}', {words}: speedups are ratios of rates"
+    return replace(
+        measured,
+        metrics=(*measured.metrics, Metric(TIME, "s", "time", "inclusive", remark)),
+        values=pd.concat([measured.values, made], ignore_index=True),
+        skipped=skipped,
+        remarks=(*measured.remarks, remark),
+    )
+
+
+def _work(
+    measured: MeasurementSet, rows: pd.DataFrame, what: str, processors: str, *, grows: bool
+) -> tuple[Floats, str]:
+    """Return the work of every row of values in units of the rate, and how it was found in words."""
+    points = measured.points
+    same = [name for name in measured.parameters if names.plain(name) == names.plain(what) and name != processors]
+    if same and pd.api.types.is_numeric_dtype(points[same[0]].dtype):
+        return points[same[0]].to_numpy(dtype=np.float64)[rows["point"]], f"which is '{same[0]}'"
+    if (letters := _LETTERS.match(what)) and (counted := _operations(measured)):
+        grid = _aligned(measured, rows, counted)
+        if np.isfinite(grid).any():
+            return grid / _PREFIX.get(letters["prefix"].lower(), 1.0), f"which is '{counted}'"
+    if grows:
+        counts = points[processors].to_numpy(dtype=np.float64)[rows["point"]]
+        return np.maximum(counts, 1.0), f"which grows with {processors}"
+    one = what if what == "the work" else f"1 {what}"
+    return np.ones(len(rows)), f"here of {one} at every number of processors"
+
+
+def _operations(measured: MeasurementSet) -> str:
+    """Return the metric that counts floating-point operations, empty without one."""
+    known = ("flops", "flop", "fp_ops", "work_flops", "papi_fp_ops", "papi_dp_ops")
+    return next(
+        (each.name for each in measured.metrics if each.kind == "count" and names.plain(each.name) in known), ""
+    )
+
+
+def _aligned(measured: MeasurementSet, rows: pd.DataFrame, metric: str) -> Floats:
+    """Return the values of a metric at the points, call paths and repetitions of *rows*; NaN where there is none."""
+    keys = ["point", "call_path", "repetition"]
+    other = measured.values[measured.values["metric"] == measured.metric(metric)].set_index(keys)["value"]
+    found: Floats = other.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy(dtype=np.float64)
+    return found
+
+
+def grown(measured: MeasurementSet, processors: str, left: Sequence[str]) -> bool:
+    """Whether each problem, told apart by *left*, was run on one number of *processors* only: it grows with them."""
+    others = [name for name in left if varies(measured.points[name])]
+    if not others:
+        return False
+    return int(measured.points.groupby(others, dropna=False)[processors].nunique().max()) == 1

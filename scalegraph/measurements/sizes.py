@@ -1,0 +1,77 @@
+"""Which parameters tell problems apart: sizes do, counts that every run gives anew (iterations, checksums) do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.measurements.mapping import Question
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.runs import varies
+
+_ALONE = 0.5  # share of points with another of their problem, below which a parameter may be no size
+_TOGETHER = 0.9  # and that without it, above which it is the one that keeps them apart
+_GROWTH = 0.3  # least power of the processors with which a size of weak scaling grows (an edge of a cube: 1/3)
+
+
+def question(measured: MeasurementSet, processors: str, left: Sequence[str]) -> Question | None:
+    """Return what must be asked about parameters that leave every run a problem of its own, None where none does.
+
+    *left* are the parameters that are not about processors. A size that grows with them (weak scaling) is none of
+    these.
+    """
+    numeric = [name for name in left if _varying_number(measured.points[name])]
+    found = next((([name]) for name in numeric if _splits(measured, processors, left, [name])), [])
+    if not found:
+        many = [name for name in numeric if measured.points[name].nunique() > _ALONE * len(measured.points)]
+        found = many if len(many) > 1 and _splits(measured, processors, left, many) else []
+    if not found:
+        return None
+    kept = [name for name in left if name not in found and pd.api.types.is_numeric_dtype(measured.points[name].dtype)]
+    without, whole = ",".join(kept) or "none", ",".join([*kept, *found])
+    listed = " and ".join(f"'{name}'" for name in found)
+    verb = "differs" if len(found) == 1 else "differ"
+    what = "it is a result" if len(found) == 1 else "they are results"
+    size = "it is a size" if len(found) == 1 else "they are sizes"
+    message = (
+        f"{listed} {verb} at nearly every number of processors, so that hardly two runs are of one problem: a size of "
+        "the problem, or a result of the run"
+    )
+    switch = f"--sizes {without} if {what}, or --sizes {whole} if {size}"
+    return Question("sizes", message, switch, (without, whole))
+
+
+def _varying_number(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype)) and varies(column)
+
+
+def _splits(measured: MeasurementSet, processors: str, left: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether *names* keep runs apart that would be of one problem, and do not grow with the processors."""
+    points = measured.points
+    others = [name for name in left if name not in names]
+    if _shared(points, processors, left) >= _ALONE or _shared(points, processors, others) <= _TOGETHER:
+        return False
+    groups = [rows for _, rows in points.groupby(others, dropna=False)] if others else [points]
+    return not any(all(_grows(rows, processors, name) for rows in groups) for name in names)
+
+
+def _shared(points: pd.DataFrame, processors: str, names: Sequence[str]) -> float:
+    """Return the share of points whose problem, told apart by *names*, was run on several processor counts."""
+    if not names:
+        return float(varies(points[processors]))
+    counts = points.groupby(list(names), dropna=False)[processors].transform("nunique")
+    return float((counts > 1).mean()) if len(points) else 0.0
+
+
+def _grows(rows: pd.DataFrame, processors: str, name: str) -> bool:
+    """Whether a parameter never falls while processors rise, and rises as a size of weak scaling does."""
+    each = rows.groupby(processors)[name].agg(["min", "max"])
+    if len(each) < 2:
+        return True
+    counts = each.index.to_numpy(dtype=np.float64)
+    first, last = float(each["min"].iloc[0]), float(each["max"].iloc[-1])
+    growth = (counts[-1] / max(counts[0], 1.0)) ** _GROWTH
+    steady = bool((each["min"] == each["max"]).all() and each["min"].is_monotonic_increasing)
+    return steady and first > 0 and last / first >= growth
