@@ -36,9 +36,9 @@ SCRIPT = str(Path(__file__).resolve())
 # All are those of the papers. The five stand for dense elimination, a search through all, dynamic programming, a
 # triangle of sums, and a task queue with unpredictable branches; the others communicate so much at 64 processors that
 # most of the time goes into the memory system.
-FIVE = ("ge2", "billiard", "apsp", "adjoint", "quicksort")
+FIVE = ("ge2-owner", "billiard", "apsp", "adjoint", "quicksort")
 PROGRAMS = {
-    "ge2": ("ge2.c", "500"),
+    "ge2-owner": ("ge2-owner.c", "500"),
     "billiard": ("billiard.c", "20000", "1000"),
     "apsp": ("apsp.c", "256", "parallel"),
     "adjoint": ("adjoint.c", "110"),
@@ -51,7 +51,7 @@ PROGRAMS = {
     "sor": ("sor.c", "1024", "30"),
     "water": ("water.c", "512", "2"),
 }
-LARGE = ("ge2", 1024)
+LARGE = ("ge2-owner", 1024)
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def sweep(machine: str) -> None:
     from scalegraph.request import Session
     from scalegraph.request.model import MachineChoice, ProgramChoice, Request
 
-    source, *arguments = PROGRAMS["ge2"]
+    source, *arguments = PROGRAMS["ge2-owner"]
     path = str(ROOT / "resources" / "programs" / source)
     program = ProgramChoice(sources=(path,), args=tuple(arguments), ldflags=("-lm",))
     request = Request(program=program, machine=MachineChoice(name=machine), processors=tuple(range(1, 17)))

@@ -42,7 +42,7 @@ CAUSES = (
 )
 REQUEST = """title = "Gauss elimination"
 processors = [1, 2, 4, 8, 16, 32]
-program = { name = "ge1" }
+program = { name = "ge1-owner" }
 parameters = { n = 96 }
 machine = { name = "ksr1" }
 bound = { kind = "problem_size" }

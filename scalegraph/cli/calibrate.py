@@ -37,8 +37,8 @@ from scalegraph.runtime.compiler import find_compiler
 
 # Long enough that starting a process does not count, short enough to wait for: shipped programs and arguments.
 PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("ge1", ("500",)),
-    ("ge2", ("700",)),
+    ("ge1-owner", ("500",)),
+    ("ge2-owner", ("700",)),
     ("billiard", ("20000", "3000")),
     ("qs1", ("300000", "5000")),
     ("apsp1", ("170", "parallel")),

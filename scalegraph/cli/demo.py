@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scalegraph.store import Study
 
 _MAIN = "demo"
-_MORE = ("ge1", "ge2")  # requests beside the main one, for comparison
+_MORE = ("ge1-owner", "ge2-owner")  # requests beside the main one, for comparison
 _MATRIX_FORMATS = (".png", ".csv", ".svg", ".pdf", ".tex")
 
 

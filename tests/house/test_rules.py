@@ -49,7 +49,7 @@ def test_c_code_is_formatted(root: Path) -> None:
     binary = Path(sys.executable).with_name("clang-format")
     if not binary.exists():
         pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
-    files = [*root.glob("scalegraph/runtime/csrc/*.[ch]"), *root.glob("resources/programs/*.c")]
+    files = [*root.glob("scalegraph/runtime/csrc/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
     files += root.glob("scalegraph/control/calibration/csrc/*.[ch]")
     files = [file for file in files if file.name != "sg_format.h"]
     command = [str(binary), "--dry-run", "--Werror", *map(str, files)]

@@ -17,6 +17,8 @@ CHECKED = {
     "apsp": ("20", "parallel", "verify"),
     "cholesky": ("12", "verify"),
     "closure": ("40", "random", "verify"),
+    "ge1-owner": ("24", "verify"),
+    "ge2-owner": ("24", "verify"),
     "jacobi": ("40", "6", "verify"),
     "matmul": ("16", "verify"),
     "quicksort": ("3000", "100", "verify"),

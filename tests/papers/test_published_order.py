@@ -39,7 +39,7 @@ def billiard(tmp_path_factory: pytest.TempPathFactory) -> tuple[Session, Path]:
 
 def test_fixed_row_owners_scale_better_than_moving_rows(tmp_path: Path) -> None:
     """Order of Tables IX and X of the latency-metric paper, at efficiency 0.25 up to 32 processors."""
-    fixed, moving = (matrix(*session_with(name, tmp_path), "efficiency") for name in ("ge2", "ge1"))
+    fixed, moving = (matrix(*session_with(name, tmp_path), "efficiency") for name in ("ge2-owner", "ge1-owner"))
     assert fixed.processors == moving.processors == (2, 4, 8, 16, 32)
     assert_better_in_every_cell(fixed, moving)
 
@@ -55,7 +55,7 @@ def assert_better_in_every_cell(better: Matrix, worse: Matrix) -> None:
 
 def test_moving_rows_gain_nothing_from_a_second_ring() -> None:
     """The paper could not scale GE1 beyond 32 processors."""
-    source = resource_dir("programs") / "ge1.c"
+    source = resource_dir("programs") / "ge1-owner.c"
     with Session().simulate([source], machine="ksr1", processors=(32, 48), args=("200",), ldflags=("-lm",)) as study:
         times = {run.point.processors: run.time_s for run in study.runs()}
     assert times[1] is not None

@@ -21,7 +21,7 @@ from scalegraph.traces.reading import read
 # small enough for a repository, with what each program is known for: locks, and barriers in a loop
 RUNS: dict[str, dict[str, Any]] = {
     "billiard-4": {"program": {"name": "billiard"}, "parameters": {"num_balls": 40, "num_steps": 4}},
-    "ge2-4": {"program": {"name": "ge2"}, "parameters": {"n": 16}},
+    "ge2-4": {"program": {"name": "ge2-owner"}, "parameters": {"n": 16}},
 }
 PROCESSORS = 4
 
