@@ -1,0 +1,55 @@
+"""Prints the tables of docs/VALIDATION.md from simulations, beside the papers' values; ``--write`` puts them there.
+
+    python docs/make_validation.py --studies DIR [--write] [TABLE ...]
+
+Every table stands in VALIDATION.md between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; the text around
+them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all anew, on
+one state of the code, in some hours of one core. `papers_tables` has the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from papers_tables import TABLES, Studies
+
+VALIDATION = Path(__file__).parent / "VALIDATION.md"
+
+
+def replaced(text: str, name: str, lines: list[str]) -> str:
+    """Return *text* with the table *name* made of *lines*; raises `ValueError` if it has no place there."""
+    pattern = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end -->\n)", re.DOTALL)
+    made, count = pattern.subn(lambda found: f"{found[1]}\n" + "\n".join(lines) + f"\n\n{found[2]}", text)
+    if count != 1:
+        raise ValueError(f"VALIDATION.md has {count} places for the table {name}; one was expected")
+    return made
+
+
+def main() -> None:
+    """Print or write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "tables", nargs="*", metavar="TABLE", help=f"which of {', '.join(TABLES)}; all if none is named"
+    )
+    parser.add_argument("--studies", type=Path, required=True, help="directory of the studies")
+    parser.add_argument("--write", action="store_true", help="write the tables into VALIDATION.md")
+    options = parser.parse_args()
+    unknown = set(options.tables) - set(TABLES)
+    if unknown:
+        parser.error(f"unknown table {', '.join(sorted(unknown))}")
+    options.studies.mkdir(parents=True, exist_ok=True)
+    studies = Studies(options.studies)
+    for name in options.tables or TABLES:
+        lines = TABLES[name](studies)
+        print(f"{name}\n", *lines, "", sep="\n", flush=True)
+        if options.write:
+            VALIDATION.write_text(replaced(VALIDATION.read_text(), name, lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Gauss elimination with the efficiency held at 0.25 (latency-metric paper, 6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Final
+
+from papers_tables.studies import Studies, between, markdown, number, ratio
+
+PUBLISHED: Final = {"ge2": {2: 55, 32: 1970}, "ge1": {2: 59, 32: 3800}}
+COUNTS: Final = (2, 4, 8, 16, 32)
+DOUBLE: Final = {"ge2": (1, 2, 4, 8, 16, 32), "ge1": (1, 2, 4, 8, 16)}  # more takes hours
+
+
+def double(studies: Studies, name: str) -> Path:
+    """Return the study of the shipped request with elements of double precision."""
+    return studies.shipped(name, f"{name}-double", parameters={"bytes": 8}, processors=DOUBLE[name])
+
+
+def owner(studies: Studies, name: str) -> Path:
+    """Return the study of the variant in which the owner of a row normalises it and nobody pivots."""
+    return studies.shipped(f"{name}-owner")
+
+
+def size_table(studies: Studies) -> list[str]:
+    """Return the orders at E = 0.25 of the papers' programs and of the owner variants, with ratios."""
+    rows = []
+    for name in ("ge2", "ge1"):
+        published = PUBLISHED[name]
+        rows.append([f"{name.upper()}, paper", *(number(published[n]) if n in published else "" for n in COUNTS)])
+        found = studies.held(studies.shipped(name), "n")
+        rows.append([f"{name.upper()}, here", *(between(found.get(n)) for n in COUNTS)])
+        rows.append(["paper / here", *(ratio(published[n], found.get(n)) if n in published else "" for n in COUNTS)])
+        for title, made in (("in double precision", double), ("owner variant", owner)):
+            other = studies.held(made(studies, name), "n")
+            rows.append([f"{name.upper()}, {title}", *(between(other.get(n)) for n in COUNTS)])
+    return markdown(["N", *map(str, COUNTS)], rows)
+
+
+def matrix(studies: Studies) -> list[str]:
+    """Return scale(0.25, (N, N')) of both programs for every pair, and in how many GE1 is less scalable."""
+    paths = [studies.shipped(name) for name in ("ge2", "ge1")]
+    fixed, moving = map(studies.matrix, paths)
+    pairs = list(combinations(COUNTS, 2))
+    head = ["scale(0.25, (N, N'))", *(f"({first},{second})" for first, second in pairs)]
+
+    def cells(name: str, value: Callable[[int, int], float | None]) -> list[str]:
+        found = (value(*pair) for pair in pairs)
+        return [name, *("–" if cell is None else f"{cell:.3g}" for cell in found)]
+
+    compared = [(pair, fixed.value(*pair), moving.value(*pair)) for pair in pairs]
+    known = [(pair, high, low) for pair, high, low in compared if high is not None and low is not None]
+    turned = [f"({first},{second})" for (first, second), high, low in known if low >= high]
+    orders = [studies.held(path, "n") for path in paths]
+    larger = [n for n in COUNTS if n in orders[0] and n in orders[1] and orders[1][n][0] > orders[0][n][1]]
+    lines = markdown(head, [cells("GE2", fixed.value), cells("GE1", moving.value)])
+    sentence = f"It is less scalable in {len(known) - len(turned)} of {len(known)} cells"
+    sentence += f"; not in {', '.join(turned)}." if turned else "."
+    return [*lines, "", f"GE1 needs the larger system on {' '.join(map(str, larger))} processors. {sentence}"]

@@ -1,0 +1,85 @@
+"""Studies that the tables are made of, kept in a directory; and lines of Markdown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.resources import resource_dir
+from scalegraph.request import Request, Session
+
+
+class Studies:
+    """Runs requests into studies of *directory*; runs that a study has already are not made again."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.session = Session(workers=1)
+        self._done: set[Path] = set()
+
+    def shipped(self, name: str, study: str = "", **values: Any) -> Path:
+        """Return the study of the shipped request *name*, with *values* of the request replaced."""
+        request = self.session.load(resource_dir("requests") / f"{name}.toml")
+        kept = request.model_dump(exclude_unset=True) | values
+        return self.study(kept, study or name)
+
+    def study(self, values: Mapping[str, Any], name: str) -> Path:
+        """Return the study *name* of the request with *values*."""
+        path = self.directory / f"{name}.sgstudy"
+        if path not in self._done:
+            print(f"# {name}", file=sys.stderr, flush=True)
+            self.session.submit(Request.model_validate(values), path, overwrite=False).close()
+            self._done.add(path)
+        return path
+
+    def matrix(self, path: Path, bound: str = "efficiency", **options: Any) -> Matrix:
+        """Return the matrix by the latency metric under *bound*."""
+        made = self.session.matrix(path, metric="latency", bound=bound, **options)
+        if made is None:
+            raise ValueError(f"{path}: no matrix under the bound {bound}")
+        return made
+
+    def held(self, path: Path, parameter: str, bound: str = "efficiency") -> dict[int, tuple[float, float]]:
+        """Return the values of *parameter* at which each N meets *bound*; see `sizes`."""
+        with self.session.open(path) as study:
+            known = {run.point.key: float(run.point.parameters[parameter]) for run in study.runs()}
+        return sizes(self.matrix(path, bound), known)
+
+
+def sizes(made: Matrix, parameters: Mapping[str, float]) -> dict[int, tuple[float, float]]:
+    """Return the sizes on both sides of where each N meets the bound, equal when a run met it.
+
+    *parameters*: the size of every run, by its key.
+    """
+    found = {}
+    for count, anchor in made.anchors.items():
+        values = [parameters[key] for key in anchor.keys if key in parameters]
+        if anchor.known and values:
+            found[count] = (min(values), max(values))
+    return found
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def number(value: float) -> str:
+    """Return a whole number with its thousands apart."""
+    return f"{value:,.0f}"
+
+
+def between(size: tuple[float, float] | None) -> str:
+    """Return a size, or the two that a wanted one lies between; a dash if there is none."""
+    if size is None:
+        return "–"
+    low, high = size
+    return number(low) if low == high else f"{number(low)}–{number(high)}"
+
+
+def ratio(published: float, size: tuple[float, float] | None) -> str:
+    """Return by which factor a published size is larger than one found here."""
+    return "–" if size is None else f"{published / (sum(size) / 2):.1f}"
