@@ -3,8 +3,8 @@
     python docs/make_validation.py --studies DIR [--write] [TABLE ...]
 
 Every table stands in VALIDATION.md between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; the text around
-them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all anew, on
-one state of the code, in some hours of one core. `papers_tables` has the tables.
+them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all
+anew, on one state of the code, in some hours of one core. `papers_tables` has the tables.
 """
 
 from __future__ import annotations

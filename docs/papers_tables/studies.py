@@ -44,8 +44,8 @@ class Studies:
 
     def held(self, path: Path, parameter: str, bound: str = "efficiency") -> dict[int, tuple[float, float]]:
         """Return the values of *parameter* at which each N meets *bound*; see `sizes`."""
-        with self.session.open(path) as study:
-            known = {run.point.key: float(run.point.parameters[parameter]) for run in study.runs()}
+        runs = self.session.open(path).runs()
+        known = {run.point.key: float(run.point.parameters[parameter]) for run in runs}
         return sizes(self.matrix(path, bound), known)
 
 

@@ -216,9 +216,9 @@ def test_growth_and_memory_bounds_choose_their_sizes(request_of: Requests) -> No
             "processors": [1, 4],
         }
     )
-    sizes = {point.processors: point.parameters["n"] for point in Session().plan(request).points}
-    assert isinstance(sizes[4], int)
-    memory = resolved(request).family.memory_of({"n": sizes[4]})
+    sizes = {point.processors: point.parameters for point in Session().plan(request).points}
+    assert isinstance(sizes[4]["n"], int)
+    memory = resolved(request).family.memory_of(sizes[4])
     assert memory is not None
     assert abs(memory / 4e6 - 1) < 0.01
 
