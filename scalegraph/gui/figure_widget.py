@@ -9,7 +9,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QPushButton,
-    QSplitter,
     QStackedWidget,
     QTabBar,
     QVBoxLayout,
@@ -17,6 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph.gui.field_panel import FieldPanel
+from scalegraph.gui.figure.kinds import KINDS, LEAST, PARTS, PanelWidget, update
+from scalegraph.gui.figure.panel_row import PanelRow
 from scalegraph.gui.figure_state import FigureState, figure_label
 from scalegraph.gui.flame.panel import FlamePanel
 from scalegraph.gui.grid_panel import GridPanel
@@ -31,14 +32,13 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.timeline_paint import Picture
 from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_link import TraceLink
+from scalegraph.gui.turns.queue import turn_queue
+from scalegraph.gui.turns.retire import retire
 from scalegraph.gui.way_buttons import WayButtons
 from scalegraph.gui.what_if_state import target_of
 from scalegraph.gui.widgets import elided
-from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Surface, Table, Timeline
 
-PanelWidget: TypeAlias = (
-    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel | FlamePanel
-)  # a field is a plot
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
 _CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be asked for
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
@@ -48,18 +48,6 @@ _FEW_LINES = 2
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
-# width and height in pixels with which a panel is still read with ease
-_LEAST: dict[type, tuple[int, int]] = {
-    PlotPanel: (320, 210),
-    GridPanel: (420, 300),
-    TablePanel: (460, 160),
-    SourcePanel: (520, 220),
-    FieldPanel: (380, 260),
-    SurfacePanel: (360, 280),
-    TimelinePanel: (420, 160),
-    RadarPanel: (420, 260),
-    FlamePanel: (420, 220),
-}
 
 
 class FigureWidget(QWidget):
@@ -109,8 +97,8 @@ class FigureWidget(QWidget):
         self._title = figure_label("heading")
         self._sentence = figure_label("sentence")
         self._notes = NotesArea()
-        self._splitter = QSplitter(Qt.Orientation.Vertical)
-        self._splitter.setChildrenCollapsible(False)
+        self._row = PanelRow(self._make, Qt.Orientation.Vertical)
+        self._coming: PanelRow | None = None  # panels of the next figure, made turn by turn
         self._state = FigureState()
         self._state.retry.clicked.connect(self.retry_wanted)
         self._choice = QTabBar()  # where there is room for one panel only
@@ -121,7 +109,7 @@ class FigureWidget(QWidget):
         self._choice.currentChanged.connect(lambda _index: self._orient())
         self._choice.hide()
         self._stack = QStackedWidget()
-        self._stack.addWidget(self._splitter)
+        self._stack.addWidget(self._row)
         self._stack.addWidget(self._state)
         self.ways = WayButtons(self._state)
         self.ways.wanted.connect(self.way_wanted)
@@ -156,6 +144,7 @@ class FigureWidget(QWidget):
     def show_failed(self, sentence: str) -> None:
         """Say why there is no picture, with a way to try again."""
         self._figure = None
+        self._drop_coming()
         self._drop_panels()
         self._texts("", "")
         self._state.say(sentence, fault=True, retry=True)
@@ -166,7 +155,29 @@ class FigureWidget(QWidget):
 
         *pictures* are those of its timelines, where they were made before.
         """
-        self._pictures = pictures or {}
+        self._drop_coming()
+        self._show(figure, pictures or {})
+
+    def show_in_turns(self, figure: Figure, pictures: Pictures, then: Callable[[], object]) -> None:
+        """Show *figure* as `show_figure` does and call *then*. New panels are made before, one in a turn.
+
+        What was shown stays until all are there. A newer figure that comes meanwhile takes the place of this one.
+        """
+        self._drop_coming()
+        if figure.empty or len(figure.panels) < 2 or self._fits(figure.panels):
+            self._show(figure, pictures)
+            then()
+            return
+
+        def show() -> None:
+            self._show(figure, pictures)
+            then()
+
+        self._coming = self._new_row()
+        self._coming.fill_in_turns(figure.panels, show)
+
+    def _show(self, figure: Figure, pictures: Pictures) -> None:
+        self._pictures = pictures
         self._figure = figure
         self._texts(figure.title, figure.sentence)
         self.setAccessibleName(figure.title)
@@ -177,7 +188,7 @@ class FigureWidget(QWidget):
             self._stack.setCurrentWidget(self._state)
         else:
             self._show_panels(figure.panels)
-            self._stack.setCurrentWidget(self._splitter)
+            self._stack.setCurrentWidget(self._row)
             self._follow(self._selection.current)
         self.ways.offer(figure.ways, below=bool(figure.panels))
         self.shown.emit(figure)
@@ -215,31 +226,55 @@ class FigureWidget(QWidget):
         self._sentence.setVisible(bool(sentence))
         self._show_notes()
 
+    def _fits(self, panels: tuple[Panel, ...]) -> bool:
+        """Whether the widgets that are there can show *panels*."""
+        return [KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]
+
     def _show_panels(self, panels: tuple[Panel, ...]) -> None:
-        if [_KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]:
+        if self._coming is None and self._fits(panels):
             for widget, panel in zip(self._panels, panels, strict=True):
                 if isinstance(widget, TimelinePanel) and isinstance(panel, Timeline):
                     widget.set_timeline(panel, self._pictures.get(id(panel)))
                 else:
-                    _update(widget, panel)
+                    update(widget, panel)
             return
-        self._drop_panels()
-        for panel in panels:
-            widget = self._make(panel)
-            self._panels.append(widget)
-            self._splitter.addWidget(widget)
-            self._splitter.setStretchFactor(self._splitter.count() - 1, 2 if isinstance(panel, Table | Source) else 3)
+        row, self._coming = self._coming, None
+        if row is None:
+            row = self._new_row()
+            row.fill(panels)
+        self._take_row(row)
+        self._panels = [row.widget(index) for index in range(row.count())]  # type: ignore[misc]
         self.setFocusProxy(self._panels[0])
         self._name_parts()
         self._orient()
         self._share()
 
+    def _new_row(self) -> PanelRow:
+        row = PanelRow(self._make, self._row.orientation())
+        self._stack.addWidget(row)
+        return row
+
+    def _take_row(self, row: PanelRow) -> None:
+        old, self._row = self._row, row
+        self._stack.setCurrentWidget(row)
+        self._stack.removeWidget(old)
+        retire(old)
+
+    def stop(self) -> None:
+        """Drop what is being made; what is shown stays."""
+        self._drop_coming()
+
+    def _drop_coming(self) -> None:
+        if self._coming is not None:
+            turn_queue().drop(self._coming)
+            self._stack.removeWidget(self._coming)
+            retire(self._coming)
+            self._coming = None
+
     def _drop_panels(self) -> None:
-        for widget in self._panels:
-            widget.hide()
-            widget.setParent(None)
-            widget.deleteLater()
-        self._panels.clear()
+        if self._panels:
+            self._panels = []
+            self._take_row(self._new_row())
         self._choice.hide()
 
     def _make(self, panel: Panel) -> PanelWidget:
@@ -394,18 +429,18 @@ class FigureWidget(QWidget):
         if len(self._panels) < 2 or self._choice.count() != len(self._panels):
             return
         width, height = max(1, self.width()), max(1, self.height() - 60)
-        beside = min(width / sum(_LEAST[type(panel)][0] for panel in self._panels), height / 200)
+        beside = min(width / sum(LEAST[type(panel)][0] for panel in self._panels), height / 200)
         timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
         if timed:  # beside another panel its axis of time would not stand below those of other views
             beside = 0.0
-        below = min(width / 400, height / sum(_LEAST[type(panel)][1] for panel in self._panels))
+        below = min(width / 400, height / sum(LEAST[type(panel)][1] for panel in self._panels))
         one = max(beside, below) < (_CRAMPED_TIME if timed else _CRAMPED)
         for index, panel in enumerate(self._panels):
             panel.setVisible(not one or index == self._choice.currentIndex())
         self._choice.setVisible(one)
         wanted = Qt.Orientation.Horizontal if beside > below else Qt.Orientation.Vertical
-        if self._splitter.orientation() != wanted:
-            self._splitter.setOrientation(wanted)
+        if self._row.orientation() != wanted:
+            self._row.setOrientation(wanted)
             self._share()
 
     def _name_parts(self) -> None:
@@ -422,18 +457,18 @@ class FigureWidget(QWidget):
                 words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
                 self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
             else:
-                self._choice.addTab(_PARTS[type(panel)])
+                self._choice.addTab(PARTS[type(panel)])
         self._choice.setCurrentIndex(0)
         self._choice.blockSignals(False)
 
     def _share(self) -> None:
         """Give each panel its share of the room, a plot or matrix more than a table, a table by its rows."""
-        across = self._splitter.orientation() == Qt.Orientation.Horizontal
+        across = self._row.orientation() == Qt.Orientation.Horizontal
         if not across and all(isinstance(panel, TablePanel) for panel in self._panels):
             rows = [len(panel.table.rows) for panel in self._panels if isinstance(panel, TablePanel)]
-            self._splitter.setSizes([10 * (_FEW_ROWS + min(count, _MANY_ROWS)) for count in rows])
+            self._row.setSizes([10 * (_FEW_ROWS + min(count, _MANY_ROWS)) for count in rows])
             return
-        self._splitter.setSizes([10 * _LEAST[type(panel)][0 if across else 1] for panel in self._panels])
+        self._row.setSizes([10 * LEAST[type(panel)][0 if across else 1] for panel in self._panels])
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for four views with their tabs in a small window beside the queue."""
@@ -442,41 +477,3 @@ class FigureWidget(QWidget):
 
 def _region_of(key: str) -> dict[str, object]:
     return {"region": int(key)} if key.lstrip("-").isdigit() else {}
-
-
-_PARTS: dict[type, str] = {
-    PlotPanel: "Plot",
-    GridPanel: "Matrix",
-    TablePanel: "Table",
-    SourcePanel: "Source",
-    FieldPanel: "Map",
-    SurfacePanel: "Surface",
-    TimelinePanel: "Timeline",
-    RadarPanel: "Radar",
-    FlamePanel: "Flame graph",
-}
-_KINDS: dict[type, type] = {
-    Plot: PlotPanel,
-    Grid: GridPanel,
-    Table: TablePanel,
-    Source: SourcePanel,
-    Field: FieldPanel,
-    Surface: SurfacePanel,
-    Timeline: TimelinePanel,
-    Radar: RadarPanel,
-    Flame: FlamePanel,
-}
-
-
-def _update(widget: PanelWidget, panel: Panel) -> None:
-    setters: dict[type, Callable[..., None]] = {
-        PlotPanel: PlotPanel.set_plot,
-        GridPanel: GridPanel.set_grid,
-        TablePanel: TablePanel.set_table,
-        SourcePanel: SourcePanel.set_source,
-        FieldPanel: FieldPanel.set_field,
-        SurfacePanel: SurfacePanel.set_surface,
-        RadarPanel: RadarPanel.set_radar,
-        FlamePanel: FlamePanel.set_flame,
-    }
-    setters[type(widget)](widget, panel)

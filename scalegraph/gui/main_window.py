@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from scalegraph.gui.selection import Selection, SelectionModel
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.shortcuts import ShortcutSheet
 from scalegraph.gui.start_page import StartPage
+from scalegraph.gui.starting.ahead import load_ahead
 from scalegraph.gui.studies import Studies, StudyHandle
 from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
@@ -494,25 +494,12 @@ class MainWindow(QMainWindow):
         """Load ahead what pictures need, as soon as nothing else runs: a file that is being opened goes first."""
 
         def begin() -> None:
-            self.jobs.start("loading views", self._preload)
+            load_ahead(self.jobs, self.session)
 
         if self.jobs.running:
             self.jobs.idle.connect(begin, Qt.ConnectionType.SingleShotConnection)
         else:
             begin()
-
-    def _preload(self, _reporter: Reporter) -> None:
-        """Load numpy, pandas, views, readers and what draws pictures: a second or two, while the user looks around.
-
-        Loading defines classes only. Nothing of it makes an object of Qt's, which would belong to this thread.
-        """
-        from scalegraph.measurements.reader import readers
-
-        self.session.views()
-        readers()
-        importlib.import_module("pyqtgraph")
-        importlib.import_module("scalegraph.gui.view_area")
-        importlib.import_module("scalegraph.gui.import_page")
 
     def _no_catalog(self, error: Exception) -> None:
         self.say_fault(str(error))

@@ -36,8 +36,13 @@ class Collector(QObject):
         gc.collect(due[-1])
         return due[-1]
 
+    def settle(self) -> None:
+        """Look no more at what there is now: modules and classes, which never go, are most of a full collection."""
+        gc.freeze()
+
     def end(self) -> None:
         """Leave it to Python again."""
         self._timer.stop()
+        gc.unfreeze()
         if self._was_on:
             gc.enable()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from heapq import nlargest
 
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -22,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.gui.bar_delegate import BarDelegate, spare
 from scalegraph.gui.key_claim import KeyClaim
-from scalegraph.gui.table_model import KEY_ROLE, RowFilter, TableModel
+from scalegraph.gui.table_model import KEY_ROLE, TableModel
 from scalegraph.views.figure import Table
 
 _FILTER_FROM = 6  # rows from which a search field is worth its place
@@ -49,7 +50,6 @@ class TablePanel(QWidget):
         self._natural: list[int] = []  # pixels in which each column can be read
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
-        self._rows = RowFilter(self._model)
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter rows  /")
         self.filter.setClearButtonEnabled(True)
@@ -58,7 +58,7 @@ class TablePanel(QWidget):
         self._found = QLabel()
         self._found.setProperty("role", "muted")
         self.tree = _Tree()
-        self.tree.setModel(self._rows)
+        self.tree.setModel(self._model)
         self._delegate = BarDelegate(self.tree)
         self._delegate.theme = theme
         self.tree.setItemDelegate(self._delegate)
@@ -93,7 +93,7 @@ class TablePanel(QWidget):
         self._model.set_table(table)
         self._following = False
         if same:
-            self.tree.expandAll()
+            self._open_all()
             self.tree.verticalScrollBar().setValue(scroll)
             self._count()
         else:
@@ -109,13 +109,11 @@ class TablePanel(QWidget):
         """Mark the row of *key* and show it; an unknown key marks nothing."""
         self._key = key
         self._following = True
-        found = self._rows.match(
-            self._rows.index(0, 0), KEY_ROLE, key, 1, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive
-        )
-        if key and found:
+        found = self._model.find(key) if key else QModelIndex()
+        if found.isValid():
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-            self.tree.selectionModel().setCurrentIndex(found[0], flags)
-            self.tree.scrollTo(found[0])
+            self.tree.selectionModel().setCurrentIndex(found, flags)
+            self.tree.scrollTo(found)
         else:
             self.tree.selectionModel().clear()
         self._following = False
@@ -128,17 +126,21 @@ class TablePanel(QWidget):
     def shown_rows(self) -> list[str]:
         """Return the first column of every row that is shown, from top to bottom."""
         texts = []
-        index = self._rows.index(0, 0)
+        index = self._model.index(0, 0)
         while index.isValid():
             texts.append(str(index.data()))
             index = self.tree.indexBelow(index)
         return texts
 
+    def _open_all(self) -> None:
+        if self._model.is_tree():  # of a list Qt would ask for every row what it has below
+            self.tree.expandAll()
+
     def _arrange(self) -> None:
         tree, header = self.tree, self.tree.header()
         tree.setRootIsDecorated(self._model.is_tree())
-        tree.expandAll()
-        self._rows.sort_by(-1, Qt.SortOrder.AscendingOrder)
+        self._model.sort_by(-1, Qt.SortOrder.AscendingOrder)
+        self._open_all()
         header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         header.setStretchLastSection(False)
         for column in range(self._model.columnCount()):
@@ -161,9 +163,10 @@ class TablePanel(QWidget):
         """
         tree, metrics = self.tree, self.tree.fontMetrics()
         indent = tree.indentation() if column == 0 and self._model.is_tree() else 0
-        longest = sorted({(len(text), text, depth) for text, depth in self._model.texts(column)})[-_LONGEST:]
+        texts = self._model.texts(column)
+        longest = nlargest(_LONGEST, {(len(text), text, depth) for text, depth in texts})
         if indent:
-            longest += sorted({(depth, text, depth) for text, depth in self._model.texts(column)})[-_LONGEST:]
+            longest += nlargest(_LONGEST, {(depth, text, depth) for text, depth in texts})
         widest = max((metrics.horizontalAdvance(text) + indent * (depth + 1) for _, text, depth in longest), default=0)
         margin = 2 * (tree.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, tree) + 1)
         bar = bool(self.table.columns[column].bar_role)
@@ -197,16 +200,15 @@ class TablePanel(QWidget):
 
     def _search(self, text: str) -> None:
         self._following = True
-        self._rows.search(text)
-        self.tree.expandAll()
+        self._model.search(text)
+        self._open_all()
         self._following = False
         self.select(self._key)
         self._count()
 
     def _count(self) -> None:
         total = len(self.table.rows)
-        shown = len(self.shown_rows()) if self.filter.text() else total
-        self._found.setText(f"{shown} of {total}" if self.filter.text() else f"{total} rows")
+        self._found.setText(f"{self._model.shown} of {total}" if self.filter.text() else f"{total} rows")
 
     def _to_filter(self) -> None:
         if self.filter.isVisible():
@@ -249,9 +251,9 @@ class TablePanel(QWidget):
     def as_text(self) -> str:
         """Return what is shown as tab-separated text."""
         columns = range(self._model.columnCount())
-        heads = [str(self._rows.headerData(c, Qt.Orientation.Horizontal)) for c in columns]
+        heads = [str(self._model.headerData(c, Qt.Orientation.Horizontal)) for c in columns]
         lines = ["\t".join(head.replace("\n", " ") for head in heads)]
-        index = self._rows.index(0, 0)
+        index = self._model.index(0, 0)
         while index.isValid():
             lines.append("\t".join(str(index.siblingAtColumn(c).data()) for c in columns))
             index = self.tree.indexBelow(index)
@@ -286,10 +288,9 @@ class _Tree(QTreeView):
 
     def _sort(self, column: int) -> None:
         model = self.model()
-        if not isinstance(model, RowFilter):
+        if not isinstance(model, TableModel):
             return
-        source = model.sourceModel()
-        numeric = isinstance(source, TableModel) and source.numeric(column)
+        numeric = model.numeric(column)
         first = Qt.SortOrder.DescendingOrder if numeric else Qt.SortOrder.AscendingOrder
         second = Qt.SortOrder.AscendingOrder if numeric else Qt.SortOrder.DescendingOrder
         # one way, the other, then the order of the program again

@@ -51,6 +51,7 @@ from scalegraph.gui.timeline_panel import TimelinePanel
 from scalegraph.gui.trace_bar import TraceBar
 from scalegraph.gui.trace_handle import TraceHandle
 from scalegraph.gui.trace_search import TraceSearch
+from scalegraph.gui.turns.retire import retire
 from scalegraph.gui.view_bar import ViewBar
 from scalegraph.gui.view_dock import ViewDock, has_runs
 from scalegraph.views.view import OptionValue
@@ -300,7 +301,7 @@ class ViewArea(QWidget):
             self._show_trace(None)
         if gone is not None:
             self._stack.removeWidget(gone.window)
-            gone.window.deleteLater()
+            retire(gone.window)
         self._show_stack()
 
     def save_state(self) -> QByteArray:
@@ -523,8 +524,7 @@ class ViewArea(QWidget):
             return  # Qt has taken it with its window
         desk.window.removeDockWidget(dock)
         dock.stop()
-        dock.setParent(None)
-        dock.deleteLater()
+        retire(dock)
         self.views_changed.emit()
 
     def _export(self, dock: ViewDock) -> None:

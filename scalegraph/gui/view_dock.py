@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.rows import row_keys, selected_row
-from scalegraph.gui.figure_widget import FigureWidget, PanelWidget, Pictures
+from scalegraph.gui.figure.kinds import PanelWidget
+from scalegraph.gui.figure_widget import FigureWidget, Pictures
 from scalegraph.gui.following import Followed, build_following, to_follow
 from scalegraph.gui.handle import Handle
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
@@ -83,9 +84,7 @@ class ViewDock(QDockWidget):
         self._builds.every = view.window  # while one moves, a picture on the way is better than none
         self._builds.shared.connect(self._tell_share)
         self._parts: Parts | None = None  # made when it is first seen, or asked for
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_DEBOUNCE_MS)
+        self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._later.timeout.connect(self.refresh)
         self._beat = QTimer(self, singleShot=True, interval=_BEAT_MS)
         self._beat.timeout.connect(self._beaten)
@@ -342,13 +341,14 @@ class ViewDock(QDockWidget):
         return to_follow(self.view, data, selection, self.handle.key, self.chosen)
 
     def _built(self, built: tuple[Figure, Pictures]) -> None:
-        self.title.show_busy(False)
-        figure, _pictures = built
         if self.link is not None and self.link.apart:
-            for panel in figure.panels:
+            for panel in built[0].panels:
                 if isinstance(panel, Timeline):
                     self.link.set_axis(panel)
-        self.picture.show_figure(*built)
+        self.picture.show_in_turns(*built, self._shown)
+
+    def _shown(self) -> None:
+        self.title.show_busy(False)
         if self._trace is not None and self.view.window:
             self._trace.pictured = True
         self.furnish().enable()
@@ -469,11 +469,13 @@ class ViewDock(QDockWidget):
         self.closed.emit()
 
     def stop(self) -> None:
-        """Drop what is being built; nothing is shown any more."""
+        """Drop what is being built."""
         self._later.stop()
         self._appears.stop()
         self._beat.stop()
         self._builds.stop()
+        if self._parts is not None:
+            self._parts.picture.stop()
         if self.link is not None:
             self.link.stop()
 

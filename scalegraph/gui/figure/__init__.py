@@ -1,0 +1,1 @@
+"""What a figure on the screen is made of."""

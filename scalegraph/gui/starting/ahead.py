@@ -1,0 +1,37 @@
+"""Loads ahead what views need, in another thread, while the user looks around."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from scalegraph.gui.jobs import Jobs, Reporter
+from scalegraph.gui.rubbish import Collector
+
+
+def load_ahead(jobs: Jobs, session: Any) -> None:
+    """Load numpy, pandas, views, readers and what draws pictures: a second or two.
+
+    Loading defines classes only. Nothing of it makes an object of Qt's, which would belong to that thread.
+    """
+
+    def load(_reporter: Reporter) -> None:
+        from scalegraph.measurements.reader import readers
+        from scalegraph.traces.formats import readers as trace_readers
+
+        session.views()
+        readers()
+        trace_readers()
+        for name in ("pyqtgraph", "scalegraph.gui.view_area", "scalegraph.gui.import_page"):
+            importlib.import_module(name)
+
+    jobs.start("loading views", load, done=lambda _nothing: _settle())
+
+
+def _settle() -> None:
+    application = QCoreApplication.instance()
+    collector = application.property("collector") if application is not None else None
+    if isinstance(collector, Collector):
+        collector.settle()

@@ -1,0 +1,123 @@
+"""A table on the screen: sorted, searched and selected without Qt asking for what nobody sees."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, Qt
+
+from scalegraph.gui.table_model import KEY_ROLE, TableModel
+from scalegraph.gui.table_panel import TablePanel
+from scalegraph.views.figure import Column, Row, Table
+
+DOWN, UP = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
+TREE = Table(
+    (Column("name"), Column("time", "s")),
+    (
+        Row(("main", 3.0), key="main"),
+        Row(("solve", 1.0), depth=1, key="solve"),
+        Row(("inner", 0.5), depth=2, key="inner"),
+        Row(("read", None), depth=1, key="read"),
+        Row(("write", 2.0), depth=1, key="write"),
+        Row(("other", 9.0), key="other"),
+    ),
+)
+
+
+@pytest.fixture
+def panel(qtbot: Any) -> Iterator[TablePanel]:
+    made = TablePanel(TREE)
+    made.resize(500, 400)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def model_of(panel: TablePanel) -> TableModel:
+    model = panel.tree.model()
+    assert isinstance(model, TableModel)
+    return model
+
+
+def names(panel: TablePanel) -> list[str]:
+    return [row.split("\t", 1)[0] for row in panel.as_text().splitlines()[1:]]
+
+
+def large(rows: int) -> Table:
+    columns = (Column("name"), *(Column(f"column {i}", "s") for i in range(8)))
+    return Table(columns, tuple(Row((f"row {n}", *(n * 0.001 + i for i in range(8))), key=str(n)) for n in range(rows)))
+
+
+def test_rows_are_sorted_below_their_parents_with_what_is_missing_last(panel: TablePanel) -> None:
+    model = model_of(panel)
+    model.sort_by(1, DOWN)
+    assert names(panel) == ["other", "main", "write", "solve", "inner", "read"]
+    model.sort_by(0, UP)
+    assert names(panel) == ["main", "read", "solve", "inner", "write", "other"]
+    model.sort_by(-1, UP)
+    assert names(panel) == [row.key for row in TREE.rows]
+
+
+def test_sorting_keeps_what_is_selected_and_what_is_folded(panel: TablePanel) -> None:
+    model = model_of(panel)
+    panel.tree.collapse(model.find("solve"))
+    panel.select("write")
+    model.sort_by(1, DOWN)
+    assert panel.tree.selectionModel().selectedRows()[0].data(KEY_ROLE) == "write"
+    assert names(panel) == ["other", "main", "write", "solve", "read"]
+    assert not panel.tree.isExpanded(model.find("solve"))
+
+
+def test_a_search_keeps_the_order_and_finds_rows_by_any_column(panel: TablePanel) -> None:
+    model_of(panel).sort_by(1, DOWN)
+    panel.filter.setText("r")
+    assert names(panel) == ["other", "main", "write", "solve", "inner", "read"]
+    panel.filter.setText("0.500")
+    assert names(panel) == ["main", "solve", "inner"]
+    assert panel.as_text().count("0.500") == 1
+    panel.filter.setText("inner nowhere")
+    assert names(panel) == []
+    panel.filter.clear()
+    assert len(names(panel)) == len(TREE.rows)
+
+
+def test_a_row_that_the_search_leaves_out_is_not_found(panel: TablePanel) -> None:
+    model = model_of(panel)
+    assert model.find("write").data() == "write"
+    model.search("inner")
+    assert not model.find("write").isValid()
+    assert model.find("solve").isValid()
+    assert not model.find("no such key").isValid()
+
+
+def test_an_index_of_an_earlier_table_is_no_row(panel: TablePanel) -> None:
+    """Qt may keep an index of before: it must find nothing, as memory that was given back is no table."""
+    model = model_of(panel)
+    old = model.find("other")
+    panel.set_table(Table(TREE.columns, TREE.rows[:1]))
+    assert old.data() is None
+    assert model.rowCount(old) == 0
+    assert model.parent(old) == QModelIndex()
+
+
+@pytest.mark.parametrize("rows", [200, 2000])
+def test_a_large_table_is_asked_only_for_what_is_seen(rows: int, qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    data = TableModel.data
+
+    def counted(self: TableModel, index: QModelIndex, role: int = 0) -> Any:
+        asked.append(role)
+        return data(self, index, role)
+
+    monkeypatch.setattr(TableModel, "data", counted)
+    panel = TablePanel(large(rows))
+    qtbot.addWidget(panel)
+    panel.resize(500, 400)
+    panel.show()
+    panel.select("150")
+    QCoreApplication.processEvents()
+    assert panel.tree.selectionModel().selectedRows()[0].data() == "row 150"
+    assert 0 < len(asked) < 1500  # it stands in no relation to the number of rows
