@@ -35,8 +35,8 @@ _FRACTIONS = {
 class Verdict:
     """One sentence and what it rests on.
 
-    *kind*: ``strong``, ``weak`` or ``loss``; *rating* of `RATINGS`, empty where there is none; *processors* and *place*
-    (a region's id or a call path's position) are what to look at.
+    *kind*: ``strong``, ``weak``, ``loss`` or ``timed`` (what the program times itself); *rating* of `RATINGS`, empty
+    where there is none; *processors* and *place* (a region's id or a call path's position) are what to look at.
     """
 
     kind: str

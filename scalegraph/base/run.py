@@ -182,6 +182,7 @@ class RegionCost(_Frozen):
     classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
     waited: Blames = Field(default_factory=dict)  # part of the idle leaves whose cause is known
     caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
+    elapsed: Count | None = None  # cycles of the main thread in the region and all that it calls
 
 
 class LineCost(_Frozen):
@@ -293,6 +294,21 @@ class Wait(_Frozen):
         return ("processor", self.processor) if self.thread is None else ("thread", self.thread)
 
 
+class ClockRead(_Frozen):
+    """A place where the main thread reads a clock: *places* are ``file:line`` of the call and of its callers.
+
+    *first*, *last*: elapsed cycles; *first_work*, *last_work*: cycles of the other threads, and of the main thread in
+    parallel regions, until then.
+    """
+
+    places: tuple[str, ...]
+    count: Count
+    first: Count
+    first_work: Count
+    last: Count
+    last_work: Count
+
+
 class TraceFile(_Frozen):
     """The trace that a run wrote. *path* is relative to the study's directory, absolute for a study in memory.
 
@@ -348,6 +364,7 @@ class RunRecord(_Frozen):
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
     resources: tuple[ResourceCost, ...] = ()
     blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
+    readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None
     stdout: str = ""
     stderr: str = ""

@@ -112,6 +112,7 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     """Print the runs and what the searches found; return the number of runs that failed."""
+    from scalegraph.analyze.timed import clock_part, sentence
     from scalegraph.cli import run_table
     from scalegraph.cli.what_if import print_what_if
 
@@ -121,14 +122,17 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     failed = sum(not record.ok for record in (*records, *others))
     if as_json:
         manifest = study.manifest
-        ordered = [record for group in by_size(records).values() for record in group]
-        made: dict[str, Any] = run_table.document(
-            manifest.program, manifest.machine, ordered, [record.point.key for record in ordered], others, path
-        )
+        groups = by_size(records)
+        ordered = [record for group in groups.values() for record in group]
+        part = clock_part(ordered) if len(groups) == 1 else None
+        keys = [record.point.key for record in ordered]
+        made: dict[str, Any] = run_table.document(manifest.program, manifest.machine, ordered, keys, others, path, part)
         print_json({"study": str(path), **made, "searches": searches})
         return failed
     for title, group in by_size(records).items():
         run_table.print_table(title, group, [record.point.key for record in group])
+        if own := sentence(clock_part(group), group):
+            click.echo(own)
         click.echo()
     print_what_if(records, others)
     for line in findings(session, study):

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from scalegraph.analyze import timed
 from scalegraph.analyze.remarks import remarks
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
@@ -17,6 +18,7 @@ from scalegraph.request.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
 # shares of processor time, N times the time: waiting included
+_TIMED, _TIMED_HEADERS = 4, ("part time", "part speedup", "part E")  # behind those of the whole run
 _HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy/NT", "stall/NT", "idle/NT", "prim./NT", "misses", "here")
 
 
@@ -48,14 +50,23 @@ def document(
     shown: Sequence[str],
     others: Sequence[RunRecord] = (),
     place: Path | None = None,
+    part: timed.Part | None = None,
 ) -> dict[str, Any]:
     """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs.
 
-    *place*: the study's file, from which the paths of traces are told.
+    *place*: the study's file, from which the paths of traces are told; *part*: what is timed by itself.
     """
     values = derived(records)
     runs = [_run(record, values.get(record.point.key, {}), place) for record in records if record.point.key in shown]
-    made = {"program": program, "machine": machine, "runs": runs}
+    made: dict[str, Any] = {"program": program, "machine": machine, "runs": runs}
+    if part is not None:
+        made["timed"] = {"what": part.what, "label": part.label}
+        ratios = timed.ratios(part, records)
+        keys = [record.point.key for record in records if record.point.key in shown]
+        for run, key in zip(runs, keys, strict=True):
+            ratio = ratios.get(key)
+            run |= {f"timed_{name}": getattr(ratio, name, None) for name in ("speedup", "efficiency")}
+            run["timed_s"] = ratio.time_s if ratio else None
     return made | {"what_if": what_if_documents(records, others)} if others else made
 
 
@@ -108,11 +119,27 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
     }
 
 
-def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str]) -> None:
-    """Print one row for each run whose key is in *shown*; a failed run's row says how it ended."""
+def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], part: timed.Part | None = None) -> None:
+    """Print one row for each run whose key is in *shown*; a failed run's row says how it ended.
+
+    Columns for *part*, what is timed by itself, stand beside those of the whole run.
+    """
     values = derived(records)
     rows = [_cells(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
-    print_rows(_HEADERS, rows, title=title)
+    headers = list(_HEADERS)
+    if part is not None:
+        ratios = timed.ratios(part, records)
+        keys = [record.point.key for record in records if record.point.key in shown]
+        headers[_TIMED:_TIMED] = _TIMED_HEADERS
+        for row, key in zip(rows, keys, strict=True):
+            ratio = ratios.get(key)
+            row[_TIMED:_TIMED] = [
+                si(ratio.time_s, "s", 4) if ratio else "–",
+                _plain(ratio.speedup if ratio else None),
+                _plain(ratio.efficiency if ratio else None),
+            ]
+        title = f"{title}; part: {part.label}"
+    print_rows(headers, rows, title=title)
     for text in remarks(records):
         click.echo(f"! {text}")
 
@@ -126,9 +153,11 @@ def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> Non
         return
     from scalegraph.analyze import loss, verdicts
 
-    said = verdicts.lost(loss.by_region(run, one, regions), run.point.processors)
+    said = [item.text for item in verdicts.lost(loss.by_region(run, one, regions), run.point.processors)]
+    if own := timed.sentence(timed.clock_part(known), known):
+        said.append(own)
     if said:
-        click.echo(" ".join(item.text for item in said))
+        click.echo(" ".join(said))
 
 
 def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:

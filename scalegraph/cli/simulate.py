@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from scalegraph import machine as machines
+from scalegraph.analyze.timed import CLOCK, Part, clock_part, region_part
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
@@ -132,6 +133,9 @@ class _Given:
               "together; repeatable.")  # fmt: skip
 @click.option("--speedup", "speedups", multiple=True, metavar="TARGET=FACTOR",
               help="Run again with a virtual speedup, as in line:solve.c:88=2 or lock:m=inf; repeatable.")  # fmt: skip
+@click.option("--timed", "part", default="", metavar="PART",
+              help="Show time, speedup and efficiency of a part too: a region (`loop main:40`, FILE:LINE "
+              "or a phase's name), or `clock`, what the program times itself.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=click.Path(dir_okay=False, path_type=Path), metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
@@ -163,6 +167,7 @@ def simulate(
     show_output: bool,
     ideals: tuple[str, ...],
     speedups: tuple[str, ...],
+    part: str,
     as_json: bool,
     study: Path | None,
     statements: tuple[str, ...],
@@ -220,6 +225,7 @@ def simulate(
             show_output=show_output,
             place=kept.path,
             regions=kept.manifest.regions,
+            timed_part=part,
         )
         if not as_json:
             print_traces(kept)
@@ -342,6 +348,20 @@ def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
         return None
 
 
+def chosen_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part | None:
+    """Return the part of the *runs* that ``--timed`` names; ``None`` where it names none, or no run ended well."""
+    if not name or not any(run.ok for run in runs):
+        return None
+    if name != CLOCK:
+        return region_part(runs, regions, name)
+    found = clock_part(runs)
+    if found is None:
+        raise InputError(
+            Fault("the main thread does not read a clock before and after parallel work; name a region", key="--timed")
+        )
+    return found
+
+
 def report(
     program: str,
     machine: tuple[str, str],
@@ -353,15 +373,18 @@ def report(
     show_output: bool,
     place: Path | None = None,
     regions: Sequence[Region] = (),
+    timed_part: str = "",
 ) -> None:
     """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
 
-    *machine* is its name and title, *place* the study's file, *regions* what the loss is attributed to.
+    *machine* is its name and title, *place* the study's file, *regions* what the loss is attributed to, *timed_part*
+    what is shown beside the whole run, as ``--timed`` names it.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
+    part = chosen_part(ordered, regions, timed_part)
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
-        print_json(document(program, machine[0], ordered, keys, others, place))
+        print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered)))
         return
     if show_output:
         for record in ordered:
@@ -369,5 +392,5 @@ def report(
                 click.echo(f"--- output of {record.point.label()}")
                 click.echo(record.stdout, nl=not record.stdout.endswith("\n"))
     print_losses([record for record in ordered if record.point.key in keys or record.point.processors == 1], regions)
-    print_table(f"{program} on {machine[1]}", ordered, keys)
+    print_table(f"{program} on {machine[1]}", ordered, keys, part)
     print_what_if(ordered, others)

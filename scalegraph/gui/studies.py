@@ -115,7 +115,8 @@ def _sentence(data: StudyData) -> str:
         )
     else:
         main = data.main_series
-        said = (verdict.header(scaling, main, data.manifest), verdicts.culprit(data, main))
+        header = verdict.header(scaling, main, data.manifest)
+        said = (header, verdicts.culprit(data, main), verdicts.timed_part(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)
     return f"{sentence} {failed} of {len(data.table)} runs failed." if failed else sentence

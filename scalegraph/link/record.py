@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
+from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
 from scalegraph.link import causes
 from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused, start_lines
 from scalegraph.link.build import Build, Limits
@@ -127,8 +128,23 @@ def _measured(context: RunContext, result: Result) -> dict[str, Any]:
         "regions": _regions(result),
         "lines": _lines(context.build, result),
         "blame": by_cause_and_leaf(result.blames),
+        "readings": _readings(context.build, result),
         **_causes(context, result),
     }
+
+
+def _readings(build: Build, result: Result) -> tuple[ClockRead, ...]:
+    """Return where the main thread reads a clock; calls from code without lines are left out."""
+    chain = ("address", "caller", "outer")
+    lines = build.lines.lookup([int(read[name]) for read in result.readings for name in chain])
+    named = [f"{file}:{line}" if file else "" for file, line, _ in lines]
+    found = []
+    for at, read in enumerate(result.readings):
+        places = tuple(itertools.takewhile(bool, named[3 * at : 3 * at + 3]))
+        counts = {name: int(read[name]) for name in ("count", "first", "first_work", "last", "last_work")}
+        if places:
+            found.append(ClockRead(places=places, **counts))
+    return tuple(found)
 
 
 def _causes(context: RunContext, result: Result) -> dict[str, Any]:
@@ -146,6 +162,7 @@ def _causes(context: RunContext, result: Result) -> dict[str, Any]:
 
 def _regions(result: Result) -> tuple[RegionCost, ...]:
     costs = result.costs
+    elapsed = {int(part["region"]): int(part["cycles"]) for part in result.parts}
     rows: list[RegionCost] = []
     for region in np.unique(costs["region"]):
         mine = costs[costs["region"] == region]
@@ -166,6 +183,7 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
                 classes=causes.named(CLASS_NAMES, parts["classes"].sum(axis=0, dtype=np.int64)),
                 waited=by_cause_and_leaf(blames),
                 caused=caused(blames),
+                elapsed=elapsed.get(int(region)),
             )
         )
     return tuple(rows)

@@ -22,6 +22,8 @@ from typing import Final, TextIO
 
 import numpy as np
 
+from scalegraph.runtime import observed
+
 VERSION: Final = 2
 RESULT_MAGIC: Final = b"SGRESULT"
 BLOCKS_MAGIC: Final = b"SGBLOCKS"
@@ -206,6 +208,7 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("RESOURCES", 11, "RESOURCE records: how busy the parts of the network and the memory were"),
     ("BLAMES", 12, "BLAME records: waiting by region and cause, where it was spent and where it was caused"),
     ("BLAMED_SITES", 13, "BLAMED_SITE records: the same by code address"),
+    *observed.SECTIONS,
 )
 COST: Final = np.dtype(
     [
@@ -492,6 +495,7 @@ def write_header(out: TextIO) -> None:
         ("sg_block", BLOCK),
         ("sg_trace_header", TRACE_HEADER),
         ("sg_trace_record", TRACE_RECORD),
+        *observed.STRUCTS,
     ):
         _struct(out, name, dtype)
     out.write("#endif\n")

@@ -32,6 +32,7 @@ from scalegraph.runtime.format import (
     WAIT,
     WIDTH,
 )
+from scalegraph.runtime.observed import PART, READING
 
 Records: TypeAlias = npt.NDArray[np.void]
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -48,6 +49,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "RESOURCES": RESOURCE,
     "BLAMES": BLAME,
     "BLAMED_SITES": BLAMED_SITE,
+    "READINGS": READING,
+    "PARTS": PART,
 }
 _NUMBERS = {number: name for name, number, _ in SECTIONS}
 
@@ -73,6 +76,8 @@ class Result:
     resources: Records  # RESOURCE
     blames: Records  # BLAME; none of a program linked with a runtime that did not find them out
     blamed_sites: Records  # BLAMED_SITE
+    readings: Records  # READING; these two too
+    parts: Records  # PART
 
 
 def write_config(path: Path, values: Mapping[str, str]) -> None:

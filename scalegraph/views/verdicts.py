@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import loss, reference, verdicts
+from scalegraph.analyze import loss, reference, timed, verdicts
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
@@ -16,7 +16,7 @@ from scalegraph.views.view import View
 
 _TITLE = "Verdicts"
 _SHOWN = 30
-_KINDS = {"strong": "strong scaling", "weak": "weak scaling", "loss": "what is lost"}
+_KINDS = {"strong": "strong scaling", "weak": "weak scaling", "loss": "what is lost", "timed": "the timed part"}
 
 
 def parts(data: StudyData, series: Series, processors: int | None = None) -> pd.DataFrame | None:
@@ -55,7 +55,18 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
     series = common.chosen_series(data, size)
     found = parts(data, series) if series is not None else None
     grows = data.meaning is not None and data.meaning.scaling == "weak"
-    return verdicts.all_of(data.scaling, series, found, grows=grows)
+    told = verdicts.all_of(data.scaling, series, found, grows=grows)
+    own = timed_part(data, series)
+    return [*told, Verdict("timed", own)] if own else told
+
+
+def timed_part(data: StudyData, series: Series | None) -> str:
+    """Return the sentence about what the program of *series* times itself, empty where that says nothing new."""
+    if series is None:
+        return ""
+    keys = (str(keys).split(",")[0] for keys in series.rows["keys"])
+    runs = [run for key in keys if (run := data.by_key.get(key)) is not None]
+    return timed.sentence(timed.clock_part(runs), runs)
 
 
 def culprit(data: StudyData, series: Series | None) -> str:

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "sg_blame.h"
+#include "sg_part.h"
 #include "sg_probe.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
@@ -371,6 +372,8 @@ SG_API void __scalegraph_enter(unsigned id)
         t->stack_of_regions[t->depth] = id;
         p->account = SG_LIKELY(id < p->accounts_size && p->accounts[id] != NULL) ? p->accounts[id]
                                                                                  : sg_account_of(p, id);
+        if (t->id == 0)
+            sg_part_enter(id, p->clock);
     }
     t->depth++;
     if (SG_UNLIKELY(sg->regions_watched))
@@ -387,6 +390,7 @@ SG_API void __scalegraph_leave(unsigned id)
     t->depth--;
     if (SG_UNLIKELY(t->depth >= SG_REGION_DEPTH))
         return;
+    uint32_t open = t->depth;
     if (SG_UNLIKELY(t->stack_of_regions[t->depth] != id)) { /* a jump left inner regions open */
         uint32_t depth = t->depth;
         while (depth > 1 && t->stack_of_regions[depth] != id)
@@ -394,6 +398,8 @@ SG_API void __scalegraph_leave(unsigned id)
         if (depth > 1 || t->stack_of_regions[depth] == id)
             t->depth = depth;
     }
+    for (uint32_t i = open; t->id == 0 && i >= t->depth; i--)
+        sg_part_leave(t->stack_of_regions[i], p->clock);
     /* The thread may have entered the region on another processor. */
     p->account = sg_account_of(p, t->stack_of_regions[t->depth - 1]);
     if (SG_UNLIKELY(sg->regions_watched))

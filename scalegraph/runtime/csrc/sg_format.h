@@ -222,6 +222,8 @@ enum sg_task_step {
 #define SG_SECTION_RESOURCES 11u /* RESOURCE records: how busy the parts of the network and the memory were */
 #define SG_SECTION_BLAMES 12u /* BLAME records: waiting by region and cause, where it was spent and where it was caused */
 #define SG_SECTION_BLAMED_SITES 13u /* BLAMED_SITE records: the same by code address */
+#define SG_SECTION_READINGS 14u /* READING records: where the main thread reads a clock */
+#define SG_SECTION_PARTS 15u /* PART records: elapsed time of the main thread by region, what it calls included */
 
 typedef struct sg_header {
     char magic[8];
@@ -404,5 +406,25 @@ typedef struct sg_trace_record {
     uint64_t second;
 } sg_trace_record;
 _Static_assert(sizeof(sg_trace_record) == 32, "sg_trace_record differs from format.py");
+
+typedef struct sg_reading {
+    uint64_t address;
+    uint64_t caller;
+    uint64_t outer;
+    uint64_t count;
+    uint64_t first;
+    uint64_t first_work;
+    uint64_t last;
+    uint64_t last_work;
+} sg_reading;
+_Static_assert(sizeof(sg_reading) == 64, "sg_reading differs from format.py");
+
+typedef struct sg_part {
+    uint32_t region;
+    uint32_t pad;
+    uint64_t visits;
+    uint64_t cycles;
+} sg_part;
+_Static_assert(sizeof(sg_part) == 24, "sg_part differs from format.py");
 
 #endif

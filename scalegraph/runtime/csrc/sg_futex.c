@@ -165,7 +165,7 @@ static long serve(long number, const long a[6])
     case SYS_get_mempolicy:
         return sg_numa_call(number, a);
     case SYS_clock_gettime:
-        return clock_gettime((clockid_t)a[0], (struct timespec *)a[1]);
+        return sg_clock_gettime((clockid_t)a[0], (struct timespec *)a[1], sg_now->site);
     case SYS_gettimeofday:
         return gettimeofday((struct timeval *)a[0], (void *)a[1]);
     case SYS_kill:

@@ -5,6 +5,7 @@
  * the simulated system's scheduler (sg_sched.c), unless they are bound to places. */
 #include "sg_blame.h"
 #include "sg_omp.h"
+#include "sg_part.h"
 #include "sg_trace.h"
 
 /* ---- team descriptors ---- */
@@ -350,6 +351,10 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     team->shown = sg->omp->display_affinity && sg->omp->displayed != size;
     if (team->shown)
         sg->omp->displayed = size;
+    if (t->id == 0 && parent->level == 0) {
+        sg_parts.in_region = true;
+        sg_parts.region_since = sg_now->clock;
+    }
     save(team, t);
     open_team(team, t, group);
     if (size > 1) {
@@ -378,6 +383,10 @@ void sg_parallel_end(void)
     sg_thread *t = sg_self();
     sg_team *team = t->team;
     join_team(t, team);
+    if (t->id == 0 && team->level == 1) {
+        sg_parts.in_region = false;
+        sg_parts.region_ran += sg_now->clock - sg_parts.region_since;
+    }
     if (team->cancelled)
         sg_barrier_mend(team->barrier);
     team->root->busy -= team->size - 1;

@@ -110,6 +110,7 @@ bool sg_wait_granted(enum sg_leaf leaf, uint64_t object, uint64_t deadline);
 /* The clock at a time of the simulated day, or as much later than now. */
 uint64_t sg_deadline(const struct timespec *time);
 uint64_t sg_deadline_in(const struct timespec *duration);
+int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site);
 /* The running thread sleeps until then. */
 void sg_sleep(uint64_t deadline, const void *site);
 static inline bool sg_is_time(const struct timespec *time)

@@ -8,6 +8,7 @@
 
 #include "sg_arch.h"
 #include "sg_blame.h"
+#include "sg_part.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
@@ -245,6 +246,8 @@ static const struct {
     {SG_SECTION_RESOURCES, sizeof(sg_resource), sg_resource_put},
     {SG_SECTION_BLAMES, sizeof(sg_blame), sg_blame_put},
     {SG_SECTION_BLAMED_SITES, sizeof(sg_blamed_site), sg_blamed_site_put},
+    {SG_SECTION_READINGS, sizeof(sg_reading), sg_reading_put},
+    {SG_SECTION_PARTS, sizeof(sg_part), sg_part_put},
     {SG_SECTION_WAITS, sizeof(sg_wait), put_waits},
 };
 #define PARTS (sizeof parts / sizeof *parts)

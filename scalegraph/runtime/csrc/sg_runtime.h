@@ -170,6 +170,7 @@ struct sg_thread {
     bool granted;    /* taken from that queue: what it waits for is its own */
     sg_thread *next_ready; /* behind it on its processor */
     uint64_t ready_at;
+    uint64_t since;    /* clock at which it was put on its processor */
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
     bool timed, timed_out;

@@ -4,6 +4,7 @@
 
 #include "sg_blame.h"
 #include "sg_order.h"
+#include "sg_part.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 
@@ -141,6 +142,7 @@ static inline __attribute__((always_inline)) void put_on(sg_processor *p, sg_thr
     }
     p->worked = true;
     p->slice_end = p->clock + sg->config.slice_cycles;
+    t->since = p->clock;
     order_add(p->id, sg_key(p));
 }
 
@@ -327,6 +329,8 @@ static sg_thread *leave(sg_processor *p)
         sg_blame_end(p->clock);
     sg->lone_due = false;
     sg->running--;
+    if (t->id != 0)
+        sg_parts.threads_ran += p->clock - t->since;
     t->site = p->site;
     t->ready_at = p->clock;
     p->thread = NULL;

@@ -12,6 +12,7 @@
 #include <sys/times.h>
 
 #include "sg_arch.h"
+#include "sg_part.h"
 #include "sg_posix.h"
 
 #define DATE_S 946684800 /* 2000-01-01 00:00:00 UTC, in seconds since the epoch */
@@ -62,13 +63,19 @@ static time_t origin_of(clockid_t id)
     return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI ? DATE_S : 0;
 }
 
-SG_API int clock_gettime(clockid_t id, struct timespec *time)
+int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site)
 {
-    pass_time(1, SG_CALLER);
+    sg_part_read(site);
+    pass_time(1, site);
     uint64_t ns = now_ns();
     time->tv_sec = origin_of(id) + (time_t)(ns / 1000000000u);
     time->tv_nsec = (long)(ns % 1000000000u);
     return 0;
+}
+
+SG_API int clock_gettime(clockid_t id, struct timespec *time)
+{
+    return sg_clock_gettime(id, time, SG_CALLER);
 }
 
 SG_API int clock_getres(clockid_t id, struct timespec *time)
@@ -81,12 +88,13 @@ SG_API int clock_getres(clockid_t id, struct timespec *time)
 
 SG_API int timespec_get(struct timespec *time, int base)
 {
-    return clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+    return sg_clock_gettime(CLOCK_REALTIME, time, SG_CALLER) == 0 ? base : 0;
 }
 
 SG_API int gettimeofday(struct timeval *time, void *zone)
 {
     (void)zone;
+    sg_part_read(SG_CALLER);
     pass_time(1, SG_CALLER);
     uint64_t us = now_ns() / 1000;
     *time = (struct timeval){DATE_S + (time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
@@ -104,12 +112,14 @@ SG_API time_t time(time_t *result)
 
 SG_API clock_t clock(void)
 {
+    sg_part_read(SG_CALLER);
     pass_time(1, SG_CALLER);
     return (clock_t)(now_ns() / (1000000000u / CLOCKS_PER_SEC));
 }
 
 SG_API clock_t times(struct tms *buffer)
 {
+    sg_part_read(SG_CALLER);
     pass_time(1, SG_CALLER);
     clock_t ticks = (clock_t)(now_ns() / (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK)));
     if (buffer != NULL)

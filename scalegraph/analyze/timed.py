@@ -1,0 +1,178 @@
+"""A part of every run by itself: a region, a phase, or what the program times between two reads of a clock.
+
+Set-up and self-checks hide how a kernel scales; its own time and speedup do not. What the program times is found out by
+one rule (docs/METRICS.md): of all stretches from the first read of a clock at one place to the last read at another,
+by the main thread, the shortest that has nine tenths of the parallel work between the first read of all and the last.
+The run on the fewest processors decides; the same two places count in all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import ClockRead, Region, RunRecord
+from scalegraph.base.units import significant
+
+CLOCK = "clock"
+_WORK = 0.9  # of the parallel work between the first read of a clock and the last
+_OF_RUN = 0.1  # of the parallel work of the run: less is no measurement of the program
+_DIFFERS = 0.05  # speedups that are told apart
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the runs of one problem. *times*: seconds by the key of a run's point; runs without it are left out."""
+
+    what: str  # CLOCK, or the region as the user named it
+    label: str  # in words: ``solve.c:40 to solve.c:80``, ``loop main:40``
+    times: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Time (s), speedup and efficiency of a part in one run; ``None`` without a one-processor run that has the part."""
+
+    time_s: float
+    speedup: float | None
+    efficiency: float | None
+
+
+def clock_part(runs: Sequence[RunRecord]) -> Part | None:
+    """Return what the program of *runs*, of one problem, times itself; ``None`` where it times no parallel work."""
+    good = sorted((run for run in runs if run.ok and run.clock_hz), key=lambda run: run.point.processors)
+    if not good:
+        return None
+    places = _stretch(good[0])
+    if places is None:
+        return None
+    times: dict[str, float] = {}
+    for run in good:
+        reads = by_place(run.readings)
+        if run.clock_hz and all(place in reads for place in places):
+            cycles = reads[places[1]].last - reads[places[0]].first
+            if cycles > 0:
+                times[run.point.key] = cycles / run.clock_hz
+    return Part(CLOCK, _label(*places), times)
+
+
+def by_place(reads: Iterable[ClockRead]) -> dict[str, ClockRead]:
+    """Return the reads of a clock by place: the line of the call, or of the call of a function that wraps the clock.
+
+    A function wraps the clock if it reads it in one line and is called from several.
+    """
+    chains = {read: read.places for read in reads}
+    for level in range(2):
+        callers: dict[tuple[str, ...], set[str]] = {}
+        for places in chains.values():
+            if len(places) > level + 1:
+                callers.setdefault(places[: level + 1], set()).add(places[level + 1])
+        for read, places in chains.items():
+            if len(callers.get(places[: level + 1], ())) < 2 and len(places) > level + 1:
+                chains[read] = places[: level + 1]
+    found: dict[str, ClockRead] = {}
+    for read, places in chains.items():
+        if not places:
+            continue
+        before = found.get(places[-1])
+        found[places[-1]] = read if before is None else _together(before, read)
+    return found
+
+
+def _together(one: ClockRead, other: ClockRead) -> ClockRead:
+    first, last = min(one, other, key=lambda read: read.first), max(one, other, key=lambda read: read.last)
+    return ClockRead(
+        places=one.places,
+        count=one.count + other.count,
+        first=first.first,
+        first_work=first.first_work,
+        last=last.last,
+        last_work=last.last_work,
+    )
+
+
+def _stretch(run: RunRecord) -> tuple[str, str] | None:
+    """Return the two places between which *run* is timed, by the rule of this module."""
+    reads = by_place(run.readings)
+    if len(reads) < 1 or not run.time_cycles:
+        return None
+    work = max(read.last_work for read in reads.values()) - min(read.first_work for read in reads.values())
+    if work < _OF_RUN * run.time_cycles:
+        return None
+    found = [
+        (end.last - begin.first, first, last)
+        for first, begin in reads.items()
+        for last, end in reads.items()
+        if end.last > begin.first and end.last_work - begin.first_work >= _WORK * work
+    ]
+    return min(found)[1:] if found else None
+
+
+def _label(first: str, last: str) -> str:
+    """Return the stretch between two places in words; the file is said once."""
+    file, _, line = last.rpartition(":")
+    if first == last:
+        return f"{first} (first to last time)"
+    return f"{first} to {line if file == first.rpartition(':')[0] else last}"
+
+
+def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part:
+    """Return the region or phase *name* of *runs*: elapsed time of the main thread in it, calls included.
+
+    *name*: as tables have it (``loop main:40``), a phase's own name, or ``FILE:LINE`` where it begins. Raises
+    `InputError` when there is no such region, or none of the runs has been in it on its main thread.
+    """
+    found = [region for region in regions if name in _names(region)]
+    if not found:
+        known = sorted({region.name for region in regions if region.id})
+        raise InputError(
+            Fault(f"there is no region '{name}'; expected clock, a region or a phase{near(name, known)}", key="--timed")
+        )
+    ids = {region.id for region in found[:1]}
+    times = {
+        run.point.key: cost.elapsed / run.clock_hz
+        for run in runs
+        for cost in run.regions
+        if run.ok and run.clock_hz and cost.region in ids and cost.elapsed
+    }
+    if not times:
+        raise InputError(Fault(f"the main thread was never in '{found[0].name}'", key="--timed"))
+    return Part(name, found[0].name, times)
+
+
+def _names(region: Region) -> set[str]:
+    words = region.name.partition(" ")[2] if region.kind == "phase" else ""
+    place = f"{region.file}:{region.line}" if region.file else ""
+    return {region.name, words, place} - {""}
+
+
+def ratios(part: Part, runs: Sequence[RunRecord]) -> dict[str, Ratio]:
+    """Return time, speedup and efficiency of *part* by the key of a run's point."""
+    alone = (part.times.get(run.point.key) for run in runs if run.point.processors == 1)
+    one = next((time for time in alone if time), None)
+    found = {}
+    for run in runs:
+        time = part.times.get(run.point.key)
+        if time:
+            speedup = one / time if one is not None else None
+            found[run.point.key] = Ratio(time, speedup, speedup / run.point.processors if speedup is not None else None)
+    return found
+
+
+def sentence(part: Part | None, runs: Sequence[RunRecord]) -> str:
+    """Return what the part that the program times says beside the whole run, "" where that is the same."""
+    good = sorted((run for run in runs if run.ok), key=lambda run: run.point.processors)
+    if part is None or len(good) < 2 or good[0].point.processors != 1 or part.what != CLOCK:
+        return ""
+    most, one = good[-1], good[0]
+    ratio = ratios(part, good).get(most.point.key)
+    if ratio is None or not ratio.speedup or not most.time_s or not one.time_s:
+        return ""
+    whole = one.time_s / most.time_s
+    if abs(ratio.speedup / whole - 1) < _DIFFERS:
+        return ""
+    return (
+        f"The program times {part.label} itself: the speedup there is {significant(ratio.speedup)} on "
+        f"{most.point.processors} processors, of the whole run {significant(whole)}."
+    )
