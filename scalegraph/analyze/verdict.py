@@ -111,9 +111,16 @@ def target_words(matrix: Matrix) -> str:
 
 
 def header(
-    scaling: pd.DataFrame, series: Series | None, manifest: Mapping[str, object], matrix: Matrix | None = None
+    scaling: pd.DataFrame,
+    series: Series | None,
+    manifest: Mapping[str, object],
+    matrix: Matrix | None = None,
+    *,
+    weak: str = "",
 ) -> str:
     """Return the line above a study: program, machine, processors, what was held, and how far it scales.
+
+    *weak* is the sentence on weak scaling, which serves where no problem ran on several processor counts.
 
     *manifest* may give ``title`` (of the program) and ``machine_title``; otherwise the table's names are used.
     """
@@ -128,6 +135,8 @@ def header(
         parts.append(f"fixed size: {fixed_size(series)}.")
     elif matrix is not None:
         parts.append(f"{held(matrix)}.")
+    elif weak:
+        parts.append(f"{weak[:1].lower()}{weak[1:]}")
     else:
         parts.append("too few runs for a verdict: run the same problem on two or more processor counts.")
     return ", ".join(parts)

@@ -12,9 +12,9 @@ import pandas as pd
 from scalegraph.analyze import loss, reference, verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
-from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
+from scalegraph.analyze.table import Floats, numbers
+from scalegraph.analyze.weak import grown_series
 from scalegraph.base.units import significant
-from scalegraph.measurements.runs import SIZE
 
 # What an efficiency is called: the limits that evaluations of parallel programs usually take (POP: 80 %).
 RATINGS: tuple[tuple[float, str], ...] = ((0.8, "good"), (0.5, "fair"), (0.0, "poor"))
@@ -121,21 +121,6 @@ def weak_series(scaling: pd.DataFrame, tolerance: float = _EVEN) -> Series | Non
     if best is None:
         return None
     return Series(best.drop(columns=["per", "off"]).reset_index(drop=True), "work grows with N", "processors")
-
-
-def grown_series(scaling: pd.DataFrame) -> Series | None:
-    """Return the runs of a weak-scaling set whose problems only their growth with N tells apart, by N.
-
-    Of several such (of other parameters) the one on most processor counts; ``None`` for fewer than two.
-    """
-    column = f"{PARAMETER}{SIZE}"
-    if column not in scaling.columns:
-        return None
-    others = [name for name in parameter_columns(scaling) if name != column]
-    groups = [rows for _, rows in scaling.groupby(others, dropna=False)] if others else [scaling]
-    rows = max(groups, key=lambda part: part["processors"].nunique()).sort_values("processors")
-    rows = rows.drop_duplicates("processors").reset_index(drop=True)
-    return Series(rows, "work grows with N", "processors") if len(rows) > 1 else None
 
 
 def weak(found: Series, *, same_size: bool = False) -> Verdict:

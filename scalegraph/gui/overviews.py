@@ -15,8 +15,10 @@ OVERVIEW: Final = "Overview"
 
 def overview_of(data: StudyData) -> Layout | None:
     """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix."""
-    from scalegraph.views import matrices, ways
+    from scalegraph.views import matrices, ways, weak_scaling
 
+    if data.imported is not None and data.main_series is None and weak_scaling.series(data) is not None:
+        return _tiles((("weak-scaling", "runs"), ()), (("verdicts",), ("laws",)))
     request = data.manifest.get("request") or {}
     if ways.asks_for_sizes(data) or not ways.of_one_size(data):
         return None
@@ -24,14 +26,15 @@ def overview_of(data: StudyData) -> Layout | None:
         return None
     counts = {int(n) for n in data.table["processors"]} | _asked(request)
     lasting = ("time", "runs") if len(counts) > 1 else ("runs",)
-    against_one = ("speedup",) if len(counts) > 1 and 1 in counts else ()
+    several = len(counts) > 1 and (1 in counts or data.imported is not None)  # measurements do without N = 1
+    against_one = ("speedup",) if several else ()
     if data.imported is None and len(counts) == 1:  # shares over N need several
         return _tiles((lasting, ("hottest",)), (("processors", "source"), ("profile",)))
     if data.imported is None:
         return _tiles((lasting, against_one), (("breakdown", "overheads", "source"), ("hottest", "profile")))
     weak = data.meaning is not None and data.meaning.scaling == "weak"
     places = ("hottest", "region-models") if len(data.imported[0].call_paths) > 1 else ("laws",)
-    return _tiles((lasting, () if weak else against_one), (("verdicts",), places))
+    return _tiles((lasting, ("weak-scaling",) if weak else against_one), (("verdicts",), places))
 
 
 def _asked(request: Mapping[str, Any]) -> set[int]:

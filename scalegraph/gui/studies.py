@@ -115,7 +115,8 @@ def _sentence(data: StudyData) -> str:
         )
     else:
         main = data.main_series
-        header = verdict.header(scaling, main, data.manifest)
+        weak = next((item.text for item in verdicts.said(data) if item.kind == "weak"), "") if main is None else ""
+        header = verdict.header(scaling, main, data.manifest, weak=weak)
         said = (header, verdicts.culprit(data, main), verdicts.timed_part(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)

@@ -12,7 +12,7 @@ from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request import modelling, scalability
-from scalegraph.views import StudyData, common, registry, verdicts
+from scalegraph.views import StudyData, common, registry, verdicts, weak_scaling
 from scalegraph.views.pop import efficiencies, path_efficiencies
 
 Table: TypeAlias = pd.DataFrame
@@ -37,10 +37,19 @@ def _scaling(data: StudyData, processors: int | None) -> Table:
     return table if processors is None or table.empty else table[table["processors"] == processors]
 
 
-def _columns(*names: str) -> Callable[[StudyData, int | None], Table]:
+def _columns(*names: str, weak: str = "") -> Callable[[StudyData, int | None], Table]:
+    """Return what computes columns of `metrics.scaling`; of a weak-scaling set *weak* of `analyze.weak`, too."""
+
     def compute(data: StudyData, processors: int | None) -> Table:
         table = _scaling(data, processors)
-        return table[[name for name in ("label", "processors", *names) if name in table.columns]]
+        made = table[[name for name in ("label", "processors", *names) if name in table.columns]]
+        if weak and data.meaning is not None and data.meaning.scaling == "weak":
+            known = weak_scaling.table(data)
+            if len(known):
+                values = known.set_index(["problem", "processors"])[weak]
+                keys = pd.MultiIndex.from_frame(table[["problem", "processors"]])
+                made = made.assign(**{weak: values.reindex(keys).to_numpy()})
+        return made
 
     return compute
 
@@ -119,6 +128,11 @@ def _verdicts(data: StudyData, _processors: int | None) -> Table:
     return pd.DataFrame([asdict(item) for item in verdicts.said(data)])
 
 
+def _weak(data: StudyData, processors: int | None) -> Table:
+    table = weak_scaling.table(data).drop(columns=["problem", "keys"], errors="ignore")
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
 def _loss(data: StudyData, processors: int | None) -> Table:
     main = series.main_series(data.scaling)
     found = verdicts.parts(data, main, processors) if main is not None else None
@@ -142,8 +156,8 @@ def _what_if(data: StudyData, processors: int | None) -> Table:
 _ALL = (
     Quantity("runs", "the run table: one row for each run, as it was stored", _runs),
     Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
-    Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high")),
-    Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting")),
+    Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high", weak="scaled_speedup")),
+    Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting", weak="weak_efficiency")),
     Quantity("time", "T_para and T_seq, seconds", _columns("time_s", "t_seq_s", "time_min_s", "time_max_s")),
     Quantity(
         "latency",
@@ -165,6 +179,11 @@ _ALL = (
     Quantity("profile", "costs by region of one run", _profile),
     Quantity("lines", "costs by source line of one run", _lines),
     Quantity("processors", "costs by processor of one run", _processors),
+    Quantity(
+        "weak",
+        "weak scaling: efficiency, scaled speedup and Gustafson's serial share of a problem that grows with N",
+        _weak,
+    ),
     Quantity("verdicts", "strong and weak scaling in words, and where the loss lies", _verdicts),
     Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
@@ -217,6 +236,7 @@ QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _A
 # The view of a quantity, whose empty state says what is missing and how to get it
 _VIEWS = {
     "turning": "latency",
+    "weak": "weak-scaling",
     "sources": "latency-sources",
     "overheads": "overheads",
     "breakdown": "breakdown",

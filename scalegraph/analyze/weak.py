@@ -1,0 +1,62 @@
+"""Weak scaling: a problem that grows with the processors, and how much of the time stays the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import PARAMETER, Floats, numbers, parameter_columns
+from scalegraph.measurements.runs import SIZE, varies
+
+_GROWN = 0.1  # counted work grows as N within this share of it
+
+
+def grown_series(scaling: pd.DataFrame) -> Series | None:
+    """Return the runs of a weak-scaling set by N: one problem for each, which grows with N.
+
+    Of several such (other texts among the parameters, or several sizes on every N) that on most processor counts, of
+    equal ones that of the smallest sizes; ``None`` for fewer than two N.
+    """
+    if scaling.empty:
+        return None
+    column = f"{PARAMETER}{SIZE}"
+    names = parameter_columns(scaling)
+    sizes = [column] if column in names else [name for name in names if pd.api.types.is_numeric_dtype(scaling[name])]
+    sizes = [name for name in sizes if varies(scaling[name])]
+    others = [name for name in names if name not in sizes]
+    groups = [rows for _, rows in scaling.groupby(others, dropna=False)] if others else [scaling]
+    rows = max(groups, key=lambda part: part["processors"].nunique()).sort_values(["processors", *sizes], kind="stable")
+    rows = rows.drop_duplicates("processors").reset_index(drop=True)
+    return Series(rows, "work grows with N", "processors") if len(rows) > 1 else None
+
+
+def efficiencies(found: Series) -> pd.DataFrame:
+    """Return what weak scaling gives of *found*, one row for each N, in the order of N.
+
+    Columns: ``problem``, ``label``, ``processors``, ``keys``, ``time_s``; ``weak_efficiency`` E = S/N (1 on the fewest
+    processors N0); ``scaled_speedup`` S = N0 (W(N)/W(N0)) T(N0)/T(N), with W as N where operations were not counted;
+    ``serial_share`` s = (N - S)/(N - N0), the share of the time on N processors that Gustafson's law S = N - s (N - N0)
+    calls serial (Gustafson 1988, for N0 = 1), NaN on N0.
+    """
+    rows = found.rows.sort_values("processors").reset_index(drop=True)
+    count, time = numbers(rows, "processors"), numbers(rows, "time_s")
+    made = rows[["problem", "label", "processors", "keys", "time_s"]].copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speedup = count[0] * growth(rows) * time[0] / time
+        made["weak_efficiency"] = speedup / count
+        made["scaled_speedup"] = speedup
+        made["serial_share"] = np.where(count > count[0], (count - speedup) / (count - count[0]), np.nan)
+    return made
+
+
+def growth(rows: pd.DataFrame) -> Floats:
+    """Return W(N)/W(N0) of rows by N: of counted work where that grows about as N, otherwise N/N0."""
+    count, work = numbers(rows, "processors"), numbers(rows, "work")
+    even = count / count[0]
+    counted = "work_unit" not in rows.columns or not (rows["work_unit"] == "s").any()
+    if counted and np.isfinite(work).all() and (work > 0).all():
+        ratio = work / work[0]
+        if (np.abs(ratio / even - 1) <= _GROWN).all():
+            return np.asarray(ratio, dtype=np.float64)
+    return np.asarray(even, dtype=np.float64)
