@@ -13,7 +13,7 @@ from scalegraph.analyze.fits.laws import Scaling
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.regionmodels import RegionModels, region_models
 from scalegraph.analyze.repetitions import Timed, timed, weak_series
-from scalegraph.analyze.verdicts import grown_series
+from scalegraph.analyze.weak import grown_series
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import significant
 from scalegraph.views import common, ways
