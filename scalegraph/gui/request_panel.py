@@ -169,10 +169,11 @@ class RequestPanel(QWidget):
         self.side.set_study(study)
         return ""
 
-    def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, efficiency: float | None) -> str:
-        """Show the request that *study* keeps with sizes that hold an *efficiency*; return a sentence if it cannot be.
+    def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
+        """Show the request that *study* keeps with sizes that hold something; return a sentence if it cannot be.
 
-        A program with other arguments is another study; so is one of a study that cannot be written.
+        *known* says what is held, as `with_sizes` takes it. A program with other arguments is another study; so is one
+        of a study that cannot be written.
         """
         try:
             request = of_study(data, name)
@@ -180,7 +181,7 @@ class RequestPanel(QWidget):
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
         program = found.program if found is not None else None
-        grown = with_sizes(of_request(request, program), program, efficiency)
+        grown = with_sizes(of_request(request, program), program, known)
         self.model.set(grown.form, f"sizes for {name}")
         other = grown.other or not os.access(study, os.W_OK)
         self.side.set_study(self._settings.free_study_path(f"{study.stem}-sizes") if other else study)

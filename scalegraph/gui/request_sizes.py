@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,16 +27,16 @@ class Grown:
     other: bool = False
 
 
-def with_sizes(form: RequestForm, program: Program | None, efficiency: float | None = None) -> Grown:
-    """Return *form* with a scaling method and an efficiency to hold beside what it asks for.
+def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, float | None]) -> Grown:
+    """Return *form* with a scaling method and bounds to hold beside what it asks for.
 
-    *program* is the shipped program's description, *efficiency* one that the study has on a middling number of
-    processors: near it the searches have a short way.
+    *program* is the shipped program's description. *known* says by the kind of each bound what the study has on a
+    middling number of processors (efficiency, s, bytes of a processor): near it the searches have a short way.
     """
-    held = _held(efficiency)
-    bounds = (*(bound for bound in form.bounds if bound.kind != "efficiency"), held)
+    held = tuple(_held(kind, value) for kind, value in known.items())
+    bounds = (*(bound for bound in form.bounds if bound.kind not in known), *held)
     form = replace(form, bounds=bounds)
-    what = f"Sizes are searched at which the efficiency is {held.value}"
+    what = "Sizes are searched at which " + " or ".join(f"the {bound.kind} is {bound.value}" for bound in held)
     if form.method != FIXED:
         return Grown(form, f"{what}.")
     method = _method(program)
@@ -73,10 +74,15 @@ def _of_arguments(form: RequestForm, what: str) -> Grown:
     return Grown(grown, f"{what}; the argument {largest} is taken for the size: it is now the parameter n.", other=True)
 
 
-def _held(efficiency: float | None) -> BoundForm:
-    value = _USUAL if efficiency is None else round(efficiency / _STEP) * _STEP
-    value = min(max(value, _LOWEST), _HIGHEST)
-    return replace(BoundForm.of_kind("efficiency"), value=f"{value:.2g}", max_runs=_MOST_TRIES)
+def _held(kind: str, known: float | None) -> BoundForm:
+    """Return the bound of *kind* with a value near the *known* one, or the usual value."""
+    bound = replace(BoundForm.of_kind(kind), max_runs=_MOST_TRIES)
+    if kind == "efficiency":
+        value = _USUAL if known is None else round(known / _STEP) * _STEP
+        return replace(bound, value=f"{min(max(value, _LOWEST), _HIGHEST):.2g}")
+    if known is None or not known > 0:
+        return bound
+    return replace(bound, value=text.duration_text(float(f"{known:.2g}")) if kind == "time" else text.size_text(known))
 
 
 def _method(program: Program | None) -> str:

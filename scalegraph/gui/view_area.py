@@ -428,7 +428,8 @@ class ViewArea(QWidget):
         others = [handle for handle in self._studies() if handle is not one]
         others = [handle for handle in others if has_runs(handle)] or others
         if not others:
-            self._say("Compare needs a second study: open one, then choose Compare again.")
+            self.show_view(one, "compare")  # whose empty state has the button that opens one
+            self._say("Compare needs a second study.")
             return self.bar.message.text()
         other = others[-1]
         current = self.current_dock()

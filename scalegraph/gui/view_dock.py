@@ -30,7 +30,7 @@ from scalegraph.gui.trace_options import selected_trace_row, trace_options, trac
 from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.view_options import OptionBar
 from scalegraph.gui.view_title import ViewTitle
-from scalegraph.views import StudyData, TraceData, View, render
+from scalegraph.views import StudyData, TraceData, View, render, ways
 from scalegraph.views.figure import Figure, Timeline
 from scalegraph.views.view import OptionValue
 
@@ -324,7 +324,8 @@ class ViewDock(QDockWidget):
             action.setChecked(other.key not in self._left_out)
             action.toggled.connect(lambda on, key=other.key: self._compare_with(key, on=on))
         if menu.isEmpty():
-            menu.addAction("Open a second study first").setEnabled(False)
+            way = ways.OPEN_TRACE if self.view.subject == "trace" else ways.OPEN_STUDY
+            menu.addAction(way.text, lambda: self.way_wanted.emit(way)).setToolTip(way.tip)
 
     def _compare_with(self, key: str, *, on: bool) -> None:
         (self._left_out.discard if on else self._left_out.add)(key)

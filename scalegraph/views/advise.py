@@ -12,7 +12,7 @@ from scalegraph.analyze.advise import Advice, Cost, Model
 from scalegraph.analyze.table import numbers, usable
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import assigned, si
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PREDICTED_TIME, Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.views.view import Option, View
@@ -67,8 +67,8 @@ def _make(
 ) -> Figure:
     model = advise.model_of(data.table, data.scaling)
     if model is None:
-        need = "Advice needs a law first: run one problem on three or more processor counts."
-        return common.empty("advise", _TITLE, data, need)
+        need = "Advice needs a law first, which needs one problem on three or more processor counts."
+        return common.empty("advise", _TITLE, data, needs.counts(need))
     goal = target_of(model, at, size)
     kind = next(known for known in advise.COSTS if known == cost)
     entries = found(data, model, goal, kind, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Cell, Figure, Grid, Origin
 from scalegraph.views.view import Option, View
@@ -25,7 +25,7 @@ def _make(
             "An average over efficiencies needs runs of several sizes on one processor and on several N, so that two or"
             " more efficiencies are met on the same counts."
         )
-        return common.empty("average-scalability", _TITLE, data, need)
+        return common.empty("average-scalability", _TITLE, data, needs.sizes(need, "efficiency"))
     mean, single = made
     (mean,), _ = matrices.trimmed([mean]) if mean.anchors else ([mean], ())
     listed = ", ".join(f"{one.target:g}" for one in single)

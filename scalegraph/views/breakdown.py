@@ -5,7 +5,7 @@ from __future__ import annotations
 from scalegraph.analyze import verdict
 from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
 from scalegraph.views.view import Option, View
@@ -18,7 +18,7 @@ def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
     shares = None if series is None else breakdown(series.rows, by=str(by))
     if series is None or shares is None or shares.empty or shares.isna().all().all():
         need = "The breakdown needs runs with an accounting of processor time; simulated runs have it."
-        return common.empty("breakdown", _TITLE, data, need)
+        return common.empty("breakdown", _TITLE, data, needs.simulated(need))
     rows = series.rows
     words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
     stacks, tips = [], []

@@ -299,8 +299,7 @@ def empty(view: str, title: str, data: StudyData, need: str | Need) -> Figure:
         onward = (ways.START,) if runs else ()
     elif len(data.failed) == len(data.runs) and data.runs:
         text = f"None of the {len(data.runs)} runs succeeded; the table of runs gives the reasons. {need}"
-    elif data.imported is not None and "request" in need:
-        text = f"{need} These runs are measurements: measure what is missing, and import all of it together."
+        onward = onward or ((ways.START,) if runs else ())
     else:
         text = need
     return Figure(view, title, empty=text, ways=onward)
@@ -342,7 +341,7 @@ def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return a note when the problem has no one-processor run."""
     if (rows["processors"] == 1).any() or len(reference.others(rows)):
         return ()
-    return ("There is no run on one processor, so T_seq, speedup and latency are not known: run N = 1 as well.",)
+    return ("There is no run on one processor, so T_seq, speedup and latency are not known.",)
 
 
 def ways_to_one(data: StudyData, rows: pd.DataFrame) -> tuple[Way, ...]:

@@ -14,10 +14,11 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
-from scalegraph.views import common
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Studies side by side"
 # what -> (column, words, unit, whether more is better)
@@ -60,8 +61,8 @@ def _make(data: StudyData, quantity: object = "speedup", size: object = None) ->
     column, words, unit, more_is_better = QUANTITIES[str(quantity)]
     studies = (data, *data.others)
     if len(studies) < 2:
-        need = "Open a second study, or name more than one for the command compare, to see them beside each other."
-        return common.empty("compare", _TITLE, data, need)
+        need = "This shows two or more studies beside each other, and one is open."
+        return common.empty("compare", _TITLE, data, Need(need, ways.OPEN_STUDY, always=True))
     known = [
         (name, series)
         for name, study in zip(names(studies), studies, strict=True)

@@ -6,11 +6,12 @@ from scalegraph.analyze import compare, verdict
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import bound_words
 from scalegraph.base.units import significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, ways
 from scalegraph.views.compare import names
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Cell, Figure, Grid
 from scalegraph.views.view import Option, View
+from scalegraph.views.way import Need
 
 _TITLE = "Difference of matrices"
 
@@ -23,8 +24,8 @@ def _make(
     latency: object = "accounting",
 ) -> Figure:
     if not data.others:
-        need = "Open a second study, or name two for the command compare, to subtract its matrix from this one's."
-        return common.empty("compare-matrix", _TITLE, data, need)
+        need = "This subtracts the matrix of a second study from that of this one, and one study is open."
+        return common.empty("compare-matrix", _TITLE, data, Need(need, ways.OPEN_STUDY, always=True))
     titles = names((data, data.others[0]))
     held: Bound = "speed" if metric == "isospeed" else "time" if bound == "time" else "efficiency"
     goal = matrices.held_at(data, held, efficiency if held == "efficiency" else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scalegraph.analyze import fields
 from scalegraph.analyze.metrics import work_unit
-from scalegraph.views import common, field_common, matrices
+from scalegraph.views import common, field_common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure
 from scalegraph.views.view import View
@@ -17,7 +17,7 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure:
     found = None if data.scaling.empty else fields.over_work(data.scaling, "efficiency")
     if found is None:
         need = "Efficiencies over N and size need several sizes on one processor and on two or more other counts."
-        return common.empty("efficiency-contour", _TITLE, data, need)
+        return common.empty("efficiency-contour", _TITLE, data, needs.sizes(need, "efficiency"))
     unit = work_unit(data.scaling)
     held = matrices.held_at(data, "efficiency", efficiency)
     handles = () if held is None else (matrices.efficiency_handle(held[0], "value"),)

@@ -6,7 +6,7 @@ import numpy as np
 
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import REFERENCES, Axis, Figure, Plot
 from scalegraph.views.view import Option, View
@@ -18,7 +18,7 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
     series = common.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Hit rates by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("hit-rates", _TITLE, data, need)
+        return common.empty("hit-rates", _TITLE, data, needs.counts(need))
     rates = causes.hit_rates(series.rows, str(level))
     rows = series.rows.assign(**{f"rate.{name}": rates[name] for name in rates.columns})
     words = {"all": ("all references", "ink"), **cause_words.CAUSES}

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scalegraph.analyze.misses import resource_costs
 from scalegraph.base.run import RunRecord
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import ELAPSED_TIME, Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
 from scalegraph.views.view import Option, View
@@ -22,7 +22,7 @@ def _make(
     run = common.chosen_run(data, size, processors)
     if run is None or not run.resources:
         need = "Modules and links need a simulated run that uses the network."
-        return common.empty("hot-spots", _TITLE, data, need)
+        return common.empty("hot-spots", _TITLE, data, needs.counts(need))
     costs = resource_costs(run)
     panels: tuple[Panel, ...] = (_heat(data, size, most),) if show == "over N" else _ranked(costs, most)
     return Figure(

@@ -13,7 +13,7 @@ from scalegraph.analyze.profile import line_costs, region_costs
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import seconds
 from scalegraph.runtime.format import GROUPS
-from scalegraph.views import common, verdicts, ways
+from scalegraph.views import common, needs, verdicts, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PROCESSOR_TIME, Column, Figure, Row, Table
 from scalegraph.views.view import Option, View
@@ -35,7 +35,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
             "These runs have no times by line, region or call path: simulate the program, or import profiles, to see"
             " where its time goes."
         )
-        return common.empty("hottest", _TITLE, data, need)
+        return common.empty("hottest", _TITLE, data, needs.simulated(need))
     return _of_paths(data, lost, most)
 
 

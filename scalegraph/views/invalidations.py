@@ -7,7 +7,7 @@ import math
 from scalegraph.analyze import causes
 from scalegraph.analyze.series import Series
 from scalegraph.base.units import si, significant
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Row, Table
 from scalegraph.views.view import View
@@ -19,7 +19,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Invalidations by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("invalidations", _TITLE, data, need)
+        return common.empty("invalidations", _TITLE, data, needs.counts(need))
     parts = causes.invalidations(series.rows)
     last = parts.iloc[-1]
     total = float(last.sum())

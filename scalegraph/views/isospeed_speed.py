@@ -12,15 +12,16 @@ from scalegraph.analyze.isospeed import AsymptoticSpeed
 from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.views.view import View
 
 _TITLE = "Unit speed over time"
-NEED = (
+NEED = needs.sizes(
     "Unit speeds need runs of several sizes on two or more processor counts, with the operations of each size known"
-    " (of the one-processor run, or imported)."
+    " (of the one-processor run, or imported).",
+    "efficiency",
 )
 
 

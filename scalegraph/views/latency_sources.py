@@ -11,7 +11,7 @@ from scalegraph.analyze.matrix import bound_words
 from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.views.view import Option, View
@@ -28,9 +28,8 @@ _SOURCES = (
 def _make(data: StudyData, held: object = "size", size: object = None, detail: object = "sources") -> Figure:
     rows, title = rows_held(data, str(held), size)
     if rows is None or not np.isfinite(numbers(rows, "latency_s")).any():
-        need = "Latency sources need simulated runs of a problem on one processor and on more" + (
-            "." if held == "size" else f", with the {held} held: ask for the {held} bound in the request."
-        )
+        text = "Latency sources need simulated runs of a problem on one processor and on more"
+        need = needs.counts(f"{text}.") if held == "size" else needs.sizes(f"{text}, with the {held} held.", str(held))
         return common.empty("latency-sources", _TITLE, data, need)
     rows = rows[rows["processors"] > 1].reset_index(drop=True)
     counts = tuple(int(n) for n in rows["processors"])

@@ -64,9 +64,8 @@ def _missing(data: StudyData) -> Figure:
         return Figure(
             "matrix", _TITLE, empty=f"{need} The request of this study asks for them; they appear as they end."
         )
-    if not onward:
-        need += " Run a request with the efficiency, time or memory bound."
-    return replace(common.empty("matrix", _TITLE, data, need), ways=onward)
+    empty = common.empty("matrix", _TITLE, data, need)
+    return replace(empty, ways=onward or empty.ways)
 
 
 def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:
@@ -194,7 +193,7 @@ def _left_out(dropped: tuple[int, ...]) -> tuple[str, ...]:
 def _absence(bound: Bound) -> str:
     if bound == "memory":
         return "the runs do not meet one memory per processor on several N, or the program's memory is not described"
-    return f"no one {bound} is met on several processor counts; ask for the {bound} bound in the request"
+    return f"no one {bound} is met on several processor counts"
 
 
 VIEW = View(

@@ -8,7 +8,7 @@ from typing import Any
 from scalegraph.analyze import verdict
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Origin, Plot
 from scalegraph.views.view import Option, View
@@ -20,10 +20,10 @@ def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figur
     made = matrices.asked(data, asked)
     if made is None or not any(n < n2 for n, n2 in made.values):
         why = next(iter(made.reasons.values()), "") if made is not None else ""
-        need = "Rows of the matrix need two or more processor counts that meet the bound" + (
+        text = "Rows of the matrix need two or more processor counts that meet the bound" + (
             f": {why}." if why else "."
         )
-        return common.empty("matrix-row", _TITLE, data, need)
+        return common.empty("matrix-row", _TITLE, data, needs.sizes(text, "efficiency"))
     (made,), _ = matrices.trimmed([made])
     if processors is not None and processors not in made.processors:
         raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")

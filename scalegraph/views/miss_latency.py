@@ -10,7 +10,7 @@ import pandas as pd
 from scalegraph.analyze import causes, verdict
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import View
@@ -30,7 +30,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Miss latencies need simulated runs of one problem on two or more processor counts."
-        return common.empty("miss-latency", _TITLE, data, need)
+        return common.empty("miss-latency", _TITLE, data, needs.counts(need))
     latency = causes.miss_latency(series.rows)
     if not np.isfinite(latency.to_numpy()).any():
         return common.empty("miss-latency", _TITLE, data, "No access of these runs goes through the network.")

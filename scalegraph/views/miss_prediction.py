@@ -5,7 +5,7 @@ from __future__ import annotations
 from scalegraph.analyze import causes, prediction
 from scalegraph.analyze.prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common, miss_latency
+from scalegraph.views import common, miss_latency, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Mark, Plot, Row, Table
 from scalegraph.views.view import View
@@ -24,7 +24,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "The prediction needs simulated runs of one problem on two or more processor counts."
-        return common.empty("miss-prediction", _TITLE, data, need)
+        return common.empty("miss-prediction", _TITLE, data, needs.counts(need))
     latency = causes.miss_latency(series.rows)
     found = prediction.predict(
         series.processors,

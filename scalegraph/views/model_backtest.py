@@ -10,7 +10,7 @@ from scalegraph.analyze.fits import BackTest, back_test, fit_laws
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.analyze.verdict import percent
 from scalegraph.base.units import si
-from scalegraph.views import common, modelling
+from scalegraph.views import common, modelling, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.view import Option, View
@@ -31,7 +31,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
     timed = modelling.times(data, size, scaling)
     if not found or timed is None:
         need = f"A back-test that hides {hide} needs at least two more processor counts of one problem."
-        return modelling.no_laws("back-test", _TITLE, data, need)
+        return modelling.no_laws("back-test", _TITLE, data, needs.counts(need))
     places = sorted({test.at for test in found})
     kept = timed.processors < places[0]
     fits = fit_laws(timed.processors[kept], timed.times[kept], scaling=timed.scaling)

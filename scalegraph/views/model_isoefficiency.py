@@ -9,7 +9,7 @@ from scalegraph.analyze.fits import Isoefficiency, isoefficiency_order
 from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.units import si, significant
-from scalegraph.views import common, matrices, modelling
+from scalegraph.views import common, matrices, modelling, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views.palette import rivals
@@ -35,11 +35,8 @@ def order_of(data: StudyData, efficiency: object = None) -> tuple[Matrix, Floats
 def _make(data: StudyData, efficiency: object = None) -> Figure:
     found = order_of(data, efficiency)
     if found is None:
-        need = (
-            "An order needs the size that reaches one efficiency on two or more processor counts: ask for the"
-            " efficiency bound in the request, or run several sizes on each count."
-        )
-        return modelling.no_laws("isoefficiency", _TITLE, data, need)
+        text = "An order needs the size that reaches one efficiency on two or more processor counts."
+        return modelling.no_laws("isoefficiency", _TITLE, data, needs.sizes(text, "efficiency"))
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(

@@ -10,13 +10,13 @@ from scalegraph.analyze.fits.noise import Floats, Indices
 from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.analyze.verdict import percent
 from scalegraph.base.units import assigned
-from scalegraph.views import common, modelling
+from scalegraph.views import common, modelling, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.view import Option, View
 
 _TITLE = "Models of regions"
-NEED = "Models need values of call paths at three or more different processor counts or sizes."
+NEED = needs.counts("Models need values of call paths at three or more different processor counts or sizes.")
 
 
 def _make(data: StudyData, metric: object = None, target: object = None, rows: object = 200) -> Figure:

@@ -7,7 +7,7 @@ import math
 from scalegraph.analyze import verdict
 from scalegraph.analyze.matrix import over_estimation
 from scalegraph.base.units import significant
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Column, Figure, Row, Table
 from scalegraph.views.view import View
@@ -19,7 +19,7 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
     bounded = matrices.matrix(data, "time", target=time)
     held = matrices.matrix(data, "efficiency", target=efficiency)
     made, _ = matrices.trimmed([one for one in (bounded, held) if one is not None])
-    need = "This compares the time bound with the efficiency bound: ask for both in the request."
+    need = needs.sizes("This compares the time bound with the efficiency bound.", "time", "efficiency")
     if len(made) < 2:
         return common.empty("overestimation", _TITLE, data, need)
     table = over_estimation(made[0], made[1])

@@ -8,7 +8,7 @@ from scalegraph.analyze.fixed import what_grows
 from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Plot
 from scalegraph.views.view import View
@@ -24,7 +24,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
             "Overheads need runs with an accounting by cause (simulated ones have it) of one problem"
             " on one processor and on more."
         )
-        return common.empty("overheads", _TITLE, data, need)
+        return common.empty("overheads", _TITLE, data, needs.counts(need))
     rows = costs.assign(**{name: series.rows[name] for name in ("label", "source", "keys", "repetitions")})
     lines = []
     for column, words, role in [*((c[0], c[1], c[3]) for c in CAUSES), STALL_CAUSE]:

@@ -10,7 +10,7 @@ from scalegraph.analyze import series as selection
 from scalegraph.analyze import verdict
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import ELAPSED_TIME, Axis, Figure, Line, Plot
 from scalegraph.views.view import Option, View
@@ -21,10 +21,8 @@ _TITLE = "Parallelism patterns"
 def _make(data: StudyData, grow: object = None) -> Figure:
     lines, label, axis_name, sizes = _lines(data, grow)
     if not lines:
-        need = (
-            "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1:"
-            " list several values of a parameter in the request, or use a bound that makes the problem grow."
-        )
+        text = "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1."
+        need = needs.sizes(text, "efficiency")
         return common.empty("parallelism", _TITLE, data, need)
     wide = min(sizes) > 0 and max(sizes) / min(sizes) >= 8
     shares = [value for line in lines for value in line.y if np.isfinite(value)]

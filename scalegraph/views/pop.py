@@ -11,7 +11,7 @@ from scalegraph.analyze import loss, pop, verdict
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.measurements.runs import make_runs
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import View
@@ -105,7 +105,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     found = efficiencies(data, rows)
     if series is None or not np.isfinite(numbers(found, "parallel")).any():
         need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
-        return common.empty("pop", _TITLE, data, need)
+        return common.empty("pop", _TITLE, data, needs.counts(need))
     run = common.chosen_run(data, size, processors)
     panels: list[Plot | Table] = [_tree(found), _curves(series.processors, rows, found)]
     if run is not None and run.regions:

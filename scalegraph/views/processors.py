@@ -6,7 +6,7 @@ import pandas as pd
 
 from scalegraph.analyze import verdict
 from scalegraph.analyze.profile import processor_costs
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Figure, Plot
 from scalegraph.views.view import Option, View
@@ -19,7 +19,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
     costs = pd.DataFrame() if run is None else processor_costs(run, by=str(by))
     if run is None or costs.empty:
         need = "This needs a simulated run, which accounts for every processor."
-        return common.empty("processors", _TITLE, data, need)
+        return common.empty("processors", _TITLE, data, needs.simulated(need))
     words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
     series, tips = [], []
     for name in costs.columns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure
 from scalegraph.views.view import Option, View
@@ -17,7 +17,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
     series = common.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Remote accesses by cause need simulated runs of one problem on two or more processor counts."
-        return common.empty("remote-causes", _TITLE, data, need)
+        return common.empty("remote-causes", _TITLE, data, needs.counts(need))
     rows = series.rows
     parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
     axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")

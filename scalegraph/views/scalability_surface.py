@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from scalegraph.analyze import verdict
-from scalegraph.views import common, matrices
+from scalegraph.views import common, matrices, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Figure, Surface
 from scalegraph.views.view import Option, View
@@ -20,7 +20,7 @@ def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **as
         (made,), _ = matrices.trimmed([made])
     if made is None or sum(n < n2 for n, n2 in made.values) < 3:
         need = "A surface needs three or more processor counts that meet the bound."
-        return common.empty("scalability-surface", _TITLE, data, need)
+        return common.empty("scalability-surface", _TITLE, data, needs.sizes(need, "efficiency"))
     counts = made.processors
     heights = tuple(tuple(_known(made.value(n, n2)) for n2 in counts) for n in counts)
     tips = tuple(

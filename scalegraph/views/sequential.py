@@ -13,7 +13,7 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.analyze.verdict import percent
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import plain
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
 from scalegraph.views.view import Option, View
@@ -29,11 +29,8 @@ _RATES = (
 def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     found = selection.sequential(data.scaling, processors) if not data.scaling.empty else []
     if not found:
-        need = (
-            f"Patterns of the sequential program need runs on {verdict.span((processors,))} with two or more sizes:"
-            " list several values of a parameter in the request, or use a bound that makes the problem grow."
-        )
-        return common.empty("sequential", _TITLE, data, need)
+        text = f"Patterns of the sequential program need runs on {verdict.span((processors,))} with two or more sizes."
+        return common.empty("sequential", _TITLE, data, needs.sizes(text, "efficiency"))
     series = _chosen(found, grow)
     name = series.axis.removeprefix(PARAMETER)
     sizes = tuple(float(value) for value in numbers(series.rows, series.axis))
@@ -53,7 +50,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
             panels.append(Plot(axis, Axis(words, base, limits=limits), tuple(lines)))
     if not panels:
         need = "The runs have no accounting of processor time; simulated runs have it."
-        return common.empty("sequential", _TITLE, data, need)
+        return common.empty("sequential", _TITLE, data, needs.simulated(need))
     first, last = series.rows.iloc[0], series.rows.iloc[-1]
     span = f"From {first['label']} to {last['label']}"
     if series.label == f"{name} grows":

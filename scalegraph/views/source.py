@@ -13,7 +13,7 @@ from scalegraph.analyze.profile import line_costs
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import LineCost, Region, RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import SourceText, StudyData
 from scalegraph.views.figure import MISSES, PROCESSOR_TIME, REFERENCES, Column, Figure, Source, SourceLine
 from scalegraph.views.view import Option, View
@@ -51,8 +51,8 @@ def _make(
     data: StudyData, file: object = None, processors: object = None, size: object = None, show: object = "time"
 ) -> Figure:
     if not data.sources:
-        need = "This study keeps no program text: studies made from a request or by simulation do."
-        return Figure("source", _TITLE, empty=need)
+        need = "This study keeps no program text. Runs of a request keep it."
+        return common.empty("source", _TITLE, data, needs.simulated(need))
     source = _chosen(data, file)
     run = common.chosen_run(data, size, processors)
     columns: tuple[Column, ...] = _TIMES

@@ -9,7 +9,7 @@ import numpy as np
 from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.views.view import Option, View
@@ -21,8 +21,8 @@ _TITLE = "Execution time"
 def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
     series = common.chosen_series(data, size)
     if series is None:
-        need = "Time over N needs one problem on two or more processor counts: run the same size on more processors."
-        return common.empty("time", _TITLE, data, need)
+        need = "Time over N needs one problem on two or more processor counts."
+        return common.empty("time", _TITLE, data, needs.counts(need))
     rows = series.rows
     measured = common.curve(rows, "time_s", "T_para", "time", unit="s", low="time_min_s", high="time_max_s")
     lines = [measured]

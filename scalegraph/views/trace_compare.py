@@ -12,7 +12,7 @@ import numpy as np
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.traces.kinds import What
-from scalegraph.views import spacetime, timelines, trace_common, trace_sums, trace_tracks
+from scalegraph.views import spacetime, timelines, trace_common, trace_sums, trace_tracks, ways
 from scalegraph.views.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
 from scalegraph.views.trace_common import Window
 from scalegraph.views.trace_data import TraceData
@@ -45,8 +45,8 @@ def _make(
 ) -> Figure:  # fmt: skip
     several = tuple(sorted((data, *data.others), key=trace_common.processors))  # those of few processors above
     if len(several) < 2:
-        need = "One trace is open: open a second one, of other processors or another size, beside it."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)
+        need = "This compares two or more traces, and one is open."
+        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
     silent = next((one for one in several if not one.active or not one.trace.counts()), None)
     if silent is not None:
         return trace_common.empty(_NAME, _TITLE, silent, "")

@@ -10,7 +10,7 @@ import pandas as pd
 from scalegraph.analyze.trace import profile
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import si, significant
-from scalegraph.views import trace_common, trace_sums
+from scalegraph.views import trace_common, trace_sums, ways
 from scalegraph.views.common import exact
 from scalegraph.views.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.trace_data import TraceData
@@ -106,8 +106,8 @@ def _make(
     data: TraceData, by: object = "region", time: object = "exclusive", region: object = None, bars: int = _BARS
 ) -> Figure:
     if not data.others:
-        need = "One trace is open: open a second one, of other processors or another size, beside it."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)
+        need = "This compares two traces, and one is open."
+        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
     other = data.others[0]
     silent = next((one for one in (data, other) if not one.trace.count("calls") or not one.active), None)
     if silent is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scalegraph.analyze.misses import variable_costs
 from scalegraph.base.units import si
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Row, Table
 from scalegraph.views.view import Option, View
@@ -21,7 +21,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
     run = common.chosen_run(data, size, processors)
     if run is None or not run.variables:
         need = "Costs by variable need a simulated run whose references leave the private caches."
-        return common.empty("variables", _TITLE, data, need)
+        return common.empty("variables", _TITLE, data, needs.counts(need))
     costs = variable_costs(run)
     dear = costs[costs["stall_s"] > 0].head(bars)
     names = [_name(row) for row in costs.to_dict("records")]

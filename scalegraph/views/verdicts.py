@@ -9,7 +9,7 @@ from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, parameter_columns
 from scalegraph.analyze.verdicts import Verdict
 from scalegraph.base.errors import InputError
-from scalegraph.views import common, ways
+from scalegraph.views import common, needs, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import LOSS, Column, Figure, Row, Table
 from scalegraph.views.view import View
@@ -81,7 +81,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
     found = said(data, size)
     if not found:
         need = "A verdict needs one problem on one and on more processors, or runs whose work grows with N."
-        return common.empty("verdicts", _TITLE, data, need)
+        return common.empty("verdicts", _TITLE, data, needs.counts(need))
     rows = tuple(
         Row((_KINDS[item.kind], item.text, item.rating), 0, "" if item.place is None else str(item.place))
         for item in found

@@ -29,13 +29,14 @@ class Need:
     """What a view lacks (*text*), and how to get it.
 
     *way* leads there where ScaleGraph can run the program again; *rerun* says so, or *record*, what to measure of a
-    program that it cannot run.
+    program that it cannot run. *always*: the way needs no program.
     """
 
     text: str
     way: Way
     rerun: str = ""
     record: str = ""
+    always: bool = False
 
     def sentence(self, *, runs: bool) -> str:
         """Return what is lacking and how to get it; *runs*: whether ScaleGraph can run the program."""
@@ -43,4 +44,4 @@ class Need:
 
     def ways(self, *, runs: bool) -> tuple[Way, ...]:
         """Return the way on, where there is one."""
-        return (self.way,) if runs else ()
+        return (self.way,) if runs or self.always else ()

@@ -13,7 +13,19 @@ ADD_SIZES: Final = Way(
     "Plans runs of further problem sizes that hold an efficiency; nothing runs before you press Run",
 )
 
-
+OPEN_STUDY: Final = Way(
+    "open",
+    "Open a second study…",
+    "Opens a study or measurements beside this study",
+    "On the command line: scalegraph compare with two or more studies.",
+)
+OPEN_TRACE: Final = Way(
+    "open",
+    "Open a second trace…",
+    "Opens a trace, of other processors or of another size, beside this trace",
+    "On the command line: scalegraph export with two or more traces.",
+    (("what", "trace"),),
+)
 MEASURE_SIZES: Final = Way(
     "measure-sizes",
     "What to measure for a scalability matrix",
@@ -79,6 +91,19 @@ ADD_COUNTS: Final = Way(
 START: Final = Way("start", "Show the request", "Shows the request of this study, ready to be run")
 
 
+def add_sizes(*held: str) -> Way:
+    """Return the button that plans runs of further sizes at which *held* (kinds of bounds) stay constant."""
+    words = " and the ".join(held)
+    return Way(
+        "add-sizes",
+        f"Add sizes with the {words} held",
+        f"Shows the request of this study with a search for sizes that hold the {words}; nothing runs before you press"
+        " Run",
+        "In a request file: " + " and ".join(f'kind = "{kind}"' for kind in held) + " under [[bound]], with a value.",
+        (("held", ",".join(held)),),
+    )
+
+
 def traced(kind: str) -> Way:
     """Return the button that plans traces with *kind* (``regions``, ``waits``, ..) of the same runs."""
     return Way(
@@ -117,12 +142,17 @@ def to_measurements(data: StudyData) -> tuple[Way, ...]:
     return (MEASURE_SIZES,) if data.imported is not None and of_one_size(data) else ()
 
 
-def middling_efficiency(data: StudyData) -> float | None:
-    """Return the efficiency on a middling number of processors of the richest series; ``None`` if not known."""
+def middling(data: StudyData, held: str) -> float | None:
+    """Return what a bound of kind *held* is on a middling number of processors of the richest series.
+
+    An efficiency, a time (s) or a memory of a processor (bytes); ``None`` if not known.
+    """
+    column = {"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[held]
     series = data.main_series
-    if series is None or "efficiency" not in series.rows.columns:
+    if series is None or column not in series.rows.columns:
         return None
-    values = [float(value) for value in series.rows["efficiency"] if value == value]
+    counts = series.rows["processors"] if held == "memory" else [1] * len(series.rows)
+    values = [float(value) / n for value, n in zip(series.rows[column], counts, strict=True) if value == value]
     return values[len(values) // 2] if len(values) > 1 else None
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from scalegraph.analyze import causes
 from scalegraph.base.run import RunRecord
-from scalegraph.views import cause_words, common
+from scalegraph.views import cause_words, common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.views.view import View
@@ -19,7 +19,7 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
     run = common.chosen_run(data, size, processors)
     if run is None or not run.widths:
         need = "Invalidation widths need a simulated run in which a write invalidates a copy elsewhere."
-        return common.empty("widths", _TITLE, data, need)
+        return common.empty("widths", _TITLE, data, needs.counts(need))
     table = causes.widths(run)
     total = float(table.to_numpy().sum())
     binned = table.groupby([_bin(int(width)) for width in table.index], sort=False).sum()

@@ -207,7 +207,7 @@ def test_a_study_that_has_or_asks_for_several_sizes_opens_with_its_matrix(
 def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
     form: RequestForm, grow: Any, other: bool
 ) -> None:
-    grown = with_sizes(form, None, 0.37)
+    grown = with_sizes(form, None, {"efficiency": 0.37})
     assert (grown.form.grow, grown.other) == (grow, other)
     assert grown.form.bounds[-1].kind == "efficiency"
     assert grown.form.bounds[-1].value == "0.35"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from scalegraph.base.run import RunPoint, TraceFile
 from scalegraph.gui.main_window import MainWindow
@@ -185,3 +185,48 @@ def test_a_message_about_a_fault_goes_with_the_next_action_of_its_page(
     window.actions_["clear_selection"].setEnabled(True)
     window.actions_["clear_selection"].trigger()
     assert banner.text == "worth knowing"
+
+
+@pytest.mark.parametrize(
+    ("view", "options", "text", "held"),
+    [
+        ("overestimation", {}, "Add sizes with the time and the efficiency held", {"time", "efficiency"}),
+        ("latency-sources", {"held": "memory"}, "Add sizes with the memory held", {"memory"}),
+        ("parallelism", {}, "Add sizes with the efficiency held", {"efficiency"}),
+        ("sequential", {}, "Add sizes with the efficiency held", {"efficiency"}),
+        ("isoefficiency", {}, "Add sizes with the efficiency held", {"efficiency"}),
+    ],
+)
+def test_what_is_to_be_held_is_put_into_the_request(
+    window: MainWindow, qtbot: Any, tmp_path: Path, view: str, options: Any, text: str, held: set[str]
+) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    area = window.study.area
+    assert area is not None
+    dock = area.show_view(window.study.handle, view)  # type: ignore[arg-type]
+    assert isinstance(dock, ViewDock)
+    dock.set_options(options)
+    press(window, qtbot, view, text)
+    assert window.page == "request"
+    form = window.request.model.form
+    assert {bound.kind for bound in form.bounds} == {"problem_size", *held}
+    assert form.method  # something grows
+    qtbot.waitUntil(lambda: window.request.can_run)
+    assert not window.session.submitted
+
+
+def test_a_comparison_of_one_study_opens_another(
+    window: MainWindow, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    asked: list[str] = []
+
+    def ask(_parent: Any, title: str, *_: Any) -> tuple[list[str], str]:
+        asked.append(title)
+        return [], ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", ask)
+    window.study.arrange("Compare")
+    press(window, qtbot, "compare", "Open a second study…")
+    assert len(asked) == 1

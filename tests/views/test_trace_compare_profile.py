@@ -78,7 +78,7 @@ def test_inclusive_times_call_paths_and_some_regions() -> None:
 
 
 def test_one_trace_alone_or_one_without_calls_says_what_is_missing() -> None:
-    assert built(traces.halves()).empty.startswith("One trace is open")
+    assert built(traces.halves()).empty.endswith("one is open.")
     mute = traces.builder(2)
     traces.wait(mute, 0, 10, 0)
     assert "no calls of regions" in built(replace(traces.halves(), others=(traces.finish(mute),))).empty

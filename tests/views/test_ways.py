@@ -14,6 +14,7 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.views import StudyData, ways
 from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
+from scalegraph.views.trace_common import origin
 from scalegraph.views.trace_data import TraceData
 from tests.analyze import synthetic
 from tests.views import studies, traces
@@ -184,3 +185,49 @@ def test_a_study_that_cannot_be_run_has_no_button(view: str, study: str) -> None
     figure = views.get(view).build(some_studies()[study])
     assert not figure.ways
     assert not (figure.empty and "run again" in figure.empty)
+
+
+# Empty states that no more runs, studies or traces fill: what is not there is the answer, or another choice of an
+# option of the view itself.
+ANSWERS = (
+    "No reference of this run leaves",
+    "No miss of this run is due to",
+    "No access of these runs goes through",
+    "no access goes through the network",
+    " cannot be fitted to these ",
+    "This trace holds no events",
+    "No phase in the whole run",
+    "was not found beside the trace",
+    "choose by activity",
+    "Choose messages",
+    "No location waits for another",
+    "The regions of this trace name no place",
+)
+
+
+@pytest.mark.parametrize("name", [name for name, data in some_studies().items() if ways.can_run(data)])
+def test_every_empty_state_of_a_study_that_can_be_run_has_a_button(name: str) -> None:
+    empty = 0
+    for what, figure in built("study", some_studies()[name], every=True):
+        empty += bool(figure.empty)
+        assert figure.ways or not figure.empty or any(part in figure.empty for part in ANSWERS), (what, figure.empty)
+        assert not re.search(r"\bin the request\b|\bthe command\b|\brun N = ", figure.empty), (what, figure.empty)
+    assert empty
+
+
+@pytest.mark.parametrize("name", [name for name, data in some_traces().items() if origin(data) == "simulated"])
+def test_every_empty_state_of_a_simulated_trace_has_a_button(name: str) -> None:
+    for what, figure in built("trace", some_traces()[name], every=True):
+        assert figure.ways or not figure.empty or any(part in figure.empty for part in ANSWERS), (what, figure.empty)
+
+
+def test_notes_ask_for_nothing_in_a_request() -> None:
+    for name, data in some_studies().items():
+        for what, figure in built("study", data, every=False):
+            assert not any("in the request" in note for note in figure.notes), (name, what, figure.notes)
+
+
+@pytest.mark.parametrize("view", ["compare", "compare-matrix"])
+@pytest.mark.parametrize("study", ["times", "one count"])
+def test_a_comparison_of_one_study_offers_to_open_another(view: str, study: str) -> None:
+    assert views.get(view).build(some_studies()[study]).ways == (ways.OPEN_STUDY,)

@@ -41,6 +41,9 @@ class WayCommands(QObject):
         """Go the way on from a figure of what is in view."""
         self._window.forget_messages()
         handle = self._window.study.handle
+        if way.name == "open":
+            self._window.actions_["open_trace" if way.argument("what") == "trace" else "open"].trigger()
+            return
         if isinstance(handle, TraceHandle):
             self._of_trace(way, handle)
             return
@@ -50,13 +53,12 @@ class WayCommands(QObject):
 
     # of a study ----------------------------------------------------------------------------------------------
 
-    def _sizes(self, _way: Way, data: Any, handle: StudyHandle) -> None:
+    def _sizes(self, way: Way, data: Any, handle: StudyHandle) -> None:
         from scalegraph.views import ways
 
         asked = data.manifest.get("request") or {}
-        self._shown(
-            self._window.request.show_sizes(asked, handle.title, handle.path, ways.middling_efficiency(data)), ""
-        )
+        known = {kind: ways.middling(data, kind) for kind in (way.argument("held") or "efficiency").split(",")}
+        self._shown(self._window.request.show_sizes(asked, handle.title, handle.path, known), "")
 
     def _measure(self, _way: Way, data: Any, _handle: StudyHandle) -> None:
         from scalegraph.views import ways

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.views import trace_common
+from scalegraph.views import trace_common, ways
 from scalegraph.views.figure import Figure
 from scalegraph.views.flames import building, trace_trees
 from scalegraph.views.flames.difference import figure
@@ -18,8 +18,8 @@ def _make(
     icicle: bool = False,
 ) -> Figure:  # fmt: skip
     if not data.others:
-        need = "One trace is open: open a second one, of other processors or another size, beside it."
-        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need)
+        need = "This compares two traces, and one is open."
+        return Figure(_NAME, trace_common.title(data, _TITLE), empty=need, ways=(ways.OPEN_TRACE,))
     other = data.others[0]
     first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
     one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)
