@@ -13,6 +13,7 @@ import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements import foreign
 from scalegraph.measurements.guessing import NONE, Guess, guess_mapping
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Unanswered
@@ -50,6 +51,8 @@ def reader_of(path: Path, name: str = "") -> Reader:
             Fault("is neither a file nor a directory; keep what comes through it in a file", file=str(path))
         )
     found = recognised(path)
+    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path))):
+        raise InputError(Fault(what, file=str(path)))
     if found:
         return found[0]
     _check_whole(path)
@@ -64,6 +67,15 @@ def reader_of(path: Path, name: str = "") -> Reader:
             file=str(path),
         )
     )
+
+
+def _head(path: Path) -> bytes:
+    """Return the beginning of a file, empty where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
 
 
 def _check_whole(path: Path) -> None:

@@ -287,6 +287,94 @@ TIME,msec,task-clock,886782,100.00,0.086,CPUs utilized
 """
 
 
+LIKWID = """\
+output of the program
+STRUCT,Info,3,,
+CPU name:,A processor,,
+CPU type:,nothing,,
+CPU clock:,2.5 GHz,,
+TABLE,Group 1 Raw,FLOPS_DP,3,
+Event,Counter,HWThread 0,HWThread 1,
+INSTR_RETIRED_ANY,FIXC0,1000,2000,
+DATA_READ,MBOX0C0,5,-,
+DATA_READ,MBOX1C0,7,-,
+TABLE,Group 1 Raw STAT,FLOPS_DP,3,,
+Event,Counter,Sum,Min,Max,Avg
+INSTR_RETIRED_ANY STAT,FIXC0,3000,1000,2000,1500
+TABLE,Group 1 Metric,FLOPS_DP,2,
+Metric,HWThread 0,HWThread 1,,
+Runtime (RDTSC) [s],4.5,4.75,,
+CPI,1.25,nan,,
+"""
+LIKWID_REGIONS = """\
+TABLE,Region set, up,Group 1 Raw,CLOCK,1,
+Region Info,HWThread 0,HWThread 1,,
+RDTSC Runtime [s],0.5,0.25,,
+call count,1,1,,
+Event,Counter,HWThread 0,HWThread 1,
+CYCLES,FIXC1,10,20,
+TABLE,Region solve,Group 1 Raw,CLOCK,1,
+Region Info,HWThread 0,HWThread 1,,
+RDTSC Runtime [s],3,4,,
+call count,2,2,,
+Event,Counter,HWThread 0,HWThread 1,
+CYCLES,FIXC1,30,40,
+"""
+GPROF = """\
+Flat profile:
+
+Each sample counts as 0.01 seconds.
+  %   cumulative   self              self     total
+ time   seconds   seconds    calls  ms/call  ms/call  name
+ 70.00      3.50     3.50      147    23.81    28.00  resid
+ 20.00      4.50     1.00                             std::sort<int*>(int*, int*)
+ 10.00      5.00     0.50       20    25.00    25.00  init
+  0.00      5.00     0.00        2     0.00     0.00  init
+"""
+MPIP = """\
+@ mpiP
+@ Command : ./solve 100
+@ Version                  : 3.5
+@ MPI Task Assignment      : 0 n1
+@ MPI Task Assignment      : 1 n1
+
+---------------------------------------------------------------------------
+@--- MPI Time (seconds) ---------------------------------------------------
+---------------------------------------------------------------------------
+Task    AppTime    MPITime     MPI%
+   0         10          2    20.00 <-- min
+   1       12.5        2.5    20.00
+   *       22.5        4.5    20.00
+---------------------------------------------------------------------------
+@--- Callsites: 1 ---------------------------------------------------------
+---------------------------------------------------------------------------
+ ID Lev File/Address        Line Parent_Funct             MPI_Call
+  1   0 solve.c               12 main                     Allreduce
+---------------------------------------------------------------------------
+@--- End of Report --------------------------------------------------------
+---------------------------------------------------------------------------
+"""
+TAU = """\
+5 templated_functions_MULTI_TIME
+# Name Calls Subrs Excl Incl ProfileCalls # <metadata><attribute><name>n</name><value>1</value></attribute></metadata>
+".TAU application" 1 1 500000 EXTRA 0 GROUP="TAU_DEFAULT"
+"solve() [{solve.c} {3,1}-{9,1}]" 4 8 2000000 3000000 0 GROUP="TAU_USER"
+"MPI_Send()" 8 0 WAIT WAIT 0 GROUP="MPI"
+".TAU application => solve() [{solve.c} {3,1}-{9,1}]" 4 8 2000000 3000000 0 GROUP="TAU_USER|TAU_CALLPATH"
+".TAU application => solve() [{solve.c} {3,1}-{9,1}] => MPI_Send()" 8 0 WAIT WAIT 0 GROUP="MPI|TAU_CALLPATH"
+0 aggregates
+1 userevents
+# eventname numevents max min mean sumsqr
+"Message size" 1 4 4 4 16
+"""
+
+
+def _tau_directory(path: Path) -> None:
+    path.mkdir()
+    for rank, wait in enumerate(("1000000", "1.5E6")):
+        (path / f"profile.{rank}.0.0").write_text(TAU.replace("WAIT", wait).replace("EXTRA", "3500000"))
+
+
 def _perf_directory(path: Path) -> None:
     path.mkdir()
     for processes, repetition in ((1, 1), (1, 2), (2, 1)):
@@ -324,6 +412,11 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "google": ("google-benchmark", "g.json", _file(json.dumps(GOOGLE, indent=1))),
     "hyperfine": ("hyperfine", "h.json", _file(json.dumps(HYPERFINE, indent=1))),
     "pytest": ("pytest-benchmark", "p.json", _file(json.dumps(PYTEST, indent=1))),
+    "likwid": ("likwid", "likwid.csv", _file(LIKWID)),
+    "likwid-regions": ("likwid", "regions.csv", _file(LIKWID_REGIONS)),
+    "gprof": ("gprof", "gprof.txt", _file(GPROF)),
+    "mpip": ("mpip", "solve.2.1234.1.mpiP", _file(MPIP)),
+    "tau": ("tau", "taus", _tau_directory),
     "perf": ("perf-directory", "perfs", _perf_directory),
 }
 

@@ -1,0 +1,106 @@
+"""Outputs of tools that would pass for tables: recognised, so that they are refused with what to do instead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TABLE = "write the processors and times of all runs in a table, as docs/MEASUREMENTS.md shows"
+_ONE = "that is a profile of one run, without times at several processor counts"
+_INSTEAD = f"{_ONE}: {_TABLE}"
+_STUDY = f"for a scaling study, {_TABLE}"
+_STAT = r"[^,;\n]*[,;][^,;\n]*[,;][A-Za-z][^,;\n]*[,;]\d+[,;][\d.]+([,;]|$)"  # value, unit, event, time, share
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool's output: *name* for people, *marks* that all stand in its first lines, and what to *do* about it."""
+
+    name: str
+    marks: tuple[str, ...]
+    do: str
+
+    @property
+    def sentence(self) -> str:
+        """What a file of this tool is, and what to do."""
+        return f"is {self.name}; {self.do}"
+
+
+_TOOLS = (
+    Tool(
+        "the text of likwid-perfctr",
+        (r"^(Region .*, )?Group \d+: ?\w+|likwid-perfctr", r"^\| +Event +\|"),
+        "run it with -o run.csv (or -O), which is read",
+    ),
+    Tool(
+        "the text of perf stat",
+        (r"^ *Performance counter stats for ",),
+        "run `perf stat -x, -o app.p4.r1.csv`, a file for each run in one directory, which is read",
+    ),
+    Tool(
+        "one file of `perf stat -x,`",
+        (rf"\A(#.*\n|\n)*{_STAT}",),
+        "put the files of all runs in one directory (app.p4.r1.csv, ..), which is read",
+    ),
+    Tool(
+        "a report of perf",
+        (r"^# (Overhead|Children) +|^# +Overhead +", r"^# Samples: |^# Event count"),
+        f"{_ONE}: `perf stat -x, -o app.p4.r1.csv` gives these",
+    ),
+    Tool("the output of GNU time -v", (r"^\s*Command being timed:", r"Elapsed \(wall clock\) time"), _STUDY),
+    Tool("the output of time", (r"^real\s+(\d+m)?[\d.,]+s?\s*$", r"^user\s", r"^sys\s"), _STUDY),
+    Tool(
+        "a call graph of gprof",
+        (r"^\s*Call graph|^index % time +self +children", r"granularity: each|called +name"),
+        "`gprof -p` prints the flat profile, which is read",
+    ),
+    Tool(
+        "a profile of nvprof",
+        (r"^==\d+== (NVPROF|Profiling)|^\"?Type\"?,\"?Time\(%\)\"?,\"?Time\"?,\"?Calls\"?",),
+        _INSTEAD,
+    ),
+    Tool("a summary of nsys", (r"Time \(%\),\s*Total Time \(ns\)|Time \(%\) +Total Time \(ns\)",), _INSTEAD),
+    Tool("a report of ncu", (r"\"ID\",\"Process ID\",\"Process Name\"",), _INSTEAD),
+    Tool("a report of VTune", (r"^Function( Stack)?[,\t;].*CPU Time", r"^.*Module"), _INSTEAD),
+    Tool(
+        "the output of callgrind",
+        (r"^# callgrind format|^events: Ir|^Profile data file '?.*callgrind",),
+        "that counts instructions of one simulated run: measure times without valgrind",
+    ),
+    Tool(
+        "a report of massif",
+        (r"^desc: ", r"^mem_heap_B=|^snapshot=|^cmd: "),
+        "that is memory of one run, without times",
+    ),
+    Tool(
+        "the output of TAU's pprof",
+        (r"^Reading Profile files in profile|^%Time +Exclusive +Inclusive +#Call",),
+        "the directory of its profile.0.0.0 files is read: give that",
+    ),
+    Tool(
+        "one file of a TAU profile",
+        (r"\A\d+ templated_functions",),
+        "its directory is read: give that",
+    ),
+    Tool("the output of strace -c", (r"^% time +seconds +usecs/call +calls",), _INSTEAD),
+    Tool(
+        "a log of darshan-parser",
+        (r"^# darshan log version:",),
+        "that is input and output of one run, without times",
+    ),
+    Tool("a report of IPM", (r"^##IPM",), _INSTEAD),
+    Tool(
+        "the output of scorep-score",
+        (r"^Estimated aggregate size of event trace",),
+        "give the profile.cubex that it was made of, which is read",
+    ),
+)
+
+
+def told(head: bytes) -> str:
+    """Return in a sentence what tool's output begins with *head* and what to do, empty for none that is known."""
+    text = head.decode("utf-8", "replace").replace("\r\n", "\n")
+    for tool in _TOOLS:
+        if all(re.search(mark, text, re.MULTILINE) for mark in tool.marks):
+            return tool.sentence
+    return ""
