@@ -40,7 +40,7 @@ class ImportPage(QWidget):
     refused = Signal(str)  # a file that cannot be read, with the reason
     undo_changed = Signal()
 
-    def __init__(self, jobs: Jobs, theme: Theme) -> None:
+    def __init__(self, jobs: Jobs, theme: Theme, form: ImportForm | None = None) -> None:
         super().__init__()
         self._jobs, self._theme = jobs, theme
         self._source: Source | None = None
@@ -56,7 +56,7 @@ class ImportPage(QWidget):
         self._title = label("Open measurements", "title")
         self._words = label("", "muted", wrap=True)
         self._skipped = label("", "muted", wrap=True)
-        self.form = ImportForm()
+        self.form = form or ImportForm()
         self.form.edited.connect(self._edited)
         self._lay()
         self._theme.changed.connect(self._dress)

@@ -13,8 +13,10 @@ from scalegraph.gui.import_state import ImportState, skipped_words
 from scalegraph.gui.jobs import Job, Jobs, Reporter
 from scalegraph.gui.settings import Settings
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.turns.queue import turn_queue
 
 if TYPE_CHECKING:
+    from scalegraph.gui.import_form import ImportForm
     from scalegraph.gui.import_page import ImportPage
     from scalegraph.gui.import_work import Looked, Source
 
@@ -35,6 +37,7 @@ class Imports(QObject):
         super().__init__(parent)
         self._jobs, self._theme, self._settings = jobs, theme, settings
         self._page: ImportPage | None = None
+        self._form: ImportForm | None = None  # made before the rest of the page
         self._waiting: deque[tuple[Any, ImportState, bool]] = deque()
         self._faults: list[str] = []
         self._job: Job | None = None  # that keeps a study
@@ -47,7 +50,7 @@ class Imports(QObject):
         if self._page is None:
             from scalegraph.gui.import_page import ImportPage  # with numpy: not before it is needed
 
-            self._page = ImportPage(self._jobs, self._theme)
+            self._page = ImportPage(self._jobs, self._theme, self._form)
             self._page.accepted.connect(self._keep)
             self._page.left.connect(self._left)
             self._page.refused.connect(self._faults.append)
@@ -70,7 +73,7 @@ class Imports(QObject):
         from scalegraph.gui.import_work import sources
 
         self._waiting.extend((source, ImportState(), True) for source in sources(paths))
-        self._next()
+        self._next_soon()
 
     def change(self, study: Path, measured: Any, mapping: Any) -> None:
         """Ask anew what the names of the set of a study mean."""
@@ -78,7 +81,7 @@ class Imports(QObject):
 
         source = Source(tuple(map(Path, measured.files)) or (study,), study, measured)
         self._waiting.append((source, state_of(mapping), False))
-        self._next()
+        self._next_soon()
 
     def stop(self) -> None:
         """Drop everything: the window closes."""
@@ -88,6 +91,20 @@ class Imports(QObject):
             self._job.cancel()
         if self._page is not None:
             self._page.stop()
+
+    def _next_soon(self) -> None:
+        """Look at the next source; where there is no page yet it is made before, in turns of the event loop."""
+        if self._page is not None:
+            self._next()
+            return
+        for act in (self._make_form, lambda: self.page, self._next):
+            turn_queue().add(self, act, heavy=True)
+
+    def _make_form(self) -> None:
+        if self._form is None:
+            from scalegraph.gui.import_form import ImportForm
+
+            self._form = ImportForm()
 
     def _next(self) -> None:
         if self.busy:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -32,11 +32,14 @@ from scalegraph.gui.studies import Studies, StudyHandle, lacking_traces
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
 from scalegraph.gui.trace_words import trace_facts, trace_regions
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
     from scalegraph.gui.call_tree import CallTree
+    from scalegraph.views import StudyData
 
+Losses: TypeAlias = tuple[int | None, tuple[RegionLoss, ...]]  # of which N, of each region
 _KEY: Final = Qt.ItemDataRole.UserRole
 _TRACE: Final = _KEY + 1
 _LACKING: Final = _KEY + 2  # path of a study that lacks traces
@@ -54,6 +57,7 @@ class Navigator(QWidget):
         super().__init__()
         self._studies, self._selection = studies, selection
         self._losses: tuple[RegionLoss, ...] = ()
+        self._worked_out: tuple[StudyData, int | None, Losses] | None = None
         self._imported = False
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search studies, call paths  /")
@@ -160,8 +164,14 @@ class Navigator(QWidget):
         item.setToolTip(0, "\n".join(lines))
         if handle.key == self._selection.current.study:
             item.setExpanded(True)
-            self._show_regions(handle)
-            self._show_calls(handle)
+            if not turn_queue().has(self):  # what regions lose is worked out in a turn of its own
+                turn_queue().add(self, self._show_below, heavy=True)
+
+    def _show_below(self) -> None:
+        handle = self._studies.get(self._selection.current.study)
+        self._show_regions(handle)
+        self._show_region(self._selection.current.region)
+        self._show_calls(handle)
 
     def _offer_tracing(self, item: QTreeWidgetItem, handle: Handle) -> None:
         """Offer to run what lacks the trace that the study's request asks for."""
@@ -284,7 +294,7 @@ class Navigator(QWidget):
     def _show_regions(self, handle: Handle | None) -> None:
         data = handle.study() if handle is not None else None
         traced = handle.data() if isinstance(handle, TraceHandle) else None
-        n, losses = region_losses(data, self._selection.current.processors) if data is not None else (None, ())
+        n, losses = self._region_losses(data, self._selection.current.processors) if data is not None else (None, ())
         if traced is not None:
             losses = trace_regions(traced)
         if losses == self._losses and self.regions_tree.topLevelItemCount():
@@ -314,6 +324,13 @@ class Navigator(QWidget):
         self.regions_tree.expandAll()
         self.regions_tree.blockSignals(blocked)
         self._filter(self.search.text())
+
+    def _region_losses(self, data: StudyData, processors: int | None) -> Losses:
+        """Return `region_losses`, those of before while neither study nor N is another."""
+        before = self._worked_out
+        if before is None or before[0] is not data or before[1] != processors:
+            self._worked_out = before = (data, processors, region_losses(data, processors))
+        return before[2]
 
     def _show_region(self, region: int | None) -> None:
         blocked = self.regions_tree.blockSignals(True)

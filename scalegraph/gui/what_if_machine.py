@@ -11,10 +11,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from scalegraph.gui.request_widgets import Entry
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.what_if_widgets import KnobRow
 from scalegraph.gui.widgets import Group, button, empty, label
 from scalegraph.machine import Machine
-from scalegraph.machine.knobs import knobs
+from scalegraph.machine.knobs import Knob, knobs
 
 
 class MachineKnobs(Group):
@@ -24,7 +25,9 @@ class MachineKnobs(Group):
 
     def __init__(self) -> None:
         super().__init__("Machine")
-        self.rows: dict[str, KnobRow] = {}
+        self._rows: dict[str, KnobRow] = {}
+        self._coming: list[Knob] = []  # whose sliders are still to be made
+        self._changed: dict[str, str] = {}
         self._heads: dict[str, QLabel] = {}
         self._of: Mapping[str, Any] = {}
         line = QHBoxLayout()
@@ -52,7 +55,7 @@ class MachineKnobs(Group):
             return
         self._of = values
         empty(self._list)
-        self.rows, self._heads = {}, {}
+        self._rows, self._heads, self._coming = {}, {}, []
         try:
             machine = Machine.model_validate_json(json.dumps(dict(values)))
         except (ValidationError, ValueError):
@@ -60,34 +63,55 @@ class MachineKnobs(Group):
             self._none.show()
             return
         self._none.hide()
-        for knob in knobs(machine):
-            if knob.section not in self._heads:
-                head = label(knob.section, "muted")
-                self._heads[knob.section] = head
-                self._list.addWidget(head)
+        self._coming.extend(knobs(machine))
+        turn_queue().add(self, self._make_some, heavy=True)
+
+    @property
+    def rows(self) -> dict[str, KnobRow]:
+        """The sliders by their keys; those that still wait for their turn are made."""
+        while self._coming:
+            self._make_rows()
+        return self._rows
+
+    def _make_some(self) -> None:
+        if self._coming:
+            self._make_rows()
+        if self._coming:
+            turn_queue().add(self, self._make_some, heavy=True)
+
+    def _make_rows(self) -> None:
+        """Make the sliders of one section."""
+        section = self._coming[0].section
+        head = label(section, "muted")
+        self._heads[section] = head
+        self._list.addWidget(head)
+        for knob in [knob for knob in self._coming if knob.section == section]:
+            self._coming.remove(knob)
             row = KnobRow(knob)
             row.moved.connect(self.moved)
-            self.rows[knob.key] = row
+            row.show_value(self._changed.get(knob.key))
+            self._rows[knob.key] = row
             self._list.addWidget(row)
         self._search(self.filter.text())
 
     def show_values(self, changed: Mapping[str, str]) -> None:
         """Show the machine with the values *changed*."""
-        for key, row in self.rows.items():
+        self._changed = dict(changed)
+        for key, row in self._rows.items():
             row.show_value(changed.get(key))
         self.reset.setEnabled(bool(changed))
 
     def _search(self, text: str) -> None:
         words = text.lower().split()
         sections = set()
-        for row in self.rows.values():
+        for row in self._rows.values():
             found = all(word in row.words for word in words)
             row.setVisible(found)
             if found:
                 sections.add(row.knob.section)
         for section, head in self._heads.items():
             head.setVisible(section in sections)
-        if self.rows:
+        if self._rows:
             self._none.setText("No number of the machine is called so.")
             self._none.setVisible(not sections)
 
