@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scalegraph.analyze.reference import SERIAL
 from scalegraph.base.units import si, significant, thousands
 
 if TYPE_CHECKING:
@@ -264,6 +263,8 @@ def _origin(row: Mapping[Any, Any]) -> str:
 
 def _reference(row: Mapping[Any, Any]) -> str:
     """Return what T1 is, in words."""
+    from scalegraph.analyze.reference import SERIAL  # with numpy: the window does not wait for it
+
     count = _number(row, "reference")
     if count == SERIAL:
         return "the time of the serial program"

@@ -23,6 +23,7 @@ from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.rubbish import Collector
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.request import Session
 from scalegraph.request.consent import approved
 from scalegraph.request.resolve import resolved
@@ -42,8 +43,13 @@ class PatientBot(QtBot):
     """Waits for conditions and signals as long as a busy machine may need; who waits for nothing fails all the same."""
 
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
-        """Qt's name: wait until *callback* says so."""
-        super().waitUntil(callback, timeout=timeout)
+        """Qt's name: wait until *callback* says so and nothing waits for its turn in the window's thread."""
+
+        def there() -> bool:
+            said = callback()
+            return (said is None or bool(said)) and not len(turn_queue())
+
+        super().waitUntil(there, timeout=timeout)
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
         """Qt's name: wait for *signal* when the block ends."""

@@ -7,6 +7,7 @@ seed and world. The exit code is 1 if anything went wrong.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import os
 import sys
@@ -49,7 +50,7 @@ def rounds(asked: argparse.Namespace) -> int:
             if trail is not None:
                 print(step, file=trail)
 
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, contextlib.chdir(place):
             log(f"seed {seed}, {world}")
             watch, monkey = play(Path(place), session, world, seed, asked.steps, log=log)
         session.let(10_000)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFileDialog
 from scalegraph import machine
 from scalegraph.gui import app
 from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.request import Session
 from scalegraph.store import Manifest, SourceText, Study
 from tests.analyze import synthetic
@@ -135,7 +136,7 @@ def settle(window: MainWindow) -> None:
     """Let everything end that runs in other threads, and what comes of it."""
     for _ in range(1000):
         QCoreApplication.processEvents()
-        if not window.jobs.running:
+        if not window.jobs.running and not len(turn_queue()):
             return
         window.jobs.join(50)
 
