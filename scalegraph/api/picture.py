@@ -47,16 +47,24 @@ class Picture:
         """
         return numbers.frame(self.figure)
 
-    def save(self, path: PathLike, size_cm: tuple[float, float] | None = None, theme: Theme = "print") -> None:
+    def save(
+        self,
+        path: PathLike,
+        size_cm: tuple[float, float] | None = None,
+        theme: Theme = "print",
+        *,
+        for_spreadsheets: bool = False,
+    ) -> None:
         """Write the picture to *path*: .png .svg .pdf, or its numbers: .csv .tex .md .json .parquet (.folded).
 
-        *size_cm* is (width, height). Raises `InputError` for another ending, `WorkError` if it cannot be written.
+        *size_cm* is (width, height). *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula has
+        an apostrophe before it. Raises `InputError` for another ending, `WorkError` if it cannot be written.
 
         Example:
             >>> data.view("time").save("time.csv")
 
         """
-        render.save(self.figure, Path(path), size_cm=size_cm, theme=theme)
+        render.save(self.figure, Path(path), size_cm=size_cm, theme=theme, for_spreadsheets=for_spreadsheets)
 
     def __repr__(self) -> str:
         return f"<Picture '{self.figure.title}': {self.sentence}>"

@@ -7,11 +7,24 @@ import os
 import tempfile
 from pathlib import Path
 
-from scalegraph.base.errors import WorkError
+from scalegraph.base.errors import Fault, InputError, WorkError
+
+
+def check_directory(path: Path) -> None:
+    """Raise `InputError` if the directory that *path* is to be written into does not exist: none is made for it."""
+    if path.parent.exists() and not path.parent.is_dir():
+        raise InputError(Fault(f"'{path.parent}' is no directory", file=str(path)))
+    if not path.parent.is_dir():
+        raise InputError(Fault(f"there is no directory '{path.parent}'; make it first", file=str(path)))
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise `WorkError` if *path* is there but no regular file: a device or directory is not to be replaced."""
+    """Raise unless *path* can be written or replaced.
+
+    Raises `InputError` if its directory does not exist, `WorkError` if it is no regular file: a device or directory is
+    not to be replaced.
+    """
+    check_directory(path)
     if path.exists() and not path.is_file():
         raise WorkError(f"{path}: is not a regular file; the name of a file was expected")
 
@@ -19,12 +32,12 @@ def check_replaceable(path: Path) -> None:
 def write_atomic(path: Path, data: bytes | str) -> None:
     """Write *data* to *path* so that a reader sees the old content or the new, never a part.
 
-    Raises `WorkError` with one sentence when the disk is full or the place cannot be written.
+    Raises `WorkError` with one sentence when the disk is full or the place cannot be written, `InputError` when
+    there is no such directory.
     """
     raw = data.encode() if isinstance(data, str) else data
     check_replaceable(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as out:

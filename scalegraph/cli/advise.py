@@ -11,7 +11,7 @@ import click
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.units import assigned, si
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.progress import progress
 from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.cli.trusting import settled, trust_option
@@ -89,7 +89,7 @@ def advise(
 
     for entry in done:
         was, expected = half_width(entry.now), half_width(entry.then)
-        click.echo(f"ran {run_words(entry)}: the interval was {was}, {expected} was expected")
+        echo(f"ran {run_words(entry)}: the interval was {was}, {expected} was expected")
     _show(model, goal, entries)
 
 
@@ -145,13 +145,13 @@ def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
 
     place = assigned([("N", int(goal[0])), *([(model.size, goal[1])] if model.size else [])])
     seconds = model.time(goal)
-    click.echo(f"predicted time at {place}: {si(seconds, 's')}, by {model.best.formula}")
+    echo(f"predicted time at {place}: {si(seconds, 's')}, by {model.best.formula}")
     if not entries:
-        click.echo(unimproved(model, goal))
+        echo(unimproved(model, goal))
         return
     if model.best.doubt:
-        click.echo(model.best.doubt)
-    click.echo(f"its interval is {half_width(entries[0].now)} of it; what a run would make of that:")
+        echo(model.best.doubt)
+    echo(f"its interval is {half_width(entries[0].now)} of it; what a run would make of that:")
     rows = [
         [run_words(entry), si(entry.seconds, "s"), si(entry.cost, "s"), half_width(entry.then),
          "yes" if entry.again else "no"]

@@ -11,7 +11,9 @@ import click
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.units import significant
 from scalegraph.cli.asserting import assert_options, check_given, outcome
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
               help="An option of a quantity of a trace, as in begin=0.01; repeatable.")  # fmt: skip
 @click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
               help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.")  # fmt: skip
+@spreadsheet_option
 @click.option("--list", "list_names", is_flag=True, help="List the quantities.")
 @assert_options
 @click.pass_context
@@ -83,12 +86,12 @@ def analyze(
 def _list() -> None:
     from scalegraph.request import quantities, trace_quantities
 
-    click.echo("Of a study:")
+    echo("Of a study:")
     for quantity in quantities.QUANTITIES.values():
-        click.echo(f"{quantity.name:<14} {quantity.description}")
-    click.echo("Of a trace:")
+        echo(f"{quantity.name:<14} {quantity.description}")
+    echo("Of a trace:")
     for one in trace_quantities.TRACE_QUANTITIES.values():
-        click.echo(f"{one.name:<14} {one.description}")
+        echo(f"{one.name:<14} {one.description}")
 
 
 def _trace(
@@ -104,7 +107,8 @@ def _trace(
     with open_traces(Session(), [source], partial=partial) as (data,):
         table = trace_quantities.compute(data, name, chosen)
     if output is not None:
-        render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
+        figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
+        render.save(figure, output, for_spreadsheets=for_spreadsheets())
     if as_json:
         print_json({"trace": str(source), "what": name, "rows": _documents(table)})
     elif output is None and not table.empty:
@@ -122,7 +126,8 @@ def _compute(
     data = Session().study_data(study)
     table = quantities.compute(data, name, processors)
     if output is not None:
-        render.save(render.numbers.of_table(name, f"{name} of {source.stem}", table), output)
+        figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
+        render.save(figure, output, for_spreadsheets=for_spreadsheets())
     blank = quantities.blank(table)
     notes = [] if blank else quantities.notes(data, name)
     if as_json:

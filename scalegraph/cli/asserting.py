@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scalegraph.base.files import check_replaceable, write_atomic
+from scalegraph.cli.output import echo
+from scalegraph.cli.places import WRITTEN_FILE
 
 if TYPE_CHECKING:
     from scalegraph.request import Session
@@ -20,7 +22,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def assert_options(command: _Command) -> _Command:
     """Add the options ``--assert`` (parameter *statements*) and ``--junit`` (parameter *junit*) to a command."""
-    command = click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    command = click.option("--junit", metavar="FILE", type=WRITTEN_FILE,
                            help="Write the outcomes of --assert as JUnit XML.")(command)  # fmt: skip
     return click.option("--assert", "statements", multiple=True, metavar="STATEMENT",
                         help="Exit with 1 unless it holds, as in 'E(64) > 0.7'; repeatable.")(command)  # fmt: skip
@@ -49,7 +51,7 @@ def outcomes(
 
     found = assertions.check(session.study_data(study), statements)
     for item in found:
-        click.echo(f"{item.word}: {item.statement} ({item.said})", err=True)
+        echo(f"{item.word}: {item.statement} ({item.said})", err=True)
     if junit is not None:
         write_atomic(junit, assertions.junit(found, name))
     return found

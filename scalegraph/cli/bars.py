@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from scalegraph.base.events import (
@@ -21,7 +21,13 @@ from scalegraph.base.events import (
     RunSkipped,
     RunStarted,
 )
+from scalegraph.base.text import visible
 from scalegraph.cli.progress import ending, left_words, remarks, summary
+
+
+def escape(text: str) -> str:
+    """Return *text* without markup for rich and with control characters visible."""
+    return escape_markup(visible(text))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,8 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import check_replaceable, write_atomic
 from scalegraph.base.units import si
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.control.calibration import (
     QUICK,
     Effort,
@@ -55,7 +56,7 @@ _NOISY = 0.25  # spread of measurements from which the host counts as busy
 
 
 @click.command("calibrate")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("-o", "--output", type=WRITTEN_FILE, metavar="FILE",
               help="Write the machine file here; without it, it goes to standard output.")  # fmt: skip
 @click.option("--name", default="this-host", show_default=True, help="Name of the machine.")
 @click.option("--compare", "comparing", is_flag=True,
@@ -89,9 +90,9 @@ def calibrate(
         found = machine.load(given) if given else _calibrated(name, QUICK if quick else Effort(), cancel)
         if output is not None:
             write_atomic(output, found.to_toml())
-            click.echo(f"{output}: {found.title}; use it with --machine {output}", err=comparing)
+            echo(f"{output}: {found.title}; use it with --machine {output}", err=comparing)
         elif not comparing:
-            click.echo(found.to_toml(), nl=False)
+            echo(found.to_toml(), nl=False, exact=True)
         if comparing:
             _compare(found, subjects, cancel, repeat=1 if quick else 7, as_json=as_json)
 
@@ -114,9 +115,7 @@ def _warn_of_noise(measured: dict[str, Sample]) -> None:
     noisy = [name for name, sample in measured.items() if sample.spread > _NOISY]
     if len(noisy) > len(measured) // 10:
         names = ", ".join(noisy[:4]) + (", .." if len(noisy) > 4 else "")
-        click.echo(
-            f"the host is busy: {len(noisy)} measurements scatter ({names}); measure again when it is idle", err=True
-        )
+        echo(f"the host is busy: {len(noisy)} measurements scatter ({names}); measure again when it is idle", err=True)
 
 
 @contextlib.contextmanager
@@ -125,13 +124,13 @@ def _told() -> Iterator[Callable[[str], None]]:
     on_terminal = sys.stderr.isatty()
 
     def tell(text: str) -> None:
-        click.echo(f"\r\033[K{text}" if on_terminal else text, err=True, nl=not on_terminal)
+        echo(f"\r\033[K{text}" if on_terminal else text, err=True, nl=not on_terminal)
 
     try:
         yield tell
     finally:
         if on_terminal:
-            click.echo("\r\033[K", err=True, nl=False)
+            echo("\r\033[K", err=True, nl=False)
 
 
 def _subjects(chosen: tuple[str, ...]) -> list[Subject]:
@@ -170,7 +169,7 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
     headers = ("program", "threads", "-O2", "scalar", "spread", "predicted", "error", "error to -O2")
     print_rows(headers, [_cells(row) for row in rows], title=f"{found.title}: measured and predicted", left=(0,))
     total = summary(rows)
-    click.echo(
+    echo(
         f"\npredicted / measured (scalar), geometric mean: {total.ratio:.2f}; mean error a factor of {total.size:.2f}"
         + (f", of the two-thread speedups {total.speedup_size:.2f}" if math.isfinite(total.speedup_size) else "")
     )

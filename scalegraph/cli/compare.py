@@ -9,6 +9,9 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.export import check_ending, pairs, size_cm
+from scalegraph.cli.output import echo, echo_json
+from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
@@ -20,8 +23,9 @@ from scalegraph.request import Session
               help="compare: curves and a table; compare-matrix: the second's matrix minus the first's.")  # fmt: skip
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
               help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
+@spreadsheet_option
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 def compare(
     sources: tuple[Path, ...],
@@ -49,7 +53,7 @@ def compare(
         first, *others = (stack.enter_context(open_input(path)) for path in sources)
         figure = session.view(first, name, others=others, **chosen)
     if output is not None:
-        session.write(figure, output, size_cm=size_wanted)
+        session.write(figure, output, size_cm=size_wanted, for_spreadsheets=for_spreadsheets())
     elif figure.empty:
         raise InputError(Fault(figure.told))
     if as_json or output is None:
@@ -65,9 +69,9 @@ def _print(figure: object, *, as_json: bool) -> None:
 
     assert isinstance(figure, Figure)
     if as_json:
-        click.echo(numbers.as_json(figure), nl=False)
+        echo_json(numbers.as_json(figure), nl=False)
         return
     header, rows = numbers.header_and_rows(figure)
-    click.echo(figure.title)
+    echo(figure.title)
     show(pd.DataFrame(rows, columns=pd.Index(header)))
-    click.echo(figure.sentence)
+    echo(figure.sentence)

@@ -14,9 +14,11 @@ import click
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError, ScaleGraphError
 from scalegraph.base.events import EventSink
-from scalegraph.base.files import reason, write_atomic
+from scalegraph.base.files import check_directory, reason, write_atomic
 from scalegraph.base.resources import resource_dir
 from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import echo
+from scalegraph.cli.places import WRITTEN_DIRECTORY
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run import findings
 from scalegraph.cli.window import open_window
@@ -41,7 +43,7 @@ class Made:
 
 @click.command("demo")
 @click.option("--headless", is_flag=True, help="Open no window: write study, tables and pictures to DIR.")
-@click.option("-o", "--output", "directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+@click.option("-o", "--output", "directory", metavar="DIR", type=WRITTEN_DIRECTORY,
               help="Where to (with --headless); it is made if needed.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Run everything again, even if a study is there.")
 @click.pass_context
@@ -62,7 +64,8 @@ def demo(ctx: click.Context, directory: Path | None, *, headless: bool, fresh: b
 
 def _headless(directory: Path, *, fresh: bool) -> int:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        check_directory(directory)
+        directory.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(Fault(f"cannot be made: {reason(error)}", file=str(directory))) from error
     session = Session()
@@ -73,15 +76,15 @@ def _headless(directory: Path, *, fresh: bool) -> int:
         raise Cancelled(f"interrupted; {directory} has what was finished, the same command goes on from there")
     problems: list[str] = []
     for item in made:
-        click.echo(f"writing pictures and tables of {item.name}", err=True)
+        echo(f"writing pictures and tables of {item.name}", err=True)
         problems += list(write_all(session, item, directory))
     for item in made:
         with session_study(session, item) as study:
             for line in findings(session, study):
-                click.echo(line)
-    click.echo(f"{directory}: demo.sgstudy, matrix.png, matrix.csv and {_count(directory)} more files")
+                echo(line)
+    echo(f"{directory}: demo.sgstudy, matrix.png, matrix.csv and {_count(directory)} more files")
     for problem in problems:
-        click.echo(f"scalegraph: {problem}", err=True)
+        echo(f"scalegraph: {problem}", err=True)
     return 1 if problems or any(item.failed for item in made) else 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from scalegraph.cli.checks import Check, all_checks
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
 
 _WORDS = {"ok": "ok", "missing": "MISSING", "remark": "note"}
 
@@ -37,11 +37,11 @@ def _row(check: Check) -> tuple[str, str, str]:
 
 
 def _advise(checks: Sequence[Check], broken: Sequence[Check]) -> None:
-    click.echo()
+    echo()
     for check in checks:
         if check.advice and check.state != "ok" and not check.advice.startswith("nothing"):
-            click.echo(f"{check.name}: {check.advice}")
+            echo(f"{check.name}: {check.advice}")
     if broken:
-        click.echo("Simulations cannot run here yet; studies can be opened all the same.")
+        echo("Simulations cannot run here yet; studies can be opened all the same.")
     else:
-        click.echo("Simulations can run here.")
+        echo("Simulations can run here.")

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from scalegraph.base import glossary
+from scalegraph.cli.output import echo
 
 
 @click.command("explain")
@@ -19,8 +20,8 @@ def explain(words: tuple[str, ...], *, list_: bool, as_json: bool) -> int:
     if list_ or not words:
         known = glossary.terms().values()
         lines = [f"{term.name:<20} {term.meaning}" for term in known]
-        click.echo(json.dumps([asdict(term) for term in known], ensure_ascii=False) if as_json else "\n".join(lines))
+        echo(json.dumps([asdict(term) for term in known], ensure_ascii=False) if as_json else "\n".join(lines))
         return 0
     term = glossary.find(" ".join(words))
-    click.echo(json.dumps(asdict(term), ensure_ascii=False) if as_json else glossary.text(term))
+    echo(json.dumps(asdict(term), ensure_ascii=False) if as_json else glossary.text(term))
     return 0

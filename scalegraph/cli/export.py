@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.cli.output import echo
+from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import known_endings, mapping_option, open_input
 from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
@@ -25,8 +28,9 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
 @click.argument("sources", metavar="INPUT..", nargs=-1, type=click.Path(path_type=Path))
 @mapping_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
               help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded")  # fmt: skip
+@spreadsheet_option
 @click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
               help="An option of the view, as in begin=0.01; repeatable.")  # fmt: skip
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
@@ -69,12 +73,13 @@ def export(
         _check_view(name, "trace", sources)
         with open_traces(session, sources, partial=partial) as traces:
             figure = session.trace_view(traces[0], name, others=traces[1:], **chosen)
-            session.write(figure, output, size_cm=size_wanted, theme=theme)
+            session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
         return
     _check_view(name, "study", sources)
     with contextlib.ExitStack() as stack:
         study, *others = (stack.enter_context(open_input(source)) for source in sources)
-        session.write(session.view(study, name, others=others, **chosen), output, size_cm=size_wanted, theme=theme)
+        figure = session.view(study, name, others=others, **chosen)
+        session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
 
 
 def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
@@ -98,16 +103,16 @@ def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
 def show_views(session: Session) -> None:
     """Print every view with its options: those of studies, then those of traces."""
     for heading, subject in _SUBJECTS:
-        click.echo(heading)
+        echo(heading)
         for view in session.views(subject).values():
             _show_view(view)
 
 
 def _show_view(view: View) -> None:
-    click.echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
+    echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
     for option in view.options:
         among = f", one of {', '.join(option.choices)}" if option.choices else ""
-        click.echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
+        echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))
 
 
 def pairs(words: tuple[str, ...]) -> dict[str, str]:

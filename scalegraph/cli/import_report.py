@@ -7,9 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
 
 if TYPE_CHECKING:
     from scalegraph.measurements.guessing import Guess
@@ -61,13 +59,13 @@ def show_preview(
             }
         )
         return
-    click.echo(f"format: {reader.title}")
+    echo(f"format: {reader.title}")
     if table is not None:
         _show_table(table)
     if measured is not None and guess is not None:
         _show_set(measured, guess)
     for question in _questions(table, guess):
-        click.echo(f"question: {question}")
+        echo(f"question: {question}")
 
 
 def _questions(table: TableGuess | None, guess: Guess | None) -> list[Any]:
@@ -86,9 +84,7 @@ def _show_table(table: TableGuess) -> None:
 
     parted = DELIMITER_NAMES.get(table.delimiter, f"'{table.delimiter}'")
     names = f"line {table.header}" if table.header else "no line"
-    click.echo(
-        f"table: {table.form}, {table.encoding}, parted by {parted}, decimal '{table.decimal}', names in {names}"
-    )
+    echo(f"table: {table.form}, {table.encoding}, parted by {parted}, decimal '{table.decimal}', names in {names}")
     rows = []
     for column in table.columns[:_SHOWN]:
         role: str = "region" if column.role == "call_path" else column.role
@@ -100,24 +96,24 @@ def _show_table(table: TableGuess) -> None:
         rows.append([column.title, role, column.unit, f"{100 * column.confidence:.0f} %", column.why, cells])
     print_rows(("column", "role", "unit", "sure", "because of", "cells"), rows, left=(0, 1, 2, 4, 5))
     if len(table.columns) > _SHOWN:
-        click.echo(f".. and {len(table.columns) - _SHOWN} more columns")
+        echo(f".. and {len(table.columns) - _SHOWN} more columns")
 
 
 def _show_set(measured: MeasurementSet, guess: Guess) -> None:
-    click.echo(amount(measured))
+    echo(amount(measured))
     mapping = guess.mapping
     if mapping.processors:
-        click.echo(f"processors: {mapping.processors}")
+        echo(f"processors: {mapping.processors}")
     if mapping.time:
         unit = f" in {mapping.unit}" if mapping.unit else ""
         total = f" at {'all call paths together' if mapping.total == '*' else mapping.total}" if mapping.total else ""
-        click.echo(f"time: {mapping.time}{unit}{total}{', summed over the processors' if mapping.summed else ''}")
+        echo(f"time: {mapping.time}{unit}{total}{', summed over the processors' if mapping.summed else ''}")
     if mapping.scaling:
-        click.echo(f"scaling: {mapping.scaling}")
+        echo(f"scaling: {mapping.scaling}")
     for note in _notes(measured, guess):
-        click.echo(f"note: {note}")
+        echo(f"note: {note}")
     for skipped in measured.skipped:
-        click.echo(f"skipped: {skipped}")
+        echo(f"skipped: {skipped}")
 
 
 def _notes(measured: MeasurementSet, guess: Guess | None) -> list[str]:
@@ -165,12 +161,12 @@ def report(study: Study, target: Path) -> None:
     """Print what was imported, what was skipped, and what people should know."""
     from scalegraph.request import imports
 
-    click.echo(f"{len(study)} runs in {target}")
+    echo(f"{len(study)} runs in {target}")
     measured = study.measurements()
     if measured is None:
         return
-    click.echo(amount(measured))
+    echo(amount(measured))
     for note in imports.notes(study):
-        click.echo(f"note: {note}")
+        echo(f"note: {note}")
     for skipped in measured.skipped:
-        click.echo(f"skipped: {skipped}")
+        echo(f"skipped: {skipped}")

@@ -11,6 +11,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.import_report import describe, report, show_formats, show_preview
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import share_bar
 from scalegraph.store import Study
 
@@ -23,7 +24,7 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 
 @click.command("import")
 @click.argument("sources", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="STUDY", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
               help="The study file; FILE.sgstudy beside the first if not given.")  # fmt: skip
 @click.option("--format", "name", metavar="NAME", default="", help="The format; guessed if not given.")
 @click.option("--list-formats", is_flag=True, help="List the formats.")

@@ -10,13 +10,14 @@ import click
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.base.run import Region
-from scalegraph.cli.output import print_json
+from scalegraph.cli.output import echo, print_json
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.instrument import Detail, Instrumented, instrument_source
 
 
 @click.command("instrument")
 @click.argument("source", metavar="SRC", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="OUT", type=WRITTEN_FILE,
               help="Write the instrumented source to a file instead of standard output.")  # fmt: skip
 @click.option("--detail", type=click.Choice(get_args(Detail)), default="outer", show_default=True,
               help="Which loops become regions.")  # fmt: skip
@@ -46,9 +47,9 @@ def instrument(
     elif regions:
         _list(made.regions)
     elif output is None:
-        click.echo(_printable(made.text), nl=not made.text.endswith("\n"))
+        echo(_printable(made.text), nl=not made.text.endswith("\n"), exact=True)
     for fault in made.faults:
-        click.echo(str(fault), err=True)
+        echo(str(fault), err=True)
     if made.errors:
         ctx.exit(InputError.exit_code)
 
@@ -84,8 +85,8 @@ def _list(regions: list[Region]) -> None:
     def show(parent: int | None, depth: int) -> None:
         for region in inside.get(parent, []):
             lines = f"{region.line}-{region.end_line}" if region.line else ""
-            click.echo(f"{region.id:>4}  {lines:>11}  {'  ' * depth}{region.kind} {region.name}".rstrip())
+            echo(f"{region.id:>4}  {lines:>11}  {'  ' * depth}{region.kind} {region.name}".rstrip())
             show(region.id, depth + 1)
 
-    click.echo("  id        lines  region")
+    echo("  id        lines  region")
     show(None, 0)

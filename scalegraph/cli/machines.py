@@ -10,7 +10,7 @@ import click
 from scalegraph import machine
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.calibrate import calibrate
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
 
 _PROSE = ("title", "summary")  # said around the table
 
@@ -43,7 +43,7 @@ def show(name: str, *, as_toml: bool, as_json: bool) -> None:
     """Show every value of machine NAME (or of a machine file): its unit, what it means, where it comes from."""
     found = machine.load(name)
     if as_toml:
-        click.echo(found.to_toml(), nl=False)
+        echo(found.to_toml(), nl=False, exact=True)
         return
     fields = machine.describe(found)
     if as_json:
@@ -55,7 +55,7 @@ def show(name: str, *, as_toml: bool, as_json: bool) -> None:
         return
     cells = [[f.key, str(f.value), f.unit, f.description, f.origin] for f in fields if f.key not in _PROSE]
     print_rows(("key", "value", "unit", "meaning", "origin"), cells, title=found.title, left=(0, 2, 3, 4))
-    click.echo("\n" + textwrap.fill(found.summary, 100))
+    echo("\n" + textwrap.fill(found.summary, 100))
 
 
 @machines.command("check")
@@ -69,7 +69,7 @@ def check(files: tuple[Path, ...]) -> None:
         except InputError as error:
             faults += error.faults
         else:
-            click.echo(f"{file}: ok: {found.title}, 1 to {found.max_processors} processors")
+            echo(f"{file}: ok: {found.title}, 1 to {found.max_processors} processors")
     if faults:
         raise InputError(faults)
 

@@ -15,6 +15,7 @@ import click
 
 import scalegraph
 from scalegraph.base.errors import BuildError, InputError, ScaleGraphError, near
+from scalegraph.cli.output import echo
 
 # command -> (module, what it does); a module is imported when its command is used, so that --help starts at once
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -126,7 +127,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _usage(error)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("scalegraph: interrupted", err=True)
+        echo("scalegraph: interrupted", err=True)
         return 130
     except BrokenPipeError:
         _silence()
@@ -140,9 +141,9 @@ def _tell(error: ScaleGraphError) -> int:
     """Print one line for every fault, with its file and line."""
     lines = [str(fault) for fault in error.faults] if isinstance(error, InputError) else str(error).splitlines()
     for line in lines or [type(error).__name__]:
-        click.echo(f"scalegraph: {line}", err=True)
+        echo(f"scalegraph: {line}", err=True)
     if isinstance(error, BuildError) and error.output.strip():
-        click.echo(error.output.rstrip(), err=True)
+        echo(error.output.rstrip(), err=True)
     return error.exit_code
 
 
@@ -153,10 +154,10 @@ def _usage(error: click.ClickException) -> int:
         names = [name for item in (error.ctx.command.params if error.ctx else []) for name in item.opts]
         message = f"unknown option '{error.option_name}'{near(error.option_name, names)}"
     message = message[:1].lower() + message[1:]
-    click.echo(f"scalegraph: {message}", err=True)
+    echo(f"scalegraph: {message}", err=True)
     context: Any = getattr(error, "ctx", None)
     if context is not None:
-        click.echo(f"see: {context.command_path} --help", err=True)
+        echo(f"see: {context.command_path} --help", err=True)
     return 2
 
 
@@ -170,7 +171,7 @@ def _unexpected(error: Exception) -> int:
     """Keep the traceback in a file and say so in one sentence."""
     text = "".join(traceback.format_exception(error))
     if os.environ.get("SCALEGRAPH_DEBUG"):
-        click.echo(text, err=True)
+        echo(text, err=True)
     try:
         handle, name = tempfile.mkstemp(prefix="scalegraph-error-", suffix=".log")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -179,7 +180,7 @@ def _unexpected(error: Exception) -> int:
     except OSError:
         where = ""
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    click.echo(f"scalegraph: an error of ScaleGraph itself ({type(error).__name__}: {reason}){where}", err=True)
+    echo(f"scalegraph: an error of ScaleGraph itself ({type(error).__name__}: {reason}){where}", err=True)
     return 1
 
 

@@ -10,7 +10,9 @@ import click
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.units import significant
 from scalegraph.cli.export import check_ending, size_cm
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
 from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
@@ -46,8 +48,9 @@ _MARKS = {"predicted": "*"}
               help="The processor counts; those without runs can only be predicted.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit code 1 if a cell cannot be computed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
               help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
+@spreadsheet_option
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.pass_context
 def matrix(
@@ -105,7 +108,7 @@ def matrix(
                 options |= {name: value for name, value in targets.items() if value is not None}
                 options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory") else {}
                 options |= {"processors": processors} if processors else {}
-            session.export(study, view, output, size_cm=size_wanted, **options)
+            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=for_spreadsheets(), **options)
         if made is None:
             return
         if as_json:
@@ -166,16 +169,16 @@ def show(made: Matrix, words: str = "") -> None:
     held = words or matrices.bound_words(made.bound, verdict.target_words(made))
     print_rows(("N \\ N'", *map(str, made.processors)), rows, title=f"scalability by {made.metric}, {held}")
     if "predicted" in made.ways.values():
-        click.echo("*: predicted by models; --json has the intervals (95 %)")
+        echo("*: predicted by models; --json has the intervals (95 %)")
     for reason in reasons(made):
-        click.echo(f"–: {reason}")
+        echo(f"–: {reason}")
     if made.work_unit == "s":
-        click.echo("no operations were counted: W is the time on one processor (t_c constant)")
+        echo("no operations were counted: W is the time on one processor (t_c constant)")
     for note in made.notes:
-        click.echo(note)
+        echo(note)
     residual = made.residual()
     if residual is not None:
-        click.echo(f"value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}")
+        echo(f"value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}")
 
 
 def reasons(made: Matrix) -> list[str]:

@@ -9,10 +9,26 @@ from typing import Any
 
 import click
 
+from scalegraph.base.text import HIDDEN, one_line, visible
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True, exact: bool = False) -> None:
+    """Print *text*, which may hold names of files that others made, on standard output or, with *err*, standard error.
+
+    Control characters become visible, see `base.text.visible`: a name must not move the cursor or hide a line. *exact*:
+    text to be kept, such as a source; it is changed on a terminal only.
+    """
+    click.echo(text if exact and not sys.stdout.isatty() else visible(text), err=err, nl=nl)
+
 
 def print_json(data: Any) -> None:
     """Print one JSON document on standard output."""
-    click.echo(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+    echo_json(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def echo_json(text: str, *, nl: bool = True) -> None:
+    """Print the JSON document *text*; control characters in its strings become JSON's escapes, which mean the same."""
+    click.echo(HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text), nl=nl)
 
 
 def print_rows(
@@ -22,11 +38,12 @@ def print_rows(
 
     Columns are aligned to the right but those whose index is in *left*; a row may be shorter than the headers.
     """
+    rows = [[one_line(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _print_rich(headers, rows, title, left)
         return
     if title:
-        click.echo(title)
+        echo(title)
     everything = [list(headers), *map(list, rows)]
     # the last cell of a short row may run over the columns it lacks
     sized = [row if len(row) == len(headers) else row[:-1] for row in everything]
@@ -36,7 +53,7 @@ def print_rows(
             cell.ljust(width) if i in left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=False))
         )
-        click.echo("  ".join(cells).rstrip())
+        echo("  ".join(cells).rstrip())
 
 
 def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: Sequence[int]) -> None:
@@ -45,7 +62,12 @@ def _print_rich(headers: Sequence[str], rows: Sequence[Sequence[str]], title: st
     from rich.text import Text
 
     table = Table(
-        title=title or None, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold"
+        title=Text(one_line(title)) if title else None,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
     )
     for i, name in enumerate(headers):
         table.add_column(name, justify="left" if i in left else "right", overflow="fold", no_wrap=i not in left)

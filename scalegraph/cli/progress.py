@@ -6,8 +6,6 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-import click
-
 from scalegraph.base.events import (
     Building,
     Done,
@@ -20,6 +18,7 @@ from scalegraph.base.events import (
     RunSkipped,
 )
 from scalegraph.base.units import seconds, si
+from scalegraph.cli.output import echo
 
 
 @contextlib.contextmanager
@@ -78,7 +77,7 @@ class _Lines:
     def __call__(self, event: Event) -> None:
         text = self._text(event)
         if text and (not self._quiet or isinstance(event, RunFailed | Note)):
-            click.echo(text, err=True)
+            echo(text, err=True)
 
     def _text(self, event: Event) -> str:
         match event:

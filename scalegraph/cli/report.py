@@ -12,6 +12,8 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import check_replaceable
 from scalegraph.cli.asserting import assert_options, check_given, outcomes
 from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import echo
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import share_bar
 from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
@@ -20,7 +22,7 @@ from scalegraph.request import Session
 @click.command("report")
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @mapping_option
-@click.option("-o", "--output", metavar="FILE.html", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="FILE.html", type=WRITTEN_FILE,
               help="Where to; INPUT.html if not given.")  # fmt: skip
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
 @assert_options
@@ -61,6 +63,6 @@ def report(
             cancel=cancel,
             progress=lambda _view, done, whole: bar(done / whole),
         )
-    click.echo(str(path))
+    echo(str(path))
     if not all(item.passed for item in found):
         ctx.exit(1)

@@ -12,7 +12,8 @@ from scalegraph.base.errors import Cancelled
 from scalegraph.base.units import assigned, seconds
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import print_json
+from scalegraph.cli.output import echo, print_json
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import progress
 from scalegraph.cli.tracing import print_traces
 from scalegraph.cli.trusting import settled, trust_option
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("request_file", metavar="REQUEST.toml", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="STUDY", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
               help="The study file; REQUEST.sgstudy beside the request if not given.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be run, and run nothing.")
@@ -95,19 +96,19 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
         )
         return
     for point in plan.points:
-        click.echo(point.label())
+        echo(point.label())
     if plan.estimate_s is None:
         about = f"known after the first runs, at most {seconds(plan.limit_s)} by the limit of each run"
     else:
         about = f"{'roughly' if plan.estimate_rough else 'about'} {seconds(plan.estimate_s)}"
-    click.echo(
+    echo(
         f"{len(plan.points)} runs, {plan.done} of them in the study, {plan.runs_at_most} at most with the searches; "
         f"time: {about}"
     )
     for note in plan.notes:
-        click.echo(note)
+        echo(note)
     if consent is not None:
-        click.echo(f"needs --trust, since it {consent.sentence()}")
+        echo(f"needs --trust, since it {consent.sentence()}")
 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
@@ -132,13 +133,13 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     for title, group in by_size(records).items():
         run_table.print_table(title, group, [record.point.key for record in group])
         if own := sentence(clock_part(group), group):
-            click.echo(own)
-        click.echo()
+            echo(own)
+        echo()
     print_what_if(records, others)
     for line in findings(session, study):
-        click.echo(line)
+        echo(line)
     count = len(records) + len(others)
-    click.echo(f"{count} runs in {path}" + (f", {failed} of them failed" if failed else ""))
+    echo(f"{count} runs in {path}" + (f", {failed} of them failed" if failed else ""))
     print_traces(study)
     return failed
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from scalegraph.analyze import timed
 from scalegraph.analyze.remarks import remarks
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.cli.output import print_rows
+from scalegraph.cli.output import echo, print_rows
 from scalegraph.request.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
@@ -141,7 +139,7 @@ def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], 
         title = f"{title}; part: {part.label}"
     print_rows(headers, rows, title=title)
     for text in remarks(records):
-        click.echo(f"! {text}")
+        echo(f"! {text}")
 
 
 def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> None:
@@ -157,7 +155,7 @@ def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> Non
     if own := timed.sentence(timed.clock_part(known), known):
         said.append(own)
     if said:
-        click.echo(" ".join(said))
+        echo(" ".join(said))
 
 
 def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:

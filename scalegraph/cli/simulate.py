@@ -19,7 +19,8 @@ from scalegraph.base.events import EventSink
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import print_json
+from scalegraph.cli.output import echo, print_json
+from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import document, print_losses, print_table
@@ -137,7 +138,7 @@ class _Given:
               help="Show time, speedup and efficiency of a part too: a region (`loop main:40`, FILE:LINE "
               "or a phase's name), or `clock`, what the program times itself.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", "study", type=click.Path(dir_okay=False, path_type=Path), metavar="STUDY",
+@click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY",
               help="Keep the runs in a study file.")  # fmt: skip
 @trace_options
 @assert_options
@@ -389,8 +390,8 @@ def report(
     if show_output:
         for record in ordered:
             if record.point.key in keys:
-                click.echo(f"--- output of {record.point.label()}")
-                click.echo(record.stdout, nl=not record.stdout.endswith("\n"))
+                echo(f"--- output of {record.point.label()}")
+                echo(record.stdout, nl=not record.stdout.endswith("\n"), exact=True)
     print_losses([record for record in ordered if record.point.key in keys or record.point.processors == 1], regions)
     print_table(f"{program} on {machine[1]}", ordered, keys, part)
     print_what_if(ordered, others)

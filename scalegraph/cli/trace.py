@@ -10,7 +10,8 @@ import click
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import print_json, print_rows
+from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.places import WRITTEN
 from scalegraph.cli.progress import share_bar
 from scalegraph.traces.kinds import KINDS
 from scalegraph.traces.model import Trace
@@ -33,7 +34,7 @@ def trace(ctx: click.Context, *, list_formats: bool) -> None:
                 for reader in readers().values()]  # fmt: skip
         print_rows(("format", "written", "endings", "title"), rows, left=(0, 1, 2, 3))
     elif ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())
 
 
 @trace.command("info")
@@ -78,17 +79,17 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
         else:
             _warn(found)
             for violation in report.violations:
-                click.echo(violation.sentence())
+                echo(violation.sentence())
             count, broken = sum(report.checked.values()), len(report.violations)
             verdict = f"{broken} rule{' does' if broken == 1 else 's do'} not hold" if broken else "no contradiction"
-            click.echo(f"{count:,} row{'' if count == 1 else 's'} checked: {verdict}")
+            echo(f"{count:,} row{'' if count == 1 else 's'} checked: {verdict}")
         if not report.holds or found.meta.damage:
             ctx.exit(1)
 
 
 @trace.command("convert")
 @_FILE
-@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(path_type=Path),
+@click.option("-o", "--output", required=True, metavar="OUT", type=WRITTEN,
               help="The file to write; its ending says the format.")  # fmt: skip
 @click.option("--to", "target", metavar="NAME", default="", help="The format of OUT.")
 @_FORMAT
@@ -110,8 +111,8 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
             return
         _warn(found)
     for what, count in writing.lost.items():
-        click.echo(f"scalegraph: not written, as {writer.title} has no place for them: {count:,} {what}", err=True)
-    click.echo(f"{output}: written as {writer.title}")
+        echo(f"scalegraph: not written, as {writer.title} has no place for them: {count:,} {what}", err=True)
+    echo(f"{output}: written as {writer.title}")
 
 
 def _read(file: Path, name: str, *, partial: bool) -> Trace:
@@ -123,7 +124,7 @@ def _read(file: Path, name: str, *, partial: bool) -> Trace:
 
 def _warn(found: Trace) -> None:
     for sentence in found.meta.damage:
-        click.echo(f"scalegraph: damaged: {sentence}", err=True)
+        echo(f"scalegraph: damaged: {sentence}", err=True)
 
 
 def _summary(found: Trace) -> dict[str, Any]:
@@ -149,12 +150,12 @@ def _summary(found: Trace) -> dict[str, Any]:
 def _tell(file: Path, found: Trace) -> None:
     meta, definitions = found.meta, found.definitions
     _warn(found)
-    click.echo(f"{file.name}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
-    click.echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
+    echo(f"{file.name}: {meta.format}" + (f", of {meta.program}" if meta.program else ""))
+    echo(f"run: {si(found.seconds, 's')}, ticks {meta.begin} to {meta.end} of {si(meta.ticks_per_second, 'Hz')}")
     tables = [f"{len(rows):,} {table}" for table, rows in definitions.as_data().items() if rows]
-    click.echo("with " + (", ".join(tables) or "no definitions"))
+    echo("with " + (", ".join(tables) or "no definitions"))
     rows = [[kind, f"{count:,}", KINDS[kind].text] for kind, count in found.counts().items()]
     if rows:
         print_rows(("events", "count", ""), rows, left=(0, 2))
     for note in meta.notes:
-        click.echo(f"{'not understood' if note.count else 'note'}: {note.words}")
+        echo(f"{'not understood' if note.count else 'note'}: {note.words}")

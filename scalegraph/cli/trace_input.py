@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.interrupt import interruptible
+from scalegraph.cli.output import echo
 from scalegraph.cli.progress import share_bar
 from scalegraph.request import Session
 
@@ -39,7 +38,7 @@ class _Waiting:
     def __call__(self, _seconds: float) -> None:
         if not self._said:
             self._said = True
-            click.echo(f"waiting for another ScaleGraph that converts {self._path.name}", err=True)
+            echo(f"waiting for another ScaleGraph that converts {self._path.name}", err=True)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import click
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
+from scalegraph.cli.output import echo
 from scalegraph.request.model import TRACE_KINDS, USUAL_TRACE, TraceChoice
 from scalegraph.store import Study
 
@@ -116,4 +117,4 @@ def print_traces(study: Study) -> None:
     places = sorted({str((base / trace.path).parent) for trace in found})
     size = si(float(sum(trace.bytes for trace in found)), "B")
     rows = sum(sum(trace.counts.values()) for trace in found)
-    click.echo(f"{len(found)} trace{'s' if len(found) > 1 else ''} in {', '.join(places)}: {rows:,} rows, {size}")
+    echo(f"{len(found)} trace{'s' if len(found) > 1 else ''} in {', '.join(places)}: {rows:,} rows, {size}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.output import echo
 
 if TYPE_CHECKING:
     from scalegraph.request import Session
@@ -38,9 +39,9 @@ def settled(session: Session, request: Request, *, trust: bool) -> Consent | Non
         from scalegraph.request.consent import ConsentNeeded
 
         raise ConsentNeeded(consent, HOW)
-    click.echo(f"{consent.source} runs code that was not written here:", err=True)
+    echo(f"{consent.source} runs code that was not written here:", err=True)
     for line in consent.lines():
-        click.echo(f"  {line}", err=True)
+        echo(f"  {line}", err=True)
     if not click.confirm("Run it?", default=False, err=True):
         raise InputError(Fault("nothing was run: it was not trusted", file=consent.source))
     return consent

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import IDEALS, RunRecord
 from scalegraph.base.units import si, significant
-from scalegraph.cli.output import print_rows
+from scalegraph.cli.output import echo, print_rows
 from scalegraph.link import scale
 from scalegraph.request.model import WhatIf
 
@@ -71,7 +69,7 @@ def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> 
         for record in others
         if not record.ok
     ]
-    click.echo()
+    echo()
     print_rows(
         ("what if", "N", "time", "actual", "gain", "saved", "speedup"),
         rows,

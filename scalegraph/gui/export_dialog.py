@@ -79,6 +79,7 @@ class ExportDialog(QDialog):
             box.valueChanged.connect(self._changed)
         self.dpi.valueChanged.connect(self._changed)
         self.caption.toggled.connect(self._changed)
+        self.spreadsheet.toggled.connect(self._changed)
         self.natural.toggled.connect(self._changed)
         self._changed()
         self._later.stop()
@@ -106,6 +107,10 @@ class ExportDialog(QDialog):
             self.colours.addItem(text, name)
         self.caption = QCheckBox("With title, sentence and notes")
         self.caption.setChecked(True)
+        self.spreadsheet = QCheckBox("Text never as a formula")
+        self.spreadsheet.setToolTip(
+            "Put an apostrophe before text that begins with = + - @, so that no spreadsheet computes it"
+        )
 
     def _begin(self, settings: Settings | None) -> None:
         """Begin with the format, size and colours of the preferences."""
@@ -128,6 +133,7 @@ class ExportDialog(QDialog):
         self._form.addRow("Resolution", self.dpi)
         self._form.addRow("Colours", self.colours)
         self._form.addRow("", self.caption)
+        self._form.addRow("Spreadsheets", self.spreadsheet)
         self._image = QLabel()
         self._image.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._image.setMinimumSize(320, 260)
@@ -186,6 +192,7 @@ class ExportDialog(QDialog):
             "theme": self.colours.currentData(),
             "dpi": self.dpi.value(),
             "caption": self.caption.isChecked(),
+            "for_spreadsheets": self.ending == "csv" and self.spreadsheet.isChecked(),
         }
 
     def _changed(self, *_: object) -> None:
@@ -193,6 +200,7 @@ class ExportDialog(QDialog):
         for row in (self.natural, self.width_cm, self.height_cm, self.colours, self.caption):
             self._form.setRowVisible(row, picture)
         self._form.setRowVisible(self.dpi, self.ending == "png")
+        self._form.setRowVisible(self.spreadsheet, self.ending == "csv")
         for box in (self.width_cm, self.height_cm):
             box.setEnabled(not self.natural.isChecked())
         self._later.start()
@@ -208,7 +216,8 @@ class ExportDialog(QDialog):
             if picture:
                 # a picture in lines looks the same in pixels, and Qt need not read PDF
                 return render.content(figure, "png", **{**asked, "dpi": _PREVIEW_DPI})
-            return render.content(figure, "csv" if ending == "parquet" else ending)  # the same numbers, as text
+            # of Parquet the same numbers, as text
+            return render.content(figure, "csv" if ending == "parquet" else ending, **asked)
 
         self._previews.ask(draw, self._previewed_picture if picture else self._previewed_text, self._failed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,8 @@ class QueueRunner(QObject):
         session, request, path, workers = self._session, entry.request, entry.path, self.workers
 
         def carry_out(reporter: Reporter) -> None:
+            with contextlib.suppress(OSError):  # where new studies go by default; else the engine says what is missing
+                path.parent.mkdir(parents=True, exist_ok=True)
             study = session.submit(request, path, reporter.send, reporter.token, workers=workers, consent=consent)
             study.close()
 

@@ -126,7 +126,7 @@ class Simulated:
         if scale := scale_file(context.build, variant):
             (place / "scale").write_text(scale, encoding="utf-8")
             values["run.scale_path"] = str(place / "scale")
-        if schedule := schedule or command.env.get("OMP_SCHEDULE", "").replace(" ", ""):
+        if schedule := schedule or "".join(command.env.get("OMP_SCHEDULE", "").split()):
             values["run.schedule"] = schedule
         if context.collect:
             values["run.collect"] = ",".join(context.collect)

@@ -106,11 +106,18 @@ def check_several(name: str) -> None:
         )
 
 
-def export(figure: Figure, path: Path, size_cm: tuple[float, float] | None, theme: str | None) -> None:
+def export(
+    figure: Figure,
+    path: Path,
+    size_cm: tuple[float, float] | None,
+    theme: str | None,
+    *,
+    for_spreadsheets: bool = False,
+) -> None:
     """Write *figure* to *path*, in the format of its ending."""
     from scalegraph.views import render
 
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"for_spreadsheets": for_spreadsheets}
     if size_cm is not None:
         options["size_cm"] = size_cm
     if theme is not None:

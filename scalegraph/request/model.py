@@ -130,6 +130,12 @@ class ProgramChoice(Strict):
                 "either 'name' (a shipped program), 'sources' or 'executable' was expected"
                 + (", not more than one of them" if given else "")
             )
+        texts = (self.build, self.executable, self.stdin, self.directory, self.cwd, *self.sources, *(self.args or ()))
+        texts = (*texts, *self.cflags, *self.ldflags, *self.include, *self.env, *self.env.values())
+        if any("\0" in text for text in texts):
+            raise ValueError("a zero byte cannot be in a name, an argument or the environment")
+        if wrong := [name for name in self.env if not name or "=" in name]:
+            raise ValueError(f"'{wrong[0]}' cannot be the name of a variable of the environment")
         if self.build and not self.executable:
             raise ValueError("'build' needs 'executable': the program that the command builds")
         return self

@@ -14,6 +14,7 @@ import scalegraph
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.files import write_atomic
+from scalegraph.base.text import visible
 from scalegraph.request.assertions import Outcome
 from scalegraph.views import StudyData, get, registry, render, verdicts
 from scalegraph.views.figure import Figure
@@ -89,7 +90,9 @@ def report(
         sections.setdefault(view.group, []).append(_part(view.title, figure))
     if not sections and not outcomes:
         raise InputError(f"{data.name or 'the study'}: there is nothing to report; no run of it gives a view")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown
+    )
     template = resources.files("scalegraph.request").joinpath("templates/report.html").read_text("utf-8")
     order = sorted(sections, key=lambda group: (_GROUPS.index(group) if group in _GROUPS else len(_GROUPS), group))
     return environment.from_string(template).render(
@@ -108,6 +111,11 @@ def report(
 def write(data: StudyData, path: Path, views: Sequence[str] = (), **options: Any) -> None:
     """Write the report of *data* to *path*, whole or not at all; see `report`."""
     write_atomic(path, report(data, views, **options))
+
+
+def _shown(value: Any) -> Any:
+    """Return a text of the study with control characters visible; what is HTML already stays."""
+    return visible(value) if type(value) is str else value
 
 
 def _usual(data: StudyData) -> list[str]:

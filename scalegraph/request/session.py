@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.events import EventSink, ignore
+from scalegraph.base.files import check_directory
 from scalegraph.request import checking, programs
 from scalegraph.request.consent import Consent, approved, wanted
 from scalegraph.request.model import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
@@ -102,6 +103,9 @@ class Session:
         place = Path(traces) if traces else None
         if request.trace is not None and place is None and not study_path:
             raise InputError(Fault("a place for the traces was expected: a study file, or a directory", key="trace"))
+        for written in (study_path, traces):
+            if written:
+                check_directory(Path(written))
         approved(found, consent)
         work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
         return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
@@ -295,10 +299,12 @@ class Session:
         *,
         size_cm: tuple[float, float] | None = None,
         theme: str | None = None,
+        for_spreadsheets: bool = False,
         **options: Any,
     ) -> None:
         """Write the view *name* of a study to *path*, in the format of its ending."""
-        self.write(self.view(study, name, **options), path, size_cm=size_cm, theme=theme)
+        figure = self.view(study, name, **options)
+        self.write(figure, path, size_cm=size_cm, theme=theme, for_spreadsheets=for_spreadsheets)
 
     def write(
         self,
@@ -307,11 +313,15 @@ class Session:
         *,
         size_cm: tuple[float, float] | None = None,
         theme: str | None = None,
+        for_spreadsheets: bool = False,
     ) -> None:
-        """Write a view that was built to *path*, in the format of its ending."""
+        """Write a view that was built to *path*, in the format of its ending.
+
+        *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula has an apostrophe before it.
+        """
         from scalegraph.request.data import export
 
-        export(figure, Path(path), size_cm, theme)
+        export(figure, Path(path), size_cm, theme, for_spreadsheets=for_spreadsheets)
 
     def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
         """Return the scalability matrix of a study, see `views.matrices.matrix`; None when nothing can be held."""

@@ -6,6 +6,7 @@ import json
 import zlib
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from scalegraph.base.errors import near
 from scalegraph.base.run import RunRecord
@@ -49,7 +50,7 @@ def _check_leaves(record: RunRecord) -> None:
 
 def unpack_output(output: bytes) -> tuple[str, str]:
     """Return (stdout, stderr). Raises `ValueError` for anything else."""
-    data = json.loads(_inflate(output))
+    data = from_json(_inflate(output))
     if not (isinstance(data, list) and len(data) == 2 and all(isinstance(item, str) for item in data)):
         raise ValueError("two texts were expected")
     return data[0], data[1]

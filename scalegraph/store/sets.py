@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Skipped, check
@@ -56,7 +57,7 @@ def unpack(packed: Packed) -> tuple[MeasurementSet, Mapping | None]:
     """Return the set and its mapping. Raises `ValueError` with a sentence for anything else."""
     description, points, tree, values = packed
     try:
-        told: dict[str, Any] = json.loads(description)
+        told: dict[str, Any] = from_json(description)
         if not isinstance(told, dict):
             raise ValueError("a table of values was expected")  # noqa: TRY004
         nodes = _read(tree, "call paths")

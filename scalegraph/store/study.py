@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from scalegraph.base.errors import StoreError
-from scalegraph.base.files import check_replaceable, reason
+from scalegraph.base.files import check_directory, check_replaceable, reason
 from scalegraph.base.run import RunRecord
 from scalegraph.store import codec, migrations
 from scalegraph.store.lock import WriteLock
@@ -58,8 +59,8 @@ class Study:
         path = Path(path)
         if path.exists() and not overwrite:
             raise StoreError(f"{path}: exists already; open it, or choose another name")
+        check_directory(path)
         with _sentences(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriteLock(path)
             try:
                 with _temporary(path) as fresh, cls.memory(manifest) as study:
@@ -267,7 +268,6 @@ class Study:
             return
         check_replaceable(path)
         with self._mutex, _sentences(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
             lock = WriteLock(path)
             try:
                 with _temporary(path) as fresh:
@@ -313,8 +313,8 @@ class Study:
     def _get(self, key: str) -> Any:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         try:
-            return json.loads(row[0]) if row else None
-        except ValueError as error:
+            return from_json(row[0]) if row else None
+        except (ValueError, TypeError) as error:
             raise StoreError(f"{self._place}: is damaged: its {key} is not JSON") from error
 
     def _read_manifest(self) -> Manifest:

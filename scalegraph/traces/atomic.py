@@ -17,7 +17,6 @@ def replacing(path: Path) -> Iterator[Path]:
     check_replaceable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)
     except OSError as error:

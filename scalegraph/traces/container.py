@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from pydantic_core import from_json
 
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.files import check_replaceable, reason
@@ -56,7 +57,6 @@ class ContainerWriter:
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         self._blocks: list[Block] = []
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._temporary.open("wb")
         except OSError as error:
             raise WorkError(f"{path}: cannot be written: {reason(error)}") from error
@@ -308,7 +308,7 @@ def _index(file: _File) -> list[Block]:
     try:
         rows = json.loads(bytes(file.payload(block)))["blocks"]
         blocks = [_block(*row) for row in rows]
-    except (ValueError, TypeError, KeyError, IndexError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
         raise file.broken("the index is damaged", block.offset) from error
     unknown = [block.kind for block in blocks if block.what == "PART" and block.kind not in KINDS]
     if unknown:
@@ -337,7 +337,7 @@ def _defined(file: _File, blocks: list[Block]) -> tuple[Definitions, Meta]:
     if not blocks:
         raise file.broken("no definitions were found", file.size)
     try:
-        data = json.loads(bytes(file.payload(blocks[-1])))
+        data = from_json(bytes(file.payload(blocks[-1])))
         return Definitions.from_data(data["definitions"]), Meta.from_data(data["meta"])
     except (ValueError, TypeError, KeyError) as error:
         raise file.broken("the definitions are not as specified", blocks[-1].offset) from error

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from scalegraph.base.errors import WorkError
+from scalegraph.base.errors import InputError, WorkError
 from scalegraph.base.files import write_atomic
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    target = tmp_path / "deep" / "file.txt"
+    target = tmp_path / "file.txt"
     write_atomic(target, "old")
     write_atomic(target, b"new")
     assert target.read_text() == "new"
@@ -16,8 +16,14 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WorkError, match="cannot be written"):
+    with pytest.raises(InputError, match="is no directory"):
         write_atomic(tmp_path / "file" / "below", "x")
+
+
+def test_no_directory_is_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no directory"):
+        write_atomic(tmp_path / "deep" / "file.txt", "x")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_device_is_never_replaced_by_a_file() -> None:

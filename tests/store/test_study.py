@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.base.errors import StoreError
+from scalegraph.base.errors import InputError, StoreError
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord
 from scalegraph.store import FORMAT, Manifest, SourceText, Study, migrations
 
@@ -98,7 +98,7 @@ def test_a_study_in_memory_can_be_saved(path: Path) -> None:
 
 
 def test_save_as_copies_the_whole_study_and_leaves_no_litter(path: Path, tmp_path: Path) -> None:
-    other = tmp_path / "deep" / "b.sgstudy"
+    other = tmp_path / "b.sgstudy"
     with Study.create(path, MANIFEST) as study:
         study.add_run(record(1, stdout="hello"))
         study.save_as(other)
@@ -330,5 +330,5 @@ def test_a_read_only_study_can_be_viewed_but_not_written(path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(InputError, match="is no directory"):
         Study.create(tmp_path / "file" / "x.sgstudy", MANIFEST)

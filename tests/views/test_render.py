@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from pyarrow import parquet
 
 from scalegraph import views
-from scalegraph.base.errors import InputError, WorkError
+from scalegraph.base.errors import InputError
 from scalegraph.views import StudyData, render
 from scalegraph.views.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
 from scalegraph.views.palette import colour
@@ -118,7 +118,7 @@ def test_an_unknown_ending_names_the_known_ones(tmp_path: Path, figures: dict[st
 
 def test_a_place_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, figures: dict[str, Figure]) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WorkError, match="cannot be written"):
+    with pytest.raises(InputError, match="is no directory"):
         render.save(figures["runs"], tmp_path / "file" / "x.csv")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.files import check_directory
 from scalegraph.traces.formats import Writer, Writing
 from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, Operation, What
 from scalegraph.traces.lod.scratch import Scratch
@@ -260,7 +261,7 @@ def _write(writing: Writing) -> None:
     trace, path = writing.trace, writing.path
     if path.exists() or path.with_suffix("").exists():
         raise InputError(f"{path}: exists already, or the directory that belongs to it; choose another name")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_directory(path)
     with silence(), contextlib.closing(Scratch()) as scratch:
         archive = _Archive(high, low, path, trace)
         with contextlib.closing(archive.writer):

@@ -31,12 +31,14 @@ def save(
     theme: Theme = "print",
     dpi: int = 200,
     caption: bool = True,
+    for_spreadsheets: bool = False,
 ) -> None:
     """Write *figure* to *path*, in the format of its ending; the file is whole or not there.
 
     *size_cm* is (width, height) of a picture, else 16 cm wide and as high as its content needs; *dpi* is for PNG.
-    *caption* puts title, sentence and notes into the picture; without it only the panels are drawn. The same figure
-    always gives the same bytes (with the same version of matplotlib).
+    *caption* puts title, sentence and notes into the picture; without it only the panels are drawn.
+    *for_spreadsheets*: in CSV, see `numbers.csv`. The same figure always gives the same bytes (with the same version of
+    matplotlib).
 
     Raises:
         InputError: an unknown ending, a size no picture fits in, the numbers of an empty figure other than as JSON,
@@ -49,7 +51,10 @@ def save(
     if ending not in ENDINGS:
         known = ", ".join(f".{name}" for name in ENDINGS)
         raise InputError(f"{path}: cannot write '{path.suffix}' files{near(ending, ENDINGS)}; known endings: {known}")
-    write_atomic(path, content(figure, ending, size_cm=size_cm, theme=theme, dpi=dpi, caption=caption))
+    made = content(
+        figure, ending, size_cm=size_cm, theme=theme, dpi=dpi, caption=caption, for_spreadsheets=for_spreadsheets
+    )
+    write_atomic(path, made)
 
 
 def content(
@@ -60,6 +65,7 @@ def content(
     theme: Theme = "print",
     dpi: int = 200,
     caption: bool = True,
+    for_spreadsheets: bool = False,
 ) -> bytes:
     """Return the bytes that `save` would write for a file with *ending* (one of `ENDINGS`).
 
@@ -70,10 +76,12 @@ def content(
     if ending == "parquet":
         return numbers.parquet(figure)
     if ending in STACKS:
-        return folded.folded(figure).encode()
+        return folded.folded(figure).encode("utf-8", "backslashreplace")
+    if ending == "csv":
+        return numbers.csv(figure, for_spreadsheets=for_spreadsheets).encode("utf-8", "backslashreplace")
     if ending in DATA:
-        texts = {"csv": numbers.csv, "tex": numbers.latex, "md": numbers.markdown, "json": numbers.as_json}
-        return texts[ending](figure).encode()
+        texts = {"tex": numbers.latex, "md": numbers.markdown, "json": numbers.as_json}
+        return texts[ending](figure).encode("utf-8", "backslashreplace")
     from scalegraph.views.render import picture
 
     return picture.render(figure, ending, size_cm, theme, dpi, caption=caption)

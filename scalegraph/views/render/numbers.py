@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import csv as csv_module
 import dataclasses
 import io
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.measures import measure
+from scalegraph.base.text import one_line, visible
 from scalegraph.base.units import significant
 from scalegraph.views.figure import (
     Cell,
@@ -35,25 +36,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Rows = list[list[Any]]
+_QUOTED = '",\r\n'
+_NOTHING = '""'  # a row of one empty cell is no empty line
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also as wide characters
 
 
-def csv(figure: Figure) -> str:
+def csv(figure: Figure, *, for_spreadsheets: bool = False) -> str:
     """Return the numbers of *figure* as CSV (RFC 4180, UTF-8, a header with units, empty where missing).
 
     Plots over the same axis stand side by side; a grid is one row for each cell, a timeline one for each lane and bin,
     arrow and tick; of a figure with a table or source text, that is written and not the plots beside it (they show
-    the same numbers).
+    the same numbers). *for_spreadsheets*: text that a spreadsheet would take for a formula has an apostrophe before it.
 
     Raises:
         InputError: the figure is empty.
 
     """
     header, rows = header_and_rows(figure)
-    out = io.StringIO()
-    writer = csv_module.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([["" if _missing(cell) else _text(cell) for cell in row] for row in rows])
-    return out.getvalue()
+    if for_spreadsheets:
+        header, rows = [_no_formula(name) for name in header], [[_no_formula(cell) for cell in row] for row in rows]
+    texts = [["" if _missing(cell) else _text(cell) for cell in row] for row in rows]
+    return "".join(f"{','.join(map(_quoted, row)) or _NOTHING}\n" for row in (header, *texts))
+
+
+def _quoted(text: str) -> str:
+    """Return a cell as RFC 4180 has it; Python's own writer leaves a carriage return unquoted."""
+    if not any(character in text for character in _QUOTED):
+        return text
+    double = text.replace('"', '""')
+    return f'"{double}"'
 
 
 def as_json(figure: Figure) -> str:
@@ -78,7 +89,7 @@ def latex(figure: Figure) -> str:
 
     """
     panel = _main(figure)
-    comment = "".join(f"% {line}\n" for line in (figure.title, figure.sentence) if line)
+    comment = "".join(f"% {one_line(line)}\n" for line in (figure.title, figure.sentence) if line)
     if isinstance(panel, Grid):
         return comment + _grid_latex(panel)
     header, rows = _short(figure)
@@ -114,10 +125,19 @@ def markdown(figure: Figure) -> str:
         header, cells = _written(figure, header, rows)
         texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
         aligned = ["left" if text else "right" for text in texts]
-    safe = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (header, *cells)]
+    safe = [[_markdown_text(cell).replace("|", "\\|") for cell in row] for row in (header, *cells)]
     table = tabulate(safe[1:], safe[0], tablefmt="pipe", colalign=aligned if cells else None, disable_numparse=True)
-    parts = [f"## {figure.title}" if figure.title else "", figure.sentence, table, "  \n".join(notes)]
+    title, sentence = _markdown_text(figure.title), _markdown_text(figure.sentence)
+    parts = [f"## {title}" if title else "", sentence, table, "  \n".join(map(_markdown_text, notes))]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|[`*\\]|&(?=[#\w]+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=\])\(")
+
+
+def _markdown_text(text: str) -> str:
+    """Return *text* in one line and so that Markdown finds no HTML, link, code or emphasis in it."""
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", visible(text.replace("\n", " ")))
 
 
 def _short(figure: Figure) -> tuple[list[str], Rows]:
@@ -177,8 +197,8 @@ def frame(figure: Figure) -> pd.DataFrame:
     for index, name in enumerate(header):
         cells = [None if _missing(row[index]) else row[index] for row in rows]
         text = any(isinstance(cell, str) for cell in cells)
-        title = name if name not in columns else f"{name} ({index})"
-        columns[title] = [None if cell is None else str(cell) for cell in cells] if text else cells
+        title = _encodable(name if name not in columns else f"{name} ({index})")
+        columns[title] = [None if cell is None else _encodable(str(cell)) for cell in cells] if text else cells
     return pd.DataFrame(columns)
 
 
@@ -193,10 +213,15 @@ def parquet(figure: Figure) -> bytes:
     from pyarrow import parquet as pq
 
     table = pa.Table.from_pandas(frame(figure), preserve_index=False)
-    told = {b"title": figure.title.encode(), b"sentence": figure.sentence.encode()}
+    told = {b"title": _encodable(figure.title).encode(), b"sentence": _encodable(figure.sentence).encode()}
     out = io.BytesIO()
     pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **told}), out)
     return out.getvalue()
+
+
+def _encodable(text: str) -> str:
+    """Return *text* with bytes that are no UTF-8, and halves of characters, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def of_table(name: str, title: str, table: pd.DataFrame) -> Figure:
@@ -420,7 +445,12 @@ _LATEX = {
 
 
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in visible(text.replace("\n", " ")))
+
+
+def _no_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet computes: text that begins as a formula gets an apostrophe; numbers stay."""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
 
 
 def _missing(value: Any) -> bool:

@@ -25,6 +25,7 @@ from scalegraph.views.render import plot as plot_panel
 from scalegraph.views.render import radar as radar_panel
 from scalegraph.views.render import table as table_panel
 from scalegraph.views.render import timeline as timeline_panel
+from scalegraph.views.render.glyphs import legible
 from scalegraph.views.render.text import fitted, text_of, wrapped
 
 CM = 1 / 2.54
@@ -80,15 +81,25 @@ def render(
     figure: Figure, ending: str, size_cm: tuple[float, float] | None, theme: Theme, dpi: int, *, caption: bool = True
 ) -> bytes:
     """Return the picture of *figure* as a file's bytes; see `scalegraph.views.render.save`."""
-    with composed(figure, size_cm, theme, dpi, caption=caption) as sheet:
+    with composed(figure, size_cm, theme, dpi, caption=caption, glyphs=ending != "svg") as sheet:
         return _bytes(sheet, ending, dpi)
 
 
 @contextmanager
 def composed(
-    figure: Figure, size_cm: tuple[float, float] | None, theme: Theme, dpi: int, *, caption: bool = True
+    figure: Figure,
+    size_cm: tuple[float, float] | None,
+    theme: Theme,
+    dpi: int,
+    *,
+    caption: bool = True,
+    glyphs: bool = True,
 ) -> Iterator[Sheet]:
-    """Give the finished sheet of *figure*, with everything in its place, while matplotlib is set up for it."""
+    """Give the finished sheet of *figure*, with everything in its place, while matplotlib is set up for it.
+
+    *glyphs*: see `legible`.
+    """
+    figure = legible(figure, glyphs=glyphs)
     size = _checked(size_cm or _natural(figure))
     with _LOCK, mpl.rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")

@@ -8,6 +8,8 @@ from functools import lru_cache
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from scalegraph.views.render.glyphs import STAND_IN, known
+
 _SYMBOL = re.compile(r"\b([TLp])_(para|seq|x|max)\b")
 
 
@@ -19,6 +21,8 @@ def measure(text: str, size: float, weight: str = "normal", family: str = "DejaV
 @lru_cache(maxsize=4096)
 def _advance(character: str, weight: str, family: str) -> float:
     """Return the advance of one character at size 1; kerning is left out, which errs on the wide side."""
+    if ord(character) not in known(family, weight):
+        character = STAND_IN
     font = FontProperties(family=family, weight=weight, size=100)
     width, _, _ = text_to_path.get_text_width_height_descent(character, font, ismath=False)
     return float(width) / 100 if character.strip() else 0.32 if family == "DejaVu Sans" else 0.602

@@ -1,0 +1,30 @@
+"""Where a command writes: checked before it computes anything."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scalegraph.base.files import check_directory
+
+
+class Written(click.Path):
+    """A file that a command will write, or a directory that it will make; the one above must exist."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raise `InputError` if the directory above it does not exist."""
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if ctx is None or not ctx.resilient_parsing:
+            check_directory(path)
+        return path
+
+
+WRITTEN_FILE = Written(dir_okay=False)
+WRITTEN_DIRECTORY = Written(file_okay=False)
+WRITTEN = Written()

@@ -1,0 +1,29 @@
+"""``--for-spreadsheets``: CSV whose text no spreadsheet takes for a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_META = "scalegraph.for_spreadsheets"
+
+
+def spreadsheet_option(command: _Command) -> _Command:
+    """Add ``--for-spreadsheets`` to a command that writes CSV; `for_spreadsheets` says whether it was given."""
+    return click.option(
+        "--for-spreadsheets", is_flag=True, expose_value=False, callback=_keep,
+        help="In .csv, put an apostrophe before text that begins with = + - @: no formula is computed.",
+    )(command)  # fmt: skip
+
+
+def for_spreadsheets() -> bool:
+    """Return whether the running command was given ``--for-spreadsheets``."""
+    context = click.get_current_context(silent=True)
+    return bool(context is not None and context.meta.get(_META))
+
+
+def _keep(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    ctx.meta[_META] = value
