@@ -35,7 +35,7 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     Raises `WorkError` with one sentence when the disk is full or the place cannot be written, `InputError` when
     there is no such directory.
     """
-    raw = data.encode() if isinstance(data, str) else data
+    raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     check_replaceable(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +17,7 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import check_replaceable, write_atomic
 from scalegraph.base.units import si
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.output import echo, print_json, print_rows
+from scalegraph.cli.output import echo, on_terminal, print_json, print_rows, replace_line
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.control.calibration import (
     QUICK,
@@ -121,16 +120,12 @@ def _warn_of_noise(measured: dict[str, Sample]) -> None:
 @contextlib.contextmanager
 def _told() -> Iterator[Callable[[str], None]]:
     """Yield what says on standard error what is being done: one changing line on a terminal, else line by line."""
-    on_terminal = sys.stderr.isatty()
-
-    def tell(text: str) -> None:
-        echo(f"\r\033[K{text}" if on_terminal else text, err=True, nl=not on_terminal)
-
+    changing = on_terminal(err=True)
     try:
-        yield tell
+        yield replace_line if changing else lambda text: echo(text, err=True)
     finally:
-        if on_terminal:
-            echo("\r\033[K", err=True, nl=False)
+        if changing:
+            replace_line("")
 
 
 def _subjects(chosen: tuple[str, ...]) -> list[Subject]:

@@ -61,8 +61,6 @@ def compare(
 
 
 def _print(figure: object, *, as_json: bool) -> None:
-    import pandas as pd
-
     from scalegraph.cli.analyze import show
     from scalegraph.views.figure import Figure
     from scalegraph.views.render import numbers
@@ -71,7 +69,6 @@ def _print(figure: object, *, as_json: bool) -> None:
     if as_json:
         echo_json(numbers.as_json(figure), nl=False)
         return
-    header, rows = numbers.header_and_rows(figure)
     echo(figure.title)
-    show(pd.DataFrame(rows, columns=pd.Index(header)))
+    show(numbers.frame(figure))
     echo(figure.sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -15,7 +16,8 @@ import click
 
 import scalegraph
 from scalegraph.base.errors import BuildError, InputError, ScaleGraphError, near
-from scalegraph.cli.output import echo
+from scalegraph.base.files import reason
+from scalegraph.cli.output import STANDARD_OUTPUT, echo
 
 # command -> (module, what it does); a module is imported when its command is used, so that --help starts at once
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -117,7 +119,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         outcome = cli.main(
             args=None if arguments is None else list(arguments), prog_name="scalegraph", standalone_mode=False
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except ScaleGraphError as error:
         return _tell(error)
     except click.exceptions.Exit as error:
@@ -132,6 +135,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence()
         return 0
+    except OSError as error:
+        return _unwritable(error)
+    except MemoryError:
+        echo("scalegraph: there is not enough memory for this; close other programs, or take a smaller file", err=True)
+        return 1
     except Exception as error:  # noqa: BLE001 - the last line of defence: never a traceback for the user
         return _unexpected(error)
     return outcome if isinstance(outcome, int) else 0
@@ -164,7 +172,19 @@ def _usage(error: click.ClickException) -> int:
 def _silence() -> None:
     """Keep the interpreter from complaining when the reader of our output has gone."""
     null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(null, sys.stdout.fileno())
+
+
+def _unwritable(error: OSError) -> int:
+    """Say which file, or standard output, the operating system did not let us read or write."""
+    if not isinstance(error.errno, int):
+        return _unexpected(error)
+    place = error.filename if isinstance(error.filename, str | bytes) else "standard output or a temporary file"
+    if place == STANDARD_OUTPUT or not isinstance(error.filename, str | bytes):
+        _silence()
+    echo(f"scalegraph: {os.fsdecode(place)}: {reason(error)}", err=True)
+    return 1
 
 
 def _unexpected(error: Exception) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ import click
 
 from scalegraph.base.text import HIDDEN, one_line, visible
 
+STANDARD_OUTPUT = "standard output"
+
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True, exact: bool = False) -> None:
     """Print *text*, which may hold names of files that others made, on standard output or, with *err*, standard error.
@@ -18,7 +21,23 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True, exact: bool = Fa
     Control characters become visible, see `base.text.visible`: a name must not move the cursor or hide a line. *exact*:
     text to be kept, such as a source; it is changed on a terminal only.
     """
-    click.echo(text if exact and not sys.stdout.isatty() else visible(text), err=err, nl=nl)
+    if err:
+        with contextlib.suppress(OSError):  # messages that cannot be written do not stop the work
+            click.echo(visible(text), err=True, nl=nl)
+        return
+    _print(text if exact and not on_terminal() else visible(text), nl=nl)
+
+
+def replace_line(text: str) -> None:
+    """Print *text* in the place of the last line of standard error, a terminal."""
+    with contextlib.suppress(OSError):
+        click.echo(f"\r\033[K{one_line(text)}", err=True, nl=False)
+
+
+def on_terminal(*, err: bool = False) -> bool:
+    """Return whether standard output, or with *err* standard error, is a terminal; a closed one (``>&-``) is none."""
+    stream = sys.stderr if err else sys.stdout
+    return stream is not None and stream.isatty()
 
 
 def print_json(data: Any) -> None:
@@ -28,7 +47,16 @@ def print_json(data: Any) -> None:
 
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print the JSON document *text*; control characters in its strings become JSON's escapes, which mean the same."""
-    click.echo(HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text), nl=nl)
+    _print(HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text), nl=nl)
+
+
+def _print(text: str, *, nl: bool) -> None:
+    """Write *text* to standard output; an `OSError` names it."""
+    try:
+        click.echo(text, nl=nl)
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise
 
 
 def print_rows(
@@ -39,7 +67,7 @@ def print_rows(
     Columns are aligned to the right but those whose index is in *left*; a row may be shorter than the headers.
     """
     rows = [[one_line(cell) for cell in row] for row in rows]
-    if sys.stdout.isatty():
+    if on_terminal():
         _print_rich(headers, rows, title, left)
         return
     if title:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 
 from scalegraph.base.events import (
@@ -18,13 +17,13 @@ from scalegraph.base.events import (
     RunSkipped,
 )
 from scalegraph.base.units import seconds, si
-from scalegraph.cli.output import echo
+from scalegraph.cli.output import echo, on_terminal
 
 
 @contextlib.contextmanager
 def progress(*, quiet: bool = False) -> Iterator[EventSink]:
     """Yield a sink of events that shows them on standard error; *quiet* leaves only failures and remarks."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not on_terminal(err=True):
         yield _Lines(quiet=quiet)
         return
     from scalegraph.cli.bars import runs_bar  # rich is for terminals only
@@ -36,12 +35,12 @@ def progress(*, quiet: bool = False) -> Iterator[EventSink]:
 @contextlib.contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows which share of *what* is done, on a terminal; elsewhere it shows nothing."""
-    if not sys.stderr.isatty():
+    if not on_terminal(err=True):
         yield lambda _share: None
         return
-    from scalegraph.cli.bars import share_bar as on_terminal
+    from scalegraph.cli.bars import share_bar as drawn
 
-    with on_terminal(what) as show:
+    with drawn(what) as show:
         yield show
 
 

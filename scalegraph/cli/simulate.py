@@ -259,7 +259,7 @@ def _submit(
 
 def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     """Return the request and the processor counts to show; raise `InputError` with every fault of the options."""
-    faults: list[Fault] = []
+    faults: list[Fault] = _not_utf8(given)
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
     wanted = given.machine or programs.machine_for(() if given.executable else given.sources)
@@ -298,6 +298,25 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
+
+
+def _not_utf8(given: _Given) -> list[Fault]:
+    """Return a fault for each name or argument that a request, which is text, cannot hold."""
+    words = [
+        given.machine,
+        given.cflags,
+        given.ldflags,
+        given.executable,
+        given.build,
+        str(given.stdin),
+        str(given.cwd),
+    ]
+    words += [*given.sources, *given.arguments, *given.overrides, *given.include, *given.env, str(Path.cwd())]
+    return [
+        Fault("a name in UTF-8 was expected; rename it, or link to it", file=word)
+        for word in words
+        if not word.isascii() and word != word.encode("utf-8", "replace").decode()
+    ]
 
 
 def _counts(given: _Given, machine: machines.Machine) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.cli.output import echo
+from scalegraph.cli.output import echo, on_terminal
 
 if TYPE_CHECKING:
     from scalegraph.request import Session
@@ -35,7 +35,7 @@ def settled(session: Session, request: Request, *, trust: bool) -> Consent | Non
     consent = session.consent(request)
     if consent is None or trust:
         return consent
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (sys.stdin is not None and sys.stdin.isatty() and on_terminal(err=True)):
         from scalegraph.request.consent import ConsentNeeded
 
         raise ConsentNeeded(consent, HOW)

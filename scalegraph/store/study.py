@@ -106,7 +106,7 @@ class Study:
         mode = "rw" if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) else "ro"
         if lock and mode == "ro":
             raise StoreError(f"{path}: cannot be written: permission denied")
-        uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+        uri = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
         connection = sqlite3.connect(
             uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_MS / 1000
         )

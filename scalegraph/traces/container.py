@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
@@ -138,7 +139,8 @@ class ContainerWriter:
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # what is still to be written has no room
+            self._file.close()
         self._temporary.unlink(missing_ok=True)
 
 

@@ -107,6 +107,7 @@ def test_a_request_is_traced_and_shown_in_the_plan(call: Any, place: Path) -> No
 @pytest.mark.compiler
 def test_runs_that_work_elsewhere_leave_their_traces_beside_the_study(call: Any, place: Path) -> None:
     (place / "work").mkdir()
+    (place / "s").mkdir()
     code, _, err = call("simulate", "p.c", "-p", "2", "--cwd", "work", "--trace", "-o", "s/a.sgstudy", "--no-reference")
     assert (code, "warning" in err) == (0, False), err
     assert len(list((place / "s" / "a.traces").iterdir())) == 1

@@ -26,13 +26,16 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/checks.py": ("demo",),
     "cli/importing.py": ("import",),
     "cli/machines.py": ("machines", "machines list", "machines show"),
+    "cli/spreadsheets.py": ("analyze", "matrix", "export", "compare"),
     "cli/study_input.py": READERS,
     "cli/switch_words.py": READERS,
     "cli/trace.py": ("trace", "trace info", "trace convert"),
     "cli/tracing.py": ("simulate",),
+    "cli/trusting.py": ("run", "advise"),
     "cli/what_if.py": ("simulate",),
     "cli/window.py": ("demo",),
     "request/assertions.py": ASSERTING,
+    "request/consent/": ("run", "advise"),
     "request/data.py": ("matrix", "export", "compare"),
     "request/imports.py": ("import",),  # readers: see `worded` below
     "request/quantities.py": ("analyze",),
@@ -40,7 +43,8 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "measurements/": ("import",),  # readers: see `worded` below
     "views/view.py": ("export", "compare"),
 }
-OTHER_TOOLS: Final = ("measurements/readers/",)  # switches of the programs that wrote what is read
+# switches of the programs that wrote what is read, and of compilers
+OTHER_TOOLS: Final = ("measurements/readers/", "request/consent/options.py")
 ANYWHERE: Final = {"--help"}
 
 

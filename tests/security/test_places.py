@@ -157,8 +157,8 @@ def test_lines_of_the_environment_do_not_configure_the_simulator(tmp_path: Path,
 
 @pytest.mark.parametrize(
     "text",
-    ['args = ["a\\u0000b"]', 'env = { "A=B" = "c" }', 'env = { "" = "c" }', 'env = { A = "\\u0000" }', 'cwd = "a\\u0000"',
-     'include = ["\\u0000"]', 'cflags = ["-D\\u0000"]', 'stdin = "\\u0000"'],
+    ['args = ["a\\u0000b"]', 'env = { "A=B" = "c" }', 'env = { "" = "c" }', 'env = { A = "\\u0000" }',
+     'cwd = "a\\u0000"', 'include = ["\\u0000"]', 'cflags = ["-D\\u0000"]', 'stdin = "\\u0000"'],
 )  # fmt: skip
 def test_what_no_process_can_be_given_is_a_fault_of_the_request(text: str, tmp_path: Path, call: Any) -> None:
     path = tmp_path / "r.toml"

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scalegraph.base.errors import InputError
+from scalegraph.base.errors import InputError, WorkError
 from scalegraph.base.files import check_directory
 from scalegraph.traces.formats import Writer, Writing
 from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, Operation, What
@@ -23,8 +24,10 @@ from scalegraph.traces.lod.streams import Gather, by_location
 from scalegraph.traces.model import Trace
 from scalegraph.traces.otf2_library import package, silence
 from scalegraph.traces.otf2_own import PREFIX, PROPERTY, pack
+from scalegraph.traces.otf2_whole import lacks
 
 Row = dict[str, Any]
+_LEAST_FREE = 1 << 20  # bytes; the library does not say why it could not write
 _MODES = {"sum": "ACCUMULATED_START", "last": "ABSOLUTE_POINT", "next": "RELATIVE_NEXT"}
 
 
@@ -34,7 +37,9 @@ class _Archive:
     def __init__(self, high: Any, low: Any, place: Path, trace: Trace) -> None:
         self.high, self.low, self.trace = high, low, trace
         self.base = trace.earliest
-        self.writer: Any = high.writer.Writer(
+        # closed by who writes; the own closing of a forgotten one prints what the library thinks of that
+        quiet = type("_Writer", (high.writer.Writer,), {"_handle": None, "__del__": lambda _self: None})
+        self.writer: Any = quiet(
             str(place.parent), archive_name=place.stem, timer_resolution=trace.meta.ticks_per_second
         )
         low.Archive_SetProperty(self.writer._handle, PROPERTY, pack(trace.definitions, trace.meta, self.base), True)
@@ -262,13 +267,38 @@ def _write(writing: Writing) -> None:
     if path.exists() or path.with_suffix("").exists():
         raise InputError(f"{path}: exists already, or the directory that belongs to it; choose another name")
     check_directory(path)
-    with silence(), contextlib.closing(Scratch()) as scratch:
-        archive = _Archive(high, low, path, trace)
-        with contextlib.closing(archive.writer):
-            kept = {kind: _by_location(trace, kind, archive.messages.native, scratch) for kind in KINDS}
-            for number in range(len(archive.locations)):
-                archive.write(number, list(_events(archive, kept, number)))
-                writing.step((number + 1) / len(archive.locations))
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{path}: the OTF2 library takes names in UTF-8 only; choose another name") from error
+    try:
+        with silence(), contextlib.closing(Scratch()) as scratch:
+            _write_all(_Archive(high, low, path, trace), writing, scratch)
+        wrong = lacks(path)
+    except low.Error as error:
+        wrong = " ".join(str(error).split())
+    except BaseException:
+        _remove(path)
+        raise
+    if wrong:
+        _remove(path)
+        full = shutil.disk_usage(path.parent).free < _LEAST_FREE
+        raise WorkError(f"{path}: cannot be written: {'the disk is full' if full else wrong}")
+
+
+def _write_all(archive: _Archive, writing: Writing, scratch: Scratch) -> None:
+    with contextlib.closing(archive.writer):
+        kept = {kind: _by_location(writing.trace, kind, archive.messages.native, scratch) for kind in KINDS}
+        for number in range(len(archive.locations)):
+            archive.write(number, list(_events(archive, kept, number)))
+            writing.step((number + 1) / len(archive.locations))
+
+
+def _remove(path: Path) -> None:
+    """Leave nothing of an archive that is not whole: none was there before."""
+    path.unlink(missing_ok=True)
+    path.with_suffix(".def").unlink(missing_ok=True)
+    shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
 
 WRITER = Writer("otf2", "OTF2 archive", (".otf2",), _write, needs="otf2")
