@@ -136,7 +136,7 @@ def _compute(
     elif output is None and not blank:
         show(table)
         for note in notes:
-            click.echo(f"note: {note}", err=True)
+            echo(f"note: {note}", err=True)
     if blank:
         raise WorkError(f"{source}: nothing to show: {quantities.why_blank(data, name)}")
 
