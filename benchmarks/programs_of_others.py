@@ -1,0 +1,304 @@
+"""Programs that nobody of this project wrote, natively and on a simulated machine: the table of docs/PROGRAMS.md.
+
+    python benchmarks/programs_of_others.py DIRECTORY [--only TEXT] [--counts 1,3,16,64] [--machine ksr1] [--json FILE]
+
+DIRECTORY holds checkouts of the repositories that ``programs_of_others.toml`` names; that file says how each program
+is built, run and checked. Each suite is copied twice: one copy is built by gcc and g++, the other by
+``scalegraph-gcc`` and ``scalegraph-g++``; sources and makefiles stay as they are. Every program runs on each number of
+processors. A run counts as verified if it ends as it should, its result passes the check, and the accounting holds:
+the leaves of all processors add up to the number of processors times the elapsed cycles. Printed are the table of the
+suites, the speedup of every program, and each run that is not verified, with the reason. ``--json`` keeps every
+outcome and goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCRIPTS = Path(sys.executable).parent
+NATIVE = {"{cc}": "gcc", "{cxx}": "g++", "{fc}": "gfortran"}
+SIMULATED = {
+    "{cc}": str(SCRIPTS / "scalegraph-gcc"),
+    "{cxx}": str(SCRIPTS / "scalegraph-g++"),
+    "{fc}": str(SCRIPTS / "scalegraph-gfortran"),
+}
+LIMIT_S = 300
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+@dataclass
+class Program:
+    """One program of a suite, as the description has it."""
+
+    suite: str
+    name: str
+    run: list[str]
+    folder: str = "."
+    stdin: str = ""
+    check: str = "native"
+    verified: str = ""
+    ignore: str = ""
+    ordered: bool = True
+    strip: str = ""
+    tolerance: float = 0.0
+    stream: str = "stdout"
+    memory: str = "4G"
+    files: list[str] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    compare_with: int = 0
+    accept_exit: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Outcome:
+    """How one run ended: ``verified``, or why not; *cycles* of the whole run."""
+
+    suite: str
+    program: str
+    processors: int
+    reason: str
+    cycles: int = 0
+
+    @property
+    def verified(self) -> bool:
+        """Whether nothing speaks against the run."""
+        return not self.reason
+
+
+def programs(suite: dict[str, Any]) -> list[Program]:
+    """Return the programs of *suite*; what it says for all of them fills what one leaves out."""
+    known = set(Program.__dataclass_fields__) - {"suite", "name", "folder"}
+    shared = {key: value for key, value in suite.items() if key in known}
+    listed = suite.get("program") or [{"name": name} for name in suite["programs"]]
+    found = []
+    for one in listed:
+        told = {"folder": suite.get("folder_of_programs", "."), **shared, **one}
+        told["run"] = [word.replace("{program}", told["name"]) for word in told["run"]]
+        found.append(Program(suite=suite["title"], **told))
+    return found
+
+
+def build(suite: dict[str, Any], source: Path, target: Path, compilers: dict[str, str]) -> None:
+    """Copy the suite's checkout to *target* and build it there with *compilers*; the log stays beside it."""
+    shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    command = suite["build"]
+    for mark, compiler in compilers.items():
+        command = command.replace(mark, compiler)
+    log = target / "build-of-this-script.log"
+    with log.open("w") as out:
+        subprocess.run(
+            ["bash", "-c", command], cwd=target, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False
+        )
+
+
+def words(program: Program, count: int) -> list[str]:
+    """Return the program's words for *count* processors."""
+    return [word.replace("{N}", str(count)) for word in program.run]
+
+
+def natively(program: Program, tree: Path, count: int) -> tuple[str, int | None]:
+    """Return what the native run printed and its exit code; None if it did not end in time."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(count)}
+    try:
+        ended = subprocess.run(
+            words(program, count),
+            cwd=tree / program.folder,
+            env=environment,
+            input=program.stdin.replace("{N}", str(count)),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return "", None
+    return printed(program, ended.stdout, ended.stderr), ended.returncode
+
+
+def printed(program: Program, stdout: str, stderr: str) -> str:
+    """Return what is compared of the two streams of output."""
+    return stdout if program.stream == "stdout" else f"{stdout}\n{stderr}"
+
+
+def simulated(program: Program, tree: Path, count: int, machine: str) -> dict[str, Any]:
+    """Return the record of the simulated run, or one with a ``message`` that says why there is none."""
+    folder = tree / program.folder
+    executable, *arguments = words(program, count)
+    with tempfile.NamedTemporaryFile("w", suffix=".stdin") as text:
+        text.write(program.stdin.replace("{N}", str(count)))
+        text.flush()
+        command = [str(SCRIPTS / "scalegraph"), "simulate", executable, "-m", machine, "-p", str(count)]
+        command += ["--no-reference", "--json", "--timeout", str(LIMIT_S), "--memory", program.memory]
+        command += [word for code in program.accept_exit for word in ("--accept-exit", str(code))]
+        command += ["--stdin", text.name, "--", *arguments]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    try:
+        run: dict[str, Any] = json.loads(ended.stdout)["runs"][0]
+    except (ValueError, LookupError):
+        said = ended.stderr.strip().splitlines() or ["nothing said"]
+        return {"status": "failed", "message": said[-1]}
+    return run
+
+
+def lines(text: str, program: Program) -> list[str]:
+    """Return the lines of *text* that are compared."""
+    kept = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    kept = [line for line in kept if not (program.ignore and re.search(program.ignore, line))]
+    kept = [re.sub(program.strip, "", line) for line in kept] if program.strip else kept
+    return kept if program.ordered else sorted(kept)
+
+
+def difference(ours: str, theirs: str, program: Program) -> str:
+    """Return the first difference of two outputs, or an empty text; numbers may differ by the program's tolerance."""
+    left, right = lines(ours, program), lines(theirs, program)
+    if len(left) != len(right):
+        return f"{len(left)} lines of output, natively {len(right)}"
+    for one, other in zip(left, right, strict=True):
+        if one == other:
+            continue
+        numbers = [[float(text) for text in NUMBER.findall(line)] for line in (one, other)]
+        alike = NUMBER.sub("#", one) == NUMBER.sub("#", other) and len(numbers[0]) == len(numbers[1])
+        near = alike and all(
+            math.isclose(a, b, rel_tol=program.tolerance, abs_tol=program.tolerance)
+            for a, b in zip(*numbers, strict=True)
+        )
+        if not near:
+            return f'"{one[:60]}", natively "{other[:60]}"'
+    return ""
+
+
+def judge(program: Program, run: dict[str, Any], native: Path, count: int) -> str:
+    """Return why the simulated *run* is not verified, or an empty text."""
+    if run["status"] != "ok":
+        said = f"{run['status']}: {run.get('message') or 'nothing said'}".splitlines()[0]
+        return f"{said}; {how_natively(program, native, count)}"
+    if sum(run["leaves"].values()) != run["processors"] * run["time_cycles"]:
+        return "the leaves do not add up to processors times elapsed cycles"
+    if program.check == "own":
+        found = re.search(program.verified, run["stdout"] + run["stderr"])
+        return "" if found else "its own check does not say that the result is right"
+    if program.check == "native":
+        theirs, code = natively(program, native, program.compare_with or count)
+        if code is None:
+            return "the native run does not end in time"
+        if code != run["exit_code"]:
+            return f"exit code {run['exit_code']}, natively {code}"
+        differs = difference(printed(program, run["stdout"], run["stderr"]), theirs, program)
+        return f"{differs}; {how_natively(program, native, count)}" if differs else ""
+    return ""
+
+
+def how_natively(program: Program, native: Path, count: int) -> str:
+    """Return how three native runs end, for a run that is not verified: what fails natively too is not our fault."""
+    many = [natively(program, native, program.compare_with or count) for _ in range(3)]
+    codes = {code for _, code in many}
+    if None in codes:
+        return "natively: does not end in time"
+    if any(code and code not in program.accept_exit for code in codes):
+        return f"natively: exit code {', '.join(map(str, sorted(code for code in codes if code)))}"
+    alike = not any(difference(text, many[0][0], program) for text, _ in many[1:])
+    one = natively(program, native, 1)[0]
+    if not alike or (program.check == "native" and difference(one, many[0][0], program)):
+        return "natively: results differ from run to run, or with the number of threads"
+    return "natively: well"
+
+
+def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Outcome], scratch: Path) -> None:
+    """Build *suite* twice and add the outcome of each of its runs to *outcomes*; what is there is not run again."""
+    have = {(one.suite, one.program, one.processors) for one in outcomes}
+    todo = [
+        (program, count)
+        for program in programs(suite)
+        for count in given.counts
+        if (not program.counts or count in program.counts) and (suite["title"], program.name, count) not in have
+    ]
+    if not todo:
+        return
+    native, ours = scratch / "native", scratch / "simulated"
+    build(suite, given.directory / suite["folder"], native, NATIVE)
+    build(suite, given.directory / suite["folder"], ours, SIMULATED)
+    for program, count in todo:
+        run = simulated(program, ours, count, given.machine)
+        outcome = Outcome(program.suite, program.name, count, judge(program, run, native, count))
+        outcome.cycles = run.get("time_cycles") or 0
+        outcomes.append(outcome)
+        print(f"{program.name} {count}: {outcome.reason or 'verified'}", file=sys.stderr, flush=True)
+        if given.json:
+            given.json.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
+
+
+def table(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcome]) -> list[str]:
+    """Return the table of the suites: verified of those run, for each number of processors."""
+    text = [
+        f"| suite | programs | {' | '.join(map(str, counts))} | checked by |",
+        "| --- " * (len(counts) + 3) + "|",
+    ]
+    for suite in suites:
+        listed = programs(suite)
+        cells = []
+        for count in counts:
+            mine = [one for one in outcomes if one.suite == suite["title"] and one.processors == count]
+            cells.append(f"{sum(one.verified for one in mine)}/{len(mine)}")
+        checks = [f"{kind}: {sum(one.check == kind for one in listed)}" for kind in ("own", "native", "ends")]
+        checks = [check for check in checks if not check.endswith(": 0")]
+        name = f"{suite['title']} ({suite['repository']})"
+        text.append(f"| {name} | {len(listed)} | {' | '.join(cells)} | {', '.join(checks)} |")
+    return text
+
+
+def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcome]) -> list[str]:
+    """Return the speedup of every program over its run on one processor, of the whole run."""
+    cycles = {(one.suite, one.program, one.processors): one.cycles for one in outcomes if one.cycles}
+    text = []
+    for suite in suites:
+        text += ["", f"{suite['title']}; speedups on {', '.join(map(str, counts[1:]))} processors:"]
+        for program in programs(suite):
+            base = cycles.get((program.suite, program.name, counts[0]), 0)
+            many = [cycles.get((program.suite, program.name, count), 0) for count in counts[1:]]
+            figures = [f"{base / one:.3g}" if base and one else "-" for one in many]
+            text.append(f"{program.name} {', '.join(figures)};")
+    return text
+
+
+def main() -> int:
+    """Run what is asked for and print the tables; exit code 1 if a run is not verified."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--only", default="", help="suites whose title holds this")
+    parser.add_argument("--counts", type=lambda text: [int(word) for word in text.split(",")], default=[1, 3, 16, 64])
+    parser.add_argument("--machine", default="ksr1")
+    parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
+    given = parser.parse_args()
+    given.directory = given.directory.resolve()
+    described = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["suite"]
+    suites = [suite for suite in described if given.only in suite["title"]]
+    outcomes: list[Outcome] = []
+    if given.json and given.json.exists():
+        outcomes = [Outcome(**one) for one in json.loads(given.json.read_text())]
+    for suite in suites:
+        with tempfile.TemporaryDirectory() as scratch:
+            measure(suite, given, outcomes, Path(scratch))
+    print("\n".join(table(suites, given.counts, outcomes)))
+    print("\n".join(speedups(suites, given.counts, outcomes)))
+    failed = [one for one in outcomes if not one.verified]
+    print("\nNot verified:" if failed else "\nAll runs are verified.")
+    for one in failed:
+        print(f"- {one.suite}: {one.program} on {one.processors}: {one.reason}")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
