@@ -78,6 +78,7 @@ class Driver:
         self.actions: list[Action] = []
         self.window: MainWindow | None = None
         self.application: QApplication | None = None
+        self.waits: Callable[[], bool] = lambda: False  # whether more is to come that only the caller knows of
         self._worst = Turn()
         self._longest_wall = self._busy = 0.0
         self._long = 0
@@ -128,7 +129,7 @@ class Driver:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # as a running loop does by itself
 
     def _working(self) -> bool:
-        return self.window is not None and bool(self.window.jobs.running)
+        return self.waits() or (self.window is not None and bool(self.window.jobs.running))
 
 
 def row(action: Action) -> str:
@@ -187,16 +188,26 @@ def _start(driver: Driver, home: Path) -> None:
 
         driver.application = app.make_application()
 
-    def make() -> None:
-        from scalegraph.gui import app
+    kept: list[Any] = []
 
-        driver.window = app.make_window(None, home / "window.ini")
-        driver.window.resize(*SIZE)
+    def made(window: MainWindow) -> None:
+        driver.window = window
+        window.resize(*SIZE)
+        window.show()
+        kept[0].end()
+
+    def begin() -> None:
+        from scalegraph.gui.starting.first import Starting
+
+        kept.append(Starting(home / "window.ini"))
+        kept[0].ready.connect(made)
+        kept[0].begin()
 
     driver.do("start: modules and application", application)
-    driver.do("start: window, programs, what views need", make)
+    driver.waits = lambda: driver.window is None
+    driver.do("start: first picture, window, what views need", begin)
+    driver.waits = lambda: False
     assert driver.window is not None
-    driver.do("start: first picture of the window", driver.window.show)
 
 
 def _pages(window: MainWindow) -> Iterator[Step]:
@@ -324,7 +335,7 @@ def demonstration(home: Path) -> Path:
     import subprocess
 
     print("computing the demonstration first ...", file=sys.stderr)
-    subprocess.run([sys.executable, "-m", "scalegraph", "demo", "--headless", "-o", str(home)], check=True)
+    subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "demo", "--headless", "-o", str(home)], check=True)
     return next(home.glob("demo*.sgstudy"))
 
 

@@ -78,8 +78,11 @@ def _icon() -> QIcon:
     return QIcon(str(resource_dir("icons") / "scalegraph.svg"))
 
 
-def make_window(session: Any = None, settings_file: Path | None = None) -> MainWindow:
-    """Return a window that is not shown yet; *settings_file* redirects what it remembers."""
+def make_window(session: Any = None, settings_file: Path | None = None, *, at_once: bool = True) -> MainWindow:
+    """Return a window that is not shown yet; *settings_file* redirects what it remembers.
+
+    Unless *at_once* its parts come in turns of the event loop; `MainWindow.made` says when all are there.
+    """
     from scalegraph.gui import tips
     from scalegraph.gui.main_window import MainWindow
     from scalegraph.gui.preferences.values import read
@@ -94,7 +97,28 @@ def make_window(session: Any = None, settings_file: Path | None = None) -> MainW
     settings = Settings(settings_file)
     theme = Theme(settings.mode, text_size=read(settings).text_size)
     theme.apply()
-    return MainWindow(session, settings, theme)
+    return MainWindow(session, settings, theme, at_once=at_once)
+
+
+def _first_window() -> MainWindow:
+    """Return a window that was made while a small picture was shown."""
+    from PySide6.QtCore import QEventLoop
+
+    from scalegraph.gui.starting.first import Starting
+
+    loop, starting = QEventLoop(), Starting()
+    came: list[Any] = []
+    for signal in (starting.ready, starting.failed):
+        signal.connect(came.append)
+        signal.connect(loop.quit)
+    starting.begin()
+    loop.exec()
+    if isinstance(came[0], Exception):
+        raise came[0]
+    window: MainWindow = came[0]
+    window.show()
+    starting.end()
+    return window
 
 
 def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False) -> int:
@@ -107,12 +131,11 @@ def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False)
 
     _start_log()
     application = make_application()
-    window = make_window()
+    window = _first_window()
     previous = sys.excepthook
     sys.excepthook = _hook(window)
     interrupt = Interrupt(window.close, window)
     try:
-        window.show()
         window.open_files([Path(file) for file in files] or first_files(window, demo=demo))
         if demo and not files:
             (window.demonstration.compute if fresh else window.demonstration.open)()

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 from shiboken6 import isValid
@@ -45,6 +45,7 @@ from scalegraph.gui.study_page import StudyPage
 from scalegraph.gui.theme import MODES, Theme
 from scalegraph.gui.trace_actions import TraceActions
 from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.turns.queue import turn_queue
 from scalegraph.gui.what_if_panel import WhatIfPanel
 
 START, REQUEST, STUDY, INSTRUMENT, IMPORT = "start", "request", "study", "instrument", "import"
@@ -55,7 +56,10 @@ _SHORT_MESSAGE_MS: Final = 6000
 class MainWindow(QMainWindow):
     """One window with its pages, docks and work."""
 
-    def __init__(self, session: Any, settings: Settings, theme: Theme) -> None:
+    made = Signal(object)  # every part is there: None, or the Exception that one of them ended with
+
+    def __init__(self, session: Any, settings: Settings, theme: Theme, *, at_once: bool = True) -> None:
+        """Make the window now or, unless *at_once*, part by part in turns of the event loop; *made* ends it."""
         super().__init__()
         self.setObjectName("ScaleGraph")
         self.setWindowTitle("ScaleGraph")
@@ -66,40 +70,60 @@ class MainWindow(QMainWindow):
         self.selection = SelectionModel(parent=self)
         self.runner = QueueRunner(session, self.jobs, self)
         self.consents = ConsentAsker(self.runner, self)
+        self._closing = False
+        self._came_from = START  # where importing began
+        self._views_offered: tuple[Any, ...] = ()  # views with an action of their own
+        self._edited_last = ""  # of what is on the study page: "whatif" or "views"
+        self._stack = QStackedWidget()
+        self._pages: dict[str, QWidget] = {}
+        for part in (self._make_pages, self._make_request, self._make_docks, self._make_rest, self._begin):
+            if at_once:
+                part()
+            else:
+                turn_queue().add(self, partial(self._make_in_turn, part), heavy=True)
+
+    def _make_in_turn(self, part: Callable[[], None]) -> None:
+        try:
+            part()
+        except Exception as error:  # noqa: BLE001 - whoever wants the window is told
+            turn_queue().drop(self)
+            self.made.emit(error)
+
+    def _make_pages(self) -> None:
+        session, theme, settings = self.session, self.theme, self.settings
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
+        self.setCentralWidget(self._stack)  # while it is empty: Qt dresses anew whatever is in it
         self.start = StartPage(theme, settings)
-        self.request = RequestPanel(session, self.jobs, theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
         self.instrument = InstrumentPage(session, self.jobs, theme)
+
+    def _make_request(self) -> None:
+        self.request = RequestPanel(self.session, self.jobs, self.theme, self.settings)
+
+    def _make_docks(self) -> None:
+        session, theme = self.session, self.theme
         self.navigator = Navigator(self.studies, self.selection, theme, self.jobs)
         self.inspector = Inspector(self.studies, self.selection, self.jobs)
         self.queue = QueuePanel(self.runner, theme)
         self.whatif = WhatIfPanel(session, self.jobs, self.studies, self.selection, self.runner)
+
+    def _make_rest(self) -> None:
         self.files = Files(self)
         self.view_commands = ViewCommands(self)
         self.help_commands = HelpCommands(self)
         self.way_commands = WayCommands(self)
         self.single_keys = SingleKeys(self)
         self.demonstration = Demonstration(self)
-        self.imports = Imports(self.jobs, theme, settings, self)
-        self._pages: dict[str, QWidget] = {
-            START: self.start,
-            REQUEST: self.request,
-            STUDY: self.study,
-            INSTRUMENT: self.instrument,
-        }
-        self._stack = QStackedWidget()
+        self.imports = Imports(self.jobs, self.theme, self.settings, self)
+        self._pages |= {START: self.start, REQUEST: self.request, STUDY: self.study, INSTRUMENT: self.instrument}
         for page in self._pages.values():
             self._stack.addWidget(page)
-        self.setCentralWidget(self._stack)
         self.panels = self._add_panels()
+
+    def _begin(self) -> None:
         self.palette_ = CommandPalette(self)
         self.sheet = ShortcutSheet(self)
-        self._closing = False
-        self._came_from = START  # where importing began
-        self._views_offered: tuple[Any, ...] = ()  # views with an action of their own
-        self._edited_last = ""  # of what is on the study page: "whatif" or "views"
         self._progress = ProgressNote(self.runner, lambda: self.panels.want("queue", True))
         self.statusBar().addPermanentWidget(self._progress)
         self._wire()
@@ -107,6 +131,7 @@ class MainWindow(QMainWindow):
         self._restore()
         self.go(START)
         self._load_catalog()
+        self.made.emit(None)
 
     # pages ---------------------------------------------------------------------------------------------------
 

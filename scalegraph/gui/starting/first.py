@@ -1,0 +1,92 @@
+"""The first picture, and the window that is made behind it in turns of the event loop."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QRect, Qt, Signal
+from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QSplashScreen
+
+from scalegraph.gui.jobs import Jobs, Reporter
+
+if TYPE_CHECKING:
+    from scalegraph.gui.main_window import MainWindow
+
+_SIZE: Final = (380, 200)  # pixels of the first picture
+_ICON: Final = 88
+_MODULES: Final = ("main_window", "preferences.values", "settings", "theme", "tips")
+
+
+class Starting(QObject):
+    """Shows a small picture at once, loads the window's modules in another thread and makes the window part by part."""
+
+    ready = Signal(object)  # the MainWindow, not shown yet
+    failed = Signal(object)  # an Exception
+
+    def __init__(self, settings_file: Path | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings_file = settings_file
+        self._window: MainWindow | None = None
+        self._jobs = Jobs(self)
+        self.picture = QSplashScreen(_drawn())
+
+    def begin(self) -> None:
+        """Show the picture and start; *ready* comes later."""
+        self.picture.show()
+        self._jobs.start("loading the window", _load, done=lambda _nothing: self._make(), failed=self._fail)
+
+    def end(self) -> None:
+        """Take the picture away: the window is there."""
+        self.picture.close()
+        self.picture.deleteLater()
+
+    def _make(self) -> None:
+        from scalegraph.gui.app import make_window
+
+        try:
+            self._window = make_window(None, self._settings_file, at_once=False)
+        except Exception as error:  # noqa: BLE001 - the program ends with it
+            self._fail(error)
+            return
+        self._window.made.connect(self._made)
+
+    def _made(self, error: Exception | None) -> None:
+        if error is not None:
+            self._fail(error)
+        else:
+            self.ready.emit(self._window)
+
+    def _fail(self, error: Exception) -> None:
+        self.end()
+        self.failed.emit(error)
+
+
+def _load(_reporter: Reporter) -> None:
+    """Import what the window consists of: classes only, no object of Qt's."""
+    importlib.import_module("scalegraph.request.session")
+    for name in _MODULES:
+        importlib.import_module(f"scalegraph.gui.{name}")
+
+
+def _drawn() -> QPixmap:
+    """Return the application's icon and name in the desktop's colours."""
+    ratio = QGuiApplication.primaryScreen().devicePixelRatio()
+    picture = QPixmap(int(_SIZE[0] * ratio), int(_SIZE[1] * ratio))
+    picture.setDevicePixelRatio(ratio)
+    colours = QGuiApplication.palette()
+    picture.fill(colours.color(QPalette.ColorRole.Window))
+    painter = QPainter(picture)
+    width, height = _SIZE
+    QGuiApplication.windowIcon().paint(painter, QRect((width - _ICON) // 2, 24, _ICON, _ICON))
+    painter.setPen(colours.color(QPalette.ColorRole.WindowText))
+    font = QFont(QGuiApplication.font())
+    font.setPointSizeF(1.6 * font.pointSizeF())
+    painter.setFont(font)
+    painter.drawText(QRect(0, 24 + _ICON, width, 44), Qt.AlignmentFlag.AlignCenter, "ScaleGraph")
+    painter.setFont(QGuiApplication.font())
+    painter.drawText(QRect(0, height - 40, width, 24), Qt.AlignmentFlag.AlignCenter, "Loading …")
+    painter.end()
+    return picture
