@@ -106,7 +106,7 @@ def _trace(
     chosen = pairs(options)
     with open_traces(Session(), [source], partial=partial) as (data,):
         table = trace_quantities.compute(data, name, chosen)
-    if output is not None:
+    if output is not None and not table.empty:
         figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
         render.save(figure, output, for_spreadsheets=for_spreadsheets())
     if as_json:
@@ -125,10 +125,10 @@ def _compute(
 
     data = Session().study_data(study)
     table = quantities.compute(data, name, processors)
-    if output is not None:
+    blank = quantities.blank(table)
+    if output is not None and not blank:
         figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
         render.save(figure, output, for_spreadsheets=for_spreadsheets())
-    blank = quantities.blank(table)
     notes = [] if blank else quantities.notes(data, name)
     if as_json:
         more = {"notes": notes} if notes else {}

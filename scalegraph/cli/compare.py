@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.cli.export import check_ending, pairs, size_cm
+from scalegraph.cli.export import check_ending, check_shows, pairs, size_cm
 from scalegraph.cli.output import echo, echo_json
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
@@ -52,10 +52,9 @@ def compare(
     with contextlib.ExitStack() as stack:
         first, *others = (stack.enter_context(open_input(path)) for path in sources)
         figure = session.view(first, name, others=others, **chosen)
+    check_shows(figure, sources[0])
     if output is not None:
         session.write(figure, output, size_cm=size_wanted, for_spreadsheets=for_spreadsheets())
-    elif figure.empty:
-        raise InputError(Fault(figure.told))
     if as_json or output is None:
         _print(figure, as_json=as_json)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.errors import Fault, InputError, WorkError, near
 from scalegraph.cli.output import echo
 from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.spreadsheets import for_spreadsheets, spreadsheet_option
@@ -19,6 +19,7 @@ from scalegraph.request import Session
 
 if TYPE_CHECKING:
     from scalegraph.views import View
+    from scalegraph.views.figure import Figure
     from scalegraph.views.view import Subject
 
 _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("Views of a trace:", "trace"))
@@ -73,13 +74,21 @@ def export(
         _check_view(name, "trace", sources)
         with open_traces(session, sources, partial=partial) as traces:
             figure = session.trace_view(traces[0], name, others=traces[1:], **chosen)
+            check_shows(figure, sources[0])
             session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
         return
     _check_view(name, "study", sources)
     with contextlib.ExitStack() as stack:
         study, *others = (stack.enter_context(open_input(source)) for source in sources)
         figure = session.view(study, name, others=others, **chosen)
+        check_shows(figure, sources[0])
         session.write(figure, output, size_cm=size_wanted, theme=theme, for_spreadsheets=for_spreadsheets())
+
+
+def check_shows(figure: Figure, source: Path) -> None:
+    """Refuse to write a view that shows nothing, with what is missing: no file is better than an empty one."""
+    if figure.empty:
+        raise WorkError(f"{source}: nothing to show: {figure.told}")
 
 
 def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:

@@ -19,6 +19,11 @@ from scalegraph.cli.study_input import mapping_option, open_input
 from scalegraph.request import Session
 
 
+def _name(name: str, source: Path) -> str:
+    """Return the name of a study, of one in memory that of the file it was made of."""
+    return source.stem if source.suffix.lower() != ".sgstudy" else name
+
+
 @click.command("report")
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @mapping_option
@@ -51,7 +56,7 @@ def report(
         studies = [stack.enter_context(open_input(source)) for source in sources]
         found = outcomes(session, studies[0], statements, junit, sources[0].name)
         first, *others = (session.study_data(study) for study in studies)
-        data = replace(first, others=tuple(others))
+        data = replace(first, name=_name(first.name, sources[0]), others=tuple(others))
         cancel = stack.enter_context(interruptible())
         bar = stack.enter_context(share_bar(f"writing {path.name}"))
         made.write(

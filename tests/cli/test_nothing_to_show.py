@@ -64,3 +64,46 @@ def test_no_size_is_advised_where_it_only_follows_the_processors(call: Any, tmp_
     assert call("import", table, "--scaling", "weak", "-o", made)[0] == 0
     code, _, err = call("advise", made)
     assert (code, "no advice yet" in err) == (1, True)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A table of one run: nothing scales."""
+    table = tmp_path / "alone.csv"
+    table.write_text("threads,time [s]\n4,1.5\n")
+    return table
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "--view", "speedup"),
+        ("export", "--view", "matrix"),
+        ("analyze", "--what", "laws"),
+        ("matrix",),
+        ("report",),
+        ("report", "--views", "matrix"),
+        ("compare",),
+    ],
+)
+@pytest.mark.parametrize("ending", [".png", ".csv", ".html"])
+def test_what_computes_nothing_fails_with_what_is_missing_and_writes_nothing(
+    call: Any, alone: Path, words: tuple[str, ...], ending: str
+) -> None:
+    if (ending == ".html") != (words[0] == "report") or (words[0] == "analyze" and ending == ".png"):
+        return
+    target = alone.with_name(f"out{ending}")
+    inputs = (alone, alone) if words[0] == "compare" else (alone,)
+    code, out, err = call(words[0], *inputs, *words[1:], "-o", target)
+    assert code in (1, 2)
+    assert out == ""
+    assert any(word in err for word in ("need", "nothing to report", "no efficiency is met", "have no speedup")), err
+    assert "alone" in err
+    assert not target.exists()
+
+
+def test_a_view_of_a_trace_without_anything_is_not_written(call: Any, root: Path, tmp_path: Path) -> None:
+    target = tmp_path / "c.png"
+    code, out, err = call("export", root / "traces/ring.trf", "--view", "counters", "-o", target)
+    assert (code, out, target.exists()) == (1, "", False)
+    assert "nothing to show: This trace has no counters" in err
