@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import gauss
+from papers_tables import gauss, six
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "gauss-sizes": gauss.size_table,
     "gauss-matrix": gauss.matrix,
+    "six-sizes": six.size_table,
+    "six-matrix": six.matrix_table,
 }
 __all__ = ["TABLES", "Studies"]

@@ -140,6 +140,13 @@ class Synchronisation(Section):
     atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
     fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
     fork_per_processor_cycles: int = quantity("And for each member of the team.", _CYCLES, 0, 100_000_000)
+    create_cycles: int = quantity(
+        "And for each thread of the team that did not exist before: a team keeps its threads for the next region.",
+        _CYCLES,
+        0,
+        100_000_000,
+        default=0,
+    )
     schedule_cycles: int = quantity("Instructions that compute the next chunk of a loop.", _CYCLES, 0, 1_000_000)
     lock_cycles: int = quantity("Instructions of an acquire or a release.", _CYCLES, 0, 1_000_000)
     barrier_cycles: int = quantity("Instructions of one arrival at a barrier.", _CYCLES, 0, 1_000_000)

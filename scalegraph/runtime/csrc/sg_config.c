@@ -92,6 +92,7 @@ static const field fields[] = {
     {"machine.atomic_cycles", U32, AT(atomic_cycles), 0, 1000000, NULL, 0},
     {"machine.fork_cycles", U32, AT(fork_cycles), 0, 100000000, NULL, 0},
     {"machine.fork_per_processor_cycles", U32, AT(fork_per_processor_cycles), 0, 100000000, NULL, 0},
+    {"machine.create_cycles", U32, AT(create_cycles), 0, 100000000, NULL, 0},
     {"machine.schedule_cycles", U32, AT(schedule_cycles), 0, 1000000, NULL, 0},
     {"machine.lock_cycles", U32, AT(lock_cycles), 0, 1000000, NULL, 0},
     {"machine.barrier_cycles", U32, AT(barrier_cycles), 0, 1000000, NULL, 0},

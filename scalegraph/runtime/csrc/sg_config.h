@@ -127,6 +127,7 @@ typedef struct sg_config {
     uint32_t atomic_cycles;             /* read-modify-write in the processor, besides its memory access */
     uint32_t fork_cycles;               /* instructions of the master to start a team, once */
     uint32_t fork_per_processor_cycles; /* and for each member */
+    uint32_t create_cycles;             /* and for each thread that did not exist before */
     uint32_t schedule_cycles; /* instructions to compute the next chunk, besides its memory accesses */
     uint32_t lock_cycles;     /* instructions of acquire or release, besides their memory accesses */
     uint32_t barrier_cycles;  /* instructions of one arrival, besides its memory accesses */

@@ -275,7 +275,8 @@ static void start_worker(sg_team *team, uint32_t member, unsigned flags, uint64_
 }
 
 /* All workers at once, so that the host starts their threads side by side. */
-static void prepare_workers(sg_team *team)
+/* Returns how many of the team's threads did not exist before. */
+static uint32_t prepare_workers(sg_team *team)
 {
     uint32_t size = team->size, missing = 0;
     sg_team *root = team->root;
@@ -293,6 +294,7 @@ static void prepare_workers(sg_team *team)
     }
     if (missing > 0)
         sg_thread_prepare(missing);
+    return missing;
 }
 
 /* ---- fork and join ---- */
@@ -364,11 +366,13 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
         sg_blame_runtime(true);
         uint64_t from = sg_now->clock;
         root->busy += size - 1;
-        prepare_workers(team);
+        uint32_t created = prepare_workers(team);
         sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_cycles);
         sg_touch(sg_now, team->address, SG_WRITE, SG_LEAF_PRIM_FORK_JOIN);
         for (uint32_t i = 1; i < size; i++) {
             sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->fork_per_processor_cycles);
+            if (i >= size - created)
+                sg_charge_site(sg_now, SG_LEAF_PRIM_FORK_JOIN, config->create_cycles);
             start_worker(team, i, flags, from);
         }
         sg_blame_started(from);
