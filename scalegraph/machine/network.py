@@ -55,11 +55,20 @@ class Multistage(Section):
     memory_cycles: int = quantity("A memory module is busy with reading or writing a line.", "cycles", 1, 100_000)
     directory_cycles: int = quantity("A memory module is busy with its directory alone.", "cycles", 1, 100_000)
     snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
+    switching: Literal["packet", "circuit"] = choice(
+        "packet: every message takes a port while it passes; circuit: a request keeps its path until the reply is back.",
+        default="packet",
+    )
+    retry_cycles: int = quantity(
+        "Circuits: a request that finds a port of its path taken tries again so much later.", "cycles", 1, 100_000,
+        default=8,
+    )  # fmt: skip
 
     def runtime(self, clock_hz: float, line_bytes: int) -> dict[str, int]:
         """Return the parameters of the C side; times are in cycles of *clock_hz* already."""
         del clock_hz, line_bytes
-        return self.model_dump(exclude={"kind"})
+        kept: dict[str, int] = self.model_dump(exclude={"kind", "switching"})
+        return kept | {"retry_cycles": self.retry_cycles if self.switching == "circuit" else 0}
 
     def capacity(self) -> int:
         """Processors that find a place: the network grows with them."""

@@ -123,3 +123,64 @@ def test_a_directory_that_lost_track_tells_all_processors(memory, sharers) -> No
     told = 63 if sharers > 2 else sharers - 1
     assert cost.get("stall_contention", 0) == told - 1
     assert cost["invalidations"] == sharers - 1
+
+
+def on_circuits(memory, retry: int = 5, **more: str):
+    """Return Cerberus with circuits whose refused requests try again after *retry* cycles."""
+    return memory("cerberus", 64, {"network.switching": "circuit", "network.retry_cycles": str(retry), **more})
+
+
+def test_an_unloaded_circuit_takes_as_long_as_messages(memory) -> None:
+    circuits = on_circuits(memory)
+    assert circuits.read(0, BASE)["stall_remote_read"] == READ
+    circuits.write(0, BASE + LINE, 1000)
+    cost = circuits.read(1, BASE + LINE, 2000)
+    assert cost["stall_remote_read"] == ONE_WAY + SHORT + DIRECTORY + TO_CACHE_AND_BACK + LONG + MEMORY + ONE_WAY + LONG
+    assert "stall_contention" not in cost
+
+
+def test_a_circuit_keeps_its_module_until_the_reply_is_back_and_others_try_again(memory) -> None:
+    circuits = on_circuits(memory)
+    waits = [
+        circuits.read(processor, BASE + 64 * LINE * processor, 0).get("stall_contention", 0) for processor in range(3)
+    ]
+    # A circuit lasts READ = 32 cycles: 0 to 32, then from the next try at 35 to 67, then from 70 on.
+    assert READ == 32
+    assert waits == [0, 35, 70]
+
+
+def test_a_path_that_shares_one_switch_port_waits_for_the_whole_circuit(memory) -> None:
+    # After the first stage processors 0 and 16 are on the same line when they go to modules 0 and 1.
+    for switching, wait in (("packet", SHORT), ("circuit", 35)):
+        cerberus = memory("cerberus", 64, {"network.switching": switching, "network.retry_cycles": "5"})
+        home = BASE // LINE % 64
+        assert home == 0
+        assert "stall_contention" not in cerberus.read(0, BASE, 0)
+        assert cerberus.read(16, BASE + LINE, 0)["stall_contention"] == wait
+        assert "stall_contention" not in cerberus.read(1, BASE + 17 * LINE, 0)
+
+
+@pytest.mark.parametrize("sharers", [1, 2, 5, 31])
+def test_home_asks_one_sharer_after_the_other(memory, sharers) -> None:
+    circuits = on_circuits(memory)
+    for processor in range(sharers + 1):
+        circuits.read(processor, BASE, 1000 * processor)
+    cost = circuits.write(0, BASE, 100_000)
+    question = TO_CACHE_AND_BACK + SHORT
+    assert cost["cycles"] == ONE_WAY + SHORT + DIRECTORY + sharers * question + ONE_WAY + SHORT
+    assert "stall_contention" not in cost
+    assert circuits.check() == "ok"
+
+
+def test_a_long_circuit_meets_no_later_one(memory) -> None:
+    """An invalidation that keeps its path for long is not taken into a gap that is shorter."""
+    circuits = on_circuits(memory, retry=1)
+    for processor in range(20):
+        circuits.read(processor, BASE, 1000 * processor)
+    other = BASE + 64 * LINE
+    assert "stall_contention" not in circuits.read(40, other, 100_040)
+    cost = circuits.write(0, BASE, 100_000)
+    length = 2 * ONE_WAY + SHORT + DIRECTORY + 19 * (TO_CACHE_AND_BACK + SHORT) + SHORT
+    # The gap before the other circuit is 40 cycles, this one needs more: it begins when the other has ended.
+    assert length > 40
+    assert cost["stall_contention"] == 40 + READ

@@ -10,7 +10,12 @@
  * the dirty line sends it through home, but not into its memory. Write: home sends
  * an invalidation to every sharer, one after the other through its port, and answers when all have
  * acknowledged; until then other requests for the line wait at home. Module m is beside processor m, but
- * reaching it needs the network all the same. */
+ * reaching it needs the network all the same.
+ *
+ * With circuits, as in the TC2000's switch, a request opens a path to the module that stays open until the
+ * reply has come back on it: no port of the path serves others in between, whatever the module waits for. A
+ * request that finds a port taken is refused and tried again every retry_cycles. Home's questions to caches
+ * go on circuits of their own. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -22,6 +27,7 @@
 typedef struct multistage_net {
     uint32_t radix, stages, ports;
     uint64_t switch_cycles, memory, directory, snoop;
+    uint64_t retry; /* between two tries for a circuit; 0: messages are switched one by one */
     uint64_t short_flits, long_flits; /* of a message without and with a line */
     sg_calendar *forth, *back;        /* [stages + 1][ports]: 0 = port into the network */
     sg_calendar *module;
@@ -37,6 +43,7 @@ static const sg_net_parameter parameters[] = {
     {"memory_cycles", 1, 100000}, /* a module is busy with a line */
     {"directory_cycles", 1, 100000},
     {"snoop_cycles", 0, 100000}, /* a cache needs to answer the directory */
+    {"retry_cycles", 0, 100000}, /* 0: no circuits */
     {NULL, 0, 0},
 };
 
@@ -56,6 +63,7 @@ static void *create(const sg_config *config, char *error, unsigned error_size)
     net->memory = sg_config_u64(config, "memory_cycles");
     net->directory = sg_config_u64(config, "directory_cycles");
     net->snoop = sg_config_u64(config, "snoop_cycles");
+    net->retry = sg_config_u64(config, "retry_cycles");
     net->short_flits = (header + flit - 1) / flit;
     net->long_flits = (header + config->coherence_line_bytes + flit - 1) / flit;
     size_t path = (size_t)(net->stages + 1) * net->ports;
@@ -78,9 +86,17 @@ static void destroy(void *state)
     free(net);
 }
 
+/* The line after the next stage of a message to port `to`: in an omega network the message is, after stage i,
+ * on the line whose digits are the last ones of the source followed by the first i ones of the destination.
+ */
+static uint64_t next_line(const multistage_net *net, uint64_t line, uint32_t to, uint64_t *digits)
+{
+    *digits /= net->radix;
+    return (line * net->radix + to / *digits % net->radix) % net->ports;
+}
+
 /* Sends `flits` from port `from` to port `to` through one of the two networks at `time`; returns when the
- * last flit has arrived. In an omega network the message is, after stage i, on the line whose digits are the
- * last ones of the source followed by the first i ones of the destination. */
+ * last flit has arrived. */
 static uint64_t send(multistage_net *net, sg_calendar *network, uint32_t from, uint32_t to, uint64_t time,
                      uint64_t flits, uint64_t *wait)
 {
@@ -89,8 +105,7 @@ static uint64_t send(multistage_net *net, sg_calendar *network, uint32_t from, u
     *wait += start - time;
     time = start;
     for (uint32_t stage = 1; stage <= net->stages; stage++) {
-        digits /= net->radix;
-        line = (line * net->radix + to / digits % net->radix) % net->ports;
+        line = next_line(net, line, to, &digits);
         time += net->switch_cycles;
         start = sg_calendar_reserve(&network[(size_t)stage * net->ports + line], time, flits);
         *wait += start - time;
@@ -129,9 +144,143 @@ static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t ho
     return last;
 }
 
+/* ---- circuits ---- */
+
+#define MAX_PORTS 18u /* of a path: 16 stages of 2 x 2 switches reach 65,536 ports */
+#define MAX_PLANS 16u
+
+typedef struct circuit {
+    uint32_t ports;
+    sg_calendar *port[MAX_PORTS];
+} circuit;
+
+static circuit path_of(const multistage_net *net, sg_calendar *network, uint32_t from, uint32_t to)
+{
+    circuit c = {.ports = net->stages + 1, .port = {&network[from]}};
+    uint64_t line = from, digits = net->ports;
+    for (uint32_t stage = 1; stage <= net->stages; stage++) {
+        line = next_line(net, line, to, &digits);
+        c.port[stage] = &network[(size_t)stage * net->ports + line];
+    }
+    return c;
+}
+
+/* When a request that is first made at `time` finds all ports of its path free for `length` cycles. */
+static uint64_t accepted(const multistage_net *net, const circuit *c, uint64_t time, uint64_t length)
+{
+    while (1) {
+        uint64_t free = time;
+        for (uint32_t i = 0; i < c->ports; i++) {
+            uint32_t place;
+            uint64_t found = sg_calendar_find(c->port[i], time, length, &place);
+            free = found > free ? found : free;
+        }
+        if (free == time)
+            return time;
+        time += (free - time + net->retry - 1) / net->retry * net->retry;
+    }
+}
+
+static void take(const circuit *c, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < c->ports; i++)
+        sg_calendar_reserve(c->port[i], start, end - start);
+}
+
+/* What happens to a request on its circuit: planned, or (`real`) done, so that others find it in the
+ * calendars. */
+typedef struct course {
+    multistage_net *net;
+    int real;
+    uint64_t time, wait;
+} course;
+
+static void at_module(course *c, uint32_t module, uint64_t cycles)
+{
+    uint32_t place;
+    uint64_t start = sg_calendar_find(&c->net->module[module], c->time, cycles, &place);
+    if (c->real)
+        sg_calendar_take(&c->net->module[module], start, cycles, place, start - c->time);
+    c->wait += start - c->time;
+    c->time = start + cycles;
+}
+
+/* Home asks the cache of processor q, on a circuit of the other network, and waits for its answer. */
+static void ask(course *c, uint32_t home, uint32_t q, uint64_t answer)
+{
+    const multistage_net *net = c->net;
+    uint64_t length = 2 * net->stages * net->switch_cycles + net->short_flits + net->snoop + answer;
+    circuit path = path_of(net, net->back, home, q);
+    uint64_t start = accepted(net, &path, c->time, length);
+    if (c->real)
+        take(&path, start, start + length);
+    c->wait += start - c->time;
+    c->time = start + length;
+}
+
+/* From the start of the circuit until the reply's last flit is back. */
+static void follow(course *c, const sg_request *r, uint32_t home)
+{
+    const multistage_net *net = c->net;
+    uint64_t one_way = net->stages * net->switch_cycles;
+    c->time = sg_wait_line(r, c->time + one_way + net->short_flits, &c->wait);
+    if (r->from == SG_FROM_CACHE && r->kind != SG_UPGRADE) {
+        at_module(c, home, net->directory);
+        ask(c, home, r->supplier, r->dirty ? net->long_flits : net->short_flits);
+        at_module(c, home, r->keeps ? net->directory : net->memory);
+    } else {
+        at_module(c, home, r->kind == SG_UPGRADE ? net->directory : net->memory);
+    }
+    for (uint32_t q = 0; sg_next_target(r, &q); q++)
+        ask(c, home, q, net->short_flits);
+    if (c->real && (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE || r->invalidations > 0))
+        *r->busy = c->time;
+    c->time += one_way + (r->kind == SG_UPGRADE ? net->short_flits : net->long_flits);
+}
+
+/* A circuit that lasts longer than was planned may meet a later one: it is planned anew with that length, at
+ * last behind all. */
+static void transact_on_circuit(multistage_net *net, const sg_request *r, sg_reply *reply)
+{
+    uint32_t home = home_module(net, r->line);
+    circuit path = path_of(net, net->forth, r->processor, home);
+    uint64_t start = r->now, length = 1;
+    for (uint32_t plans = 0;; plans++) {
+        start = accepted(net, &path, r->now, plans < MAX_PLANS ? length : UINT64_MAX / 4);
+        course plan = {net, 0, start, 0};
+        follow(&plan, r, home);
+        if (plan.time - start <= length || plans == MAX_PLANS)
+            break;
+        length = plan.time - start;
+    }
+    course done = {net, 1, start, start - r->now};
+    follow(&done, r, home);
+    take(&path, start, done.time);
+    reply->remote = 1;
+    reply->contention = done.wait;
+    reply->cycles = done.time - r->now - done.wait;
+}
+
+/* Nobody waits for the line that goes into memory. */
+static void write_back_on_circuit(multistage_net *net, uint64_t now, uint32_t processor, uint32_t home)
+{
+    circuit path = path_of(net, net->forth, processor, home);
+    uint64_t length = net->stages * net->switch_cycles + net->long_flits + net->memory;
+    uint64_t start = accepted(net, &path, now, length);
+    course done = {net, 1, start + length - net->memory, 0};
+    at_module(&done, home, net->memory);
+    take(&path, start, start + length);
+}
+
+/* ---- what the memory system asks for ---- */
+
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
     multistage_net *net = state;
+    if (net->retry > 0) {
+        transact_on_circuit(net, r, reply);
+        return;
+    }
     uint32_t home = home_module(net, r->line);
     uint64_t wait = 0, flits = r->kind == SG_UPGRADE ? net->short_flits : net->long_flits;
     uint64_t time = send(net, net->forth, r->processor, home, r->now, net->short_flits, &wait);
@@ -160,6 +309,10 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
     uint32_t home = home_module(net, line);
     uint64_t wait = 0;
     (void)page_home;
+    if (net->retry > 0) {
+        write_back_on_circuit(net, now, processor, home);
+        return;
+    }
     uint64_t time = send(net, net->forth, processor, home, now, net->long_flits, &wait);
     serve(net, home, time, net->memory, &wait);
 }
