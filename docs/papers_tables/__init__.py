@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import gauss, six
+from papers_tables import gauss, others, six
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
@@ -13,5 +13,8 @@ TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "gauss-matrix": gauss.matrix,
     "six-sizes": six.size_table,
     "six-matrix": six.matrix_table,
+    "ksr-programs": others.flows,
+    "loops": others.loops,
+    "billiard": others.billiard,
 }
 __all__ = ["TABLES", "Studies"]

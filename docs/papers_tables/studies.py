@@ -9,6 +9,7 @@ from typing import Any
 
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.resources import resource_dir
+from scalegraph.base.run import RunRecord
 from scalegraph.request import Request, Session
 
 
@@ -35,6 +36,27 @@ class Studies:
             self._done.add(path)
         return path
 
+    def runs(self, path: Path) -> list[RunRecord]:
+        """Return the runs of a study."""
+        return self.session.open(path).runs()
+
+    def simulated(
+        self, name: str, machine: str, processors: Sequence[int], arguments: Sequence[str], **options: Any
+    ) -> dict[int, RunRecord]:
+        """Return the runs of the shipped source *name* with *arguments* and *options* of `Session.simulate`, by N."""
+        words = [name, machine, *arguments, *(f"{value}" for value in options.values())]
+        path = self.directory / f"{'-'.join(words).replace(' ', '').replace('/', '_')}.sgstudy"
+        source = resource_dir("programs") / f"{name}.c"
+        if path not in self._done:
+            print(f"# {path.stem}", file=sys.stderr, flush=True)
+            made = self.session.simulate(
+                [source], machine=machine, processors=processors, args=arguments, ldflags=("-lm",), study_path=path,
+                **options,
+            )  # fmt: skip
+            made.close()
+            self._done.add(path)
+        return {run.point.processors: run for run in self.runs(path)}
+
     def matrix(self, path: Path, bound: str = "efficiency", **options: Any) -> Matrix:
         """Return the matrix by the latency metric under *bound*."""
         made = self.session.matrix(path, metric="latency", bound=bound, **options)
@@ -44,8 +66,7 @@ class Studies:
 
     def held(self, path: Path, parameter: str, bound: str = "efficiency") -> dict[int, tuple[float, float]]:
         """Return the values of *parameter* at which each N meets *bound*; see `sizes`."""
-        runs = self.session.open(path).runs()
-        known = {run.point.key: float(run.point.parameters[parameter]) for run in runs}
+        known = {run.point.key: float(run.point.parameters[parameter]) for run in self.runs(path)}
         return sizes(self.matrix(path, bound), known)
 
 

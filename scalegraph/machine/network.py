@@ -56,7 +56,7 @@ class Multistage(Section):
     directory_cycles: int = quantity("A memory module is busy with its directory alone.", "cycles", 1, 100_000)
     snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
     switching: Literal["packet", "circuit"] = choice(
-        "packet: every message takes a port while it passes; circuit: a request keeps its path until the reply is back.",
+        "packet: a message takes a port while it passes; circuit: a request keeps its path until the reply is back.",
         default="packet",
     )
     retry_cycles: int = quantity(
