@@ -178,6 +178,7 @@ _PICTURES: Final[dict[str, Callable[[QPainter, QRectF, Theme], None]]] = {
     "apsp1": _graph,
     "apsp2": _graph,
     "billiard": _billiard,
+    "billiard-linked": _billiard,
     "cholesky": _sparse_factor,
     "closure": _graph,
     "ge1": _moving_rows,

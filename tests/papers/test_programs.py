@@ -15,6 +15,7 @@ pytestmark = pytest.mark.compiler
 CHECKED = {
     "adjoint": ("12", "verify"),
     "apsp": ("20", "parallel", "verify"),
+    "billiard-linked": ("120", "400", "2", "2.5", "0.4", "0.6", "3.0"),
     "cholesky": ("12", "verify"),
     "closure": ("40", "random", "verify"),
     "ge1-owner": ("24", "verify"),
@@ -26,7 +27,11 @@ CHECKED = {
     "sor": ("24", "12", "verify"),
     "water": ("27", "2"),
 }
-OTHER_INPUTS = {"apsp": ("21", "serial", "verify"), "closure": ("41", "clique", "verify")}
+OTHER_INPUTS = {
+    "billiard-linked": ("30", "300", "1", "1.0", "0.1", "1.0", "0.5"),
+    "apsp": ("21", "serial", "verify"),
+    "closure": ("41", "clique", "verify"),
+}
 
 
 @pytest.fixture(scope="module")

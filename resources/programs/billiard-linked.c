@@ -1,0 +1,438 @@
+/* Billiard balls on a line, closer to section 5 of the Scale-Graph paper than billiard.c, with the same
+ * result.
+ *
+ * A ball with its event and its share of the bins takes 960 bytes. The bins are records linked in order of
+ * time, each with a range and a lock of its own: narrow ones for the near future, then ever wider ones, so
+ * that no bin holds all that is far. Every processor finds out for itself how many collisions are
+ * independent.
+ *
+ *     billiard-linked NUM_BALLS NUM_STEPS [MEETINGS [SPACE DIAMETER JITTER SPEED]]
+ *
+ * MEETINGS of all processors in an iteration: 2, or 1, at which the last to come selects the collisions for
+ * all. SPACE: length of the moving space for each ball; DIAMETER of a ball; JITTER: how far the first
+ * positions are from even ones, as a share of the free room (0 to 1); SPEED: the greatest at the beginning.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BALL_BYTES = 928, BIN_BYTES = 64, BALLS_PER_BIN = 2, WIDE_BINS = 256 };
+
+typedef struct bin bin;
+
+/* Ball i and its collision with ball i - 1; that of ball 0 is with the wall, and the record behind the last
+ * ball has the collision with the other wall. A collision that will not happen as things stand is in no bin.
+ */
+typedef struct ball {
+    double position; /* at the time of its last update */
+    double velocity;
+    double last_update;
+    double time; /* of the collision */
+    struct ball *before, *after;
+    bin *in;
+    char more[BALL_BYTES - 7 * 8]; /* what the paper's program keeps of a ball besides */
+} ball;
+
+struct bin {
+    omp_lock_t lock;
+    int count;
+    double end; /* time at which its range ends */
+    ball *first;
+    bin *after;
+    char more[BIN_BYTES - 3 * 8 - sizeof(omp_lock_t) - 8];
+};
+
+/* What was found out about a collision that one processor could carry out. */
+typedef struct candidate {
+    ball *chosen; /* none: the narrow bins hold fewer */
+    double time;
+    double earliest_new; /* first of the collisions that would follow from it */
+} candidate;
+
+typedef struct simulation {
+    int num_balls, num_bins;
+    double space, diameter, bin_span;
+    ball *balls;
+    bin *bins, *first; /* bins before `first` are empty for good */
+    double now;
+    int arrived, round, independent; /* for one meeting in an iteration */
+    candidate *candidates;
+} simulation;
+
+typedef struct motion {
+    double position, velocity, last_update;
+} motion;
+
+static double position_at(const motion *b, double time)
+{
+    return b->position + b->velocity * (time - b->last_update);
+}
+
+static motion motion_of(const ball *b)
+{
+    return (motion){b->position, b->velocity, b->last_update};
+}
+
+/* When the touch of collision i takes place, not before `now`; infinite if never. */
+static double touch_time(const simulation *s, long i, const motion *left, const motion *right, double now)
+{
+    double gap, closing;
+    if (i == 0) {
+        gap = position_at(right, now) - s->diameter / 2;
+        closing = -right->velocity;
+    } else if (i == s->num_balls) {
+        gap = s->space * s->num_balls - s->diameter / 2 - position_at(left, now);
+        closing = left->velocity;
+    } else {
+        gap = position_at(right, now) - position_at(left, now) - s->diameter;
+        closing = left->velocity - right->velocity;
+    }
+    return closing <= 0.0 ? INFINITY : now + fmax(gap, 0.0) / closing;
+}
+
+static int comes_before(const ball *a, const ball *b)
+{
+    return a->time < b->time || (a->time == b->time && a < b);
+}
+
+static void add_time_to_queue(simulation *s, ball *e, double time)
+{
+    e->time = time;
+    e->in = NULL;
+    if (isinf(time))
+        return;
+    bin *b = s->first;
+    while (b->end <= time)
+        b = b->after;
+    e->in = b;
+    omp_set_lock(&b->lock);
+    ball *before = NULL, *after = b->first;
+    while (after != NULL && comes_before(after, e)) {
+        before = after;
+        after = after->after;
+    }
+    e->before = before;
+    e->after = after;
+    if (before != NULL)
+        before->after = e;
+    else
+        b->first = e;
+    if (after != NULL)
+        after->before = e;
+    b->count++;
+    omp_unset_lock(&b->lock);
+}
+
+static void remove_from_queue(ball *e)
+{
+    bin *b = e->in;
+    if (b == NULL)
+        return;
+    omp_set_lock(&b->lock);
+    if (e->before != NULL)
+        e->before->after = e->after;
+    else
+        b->first = e->after;
+    if (e->after != NULL)
+        e->after->before = e->before;
+    b->count--;
+    e->in = NULL;
+    omp_unset_lock(&b->lock);
+}
+
+static void place_bins(simulation *s, double start)
+{
+    double reach = 0.0;
+    for (int i = 0; i < s->num_bins; i++) {
+        if (i < s->num_bins - WIDE_BINS)
+            reach = (i + 1) * s->bin_span;
+        else
+            reach *= 1.0625;
+        s->bins[i].end = i == s->num_bins - 1 ? INFINITY : start + reach;
+        s->bins[i].after = i == s->num_bins - 1 ? NULL : &s->bins[i + 1];
+    }
+    s->first = s->bins;
+}
+
+static bin *first_filled(const simulation *s)
+{
+    bin *b = s->first;
+    while (b != NULL && b->count == 0)
+        b = b->after;
+    return b;
+}
+
+static int is_narrow(const simulation *s, const bin *b)
+{
+    return b != NULL && b - s->bins < s->num_bins - WIDE_BINS;
+}
+
+/* Places the ranges of all bins anew from the present on and deals out to them what is in wide ones. */
+static void open_next_window(simulation *s)
+{
+    ball *far = NULL;
+    for (bin *b = s->bins; b != NULL; b = b->after) {
+        while (b->first != NULL) {
+            ball *e = b->first;
+            b->first = e->after;
+            e->after = far;
+            far = e;
+        }
+        b->count = 0;
+    }
+    place_bins(s, s->now);
+    while (far != NULL) {
+        ball *after = far->after;
+        add_time_to_queue(s, far, far->time);
+        far = after;
+    }
+}
+
+/* Returns the (rank + 1)th event of the narrow bins, or NULL if they hold fewer. */
+static ball *select_event(const simulation *s, int rank)
+{
+    bin *b = first_filled(s);
+    while (is_narrow(s, b) && rank >= b->count) {
+        rank -= b->count;
+        b = b->after;
+    }
+    if (!is_narrow(s, b))
+        return NULL;
+    ball *e = b->first;
+    while (rank-- > 0)
+        e = e->after;
+    return e;
+}
+
+/* The motions of the two balls of collision i just after it, and when they touch their outer neighbours. */
+static void collide(const simulation *s, long i, double time, motion *left, motion *right, double *left_time,
+                    double *right_time)
+{
+    *left_time = *right_time = INFINITY;
+    if (i > 0) {
+        *left = motion_of(&s->balls[i - 1]);
+        *left = (motion){position_at(left, time), left->velocity, time};
+    }
+    if (i < s->num_balls) {
+        *right = motion_of(&s->balls[i]);
+        *right = (motion){position_at(right, time), right->velocity, time};
+    }
+    if (i == 0) {
+        right->velocity = -right->velocity;
+    } else if (i == s->num_balls) {
+        left->velocity = -left->velocity;
+    } else {
+        double velocity = left->velocity;
+        left->velocity = right->velocity;
+        right->velocity = velocity;
+    }
+    if (i > 0) {
+        motion outer = i > 1 ? motion_of(&s->balls[i - 2]) : *left;
+        *left_time = touch_time(s, i - 1, &outer, left, time);
+    }
+    if (i < s->num_balls) {
+        motion outer = i < s->num_balls - 1 ? motion_of(&s->balls[i + 1]) : *right;
+        *right_time = touch_time(s, i + 1, right, &outer, time);
+    }
+}
+
+static void examine(const simulation *s, ball *e, candidate *c)
+{
+    motion left, right;
+    double left_time, right_time;
+    c->chosen = e;
+    if (e == NULL)
+        return;
+    c->time = e->time;
+    collide(s, e - s->balls, e->time, &left, &right, &left_time, &right_time);
+    c->earliest_new = fmin(left_time, right_time);
+}
+
+/* How many of the candidates do not depend on an earlier one: they share no ball or neighbour's motion with
+ * it (are three places apart or more), and no collision that would follow from it comes before them. */
+static int count_independent(const candidate *candidates, int most)
+{
+    for (int rank = 1; rank < most; rank++) {
+        const candidate *own = &candidates[rank];
+        if (own->chosen == NULL)
+            return rank;
+        for (int j = 0; j < rank; j++)
+            if (labs(own->chosen - candidates[j].chosen) < 3 || candidates[j].earliest_new <= own->time)
+                return rank;
+    }
+    return most;
+}
+
+static void execute_collision(simulation *s, ball *e, double time)
+{
+    long i = e - s->balls;
+    motion left, right;
+    double left_time, right_time;
+    collide(s, i, time, &left, &right, &left_time, &right_time);
+    remove_from_queue(e);
+    e->time = INFINITY;
+    if (i > 0) {
+        ball *b = &s->balls[i - 1];
+        b->position = left.position;
+        b->velocity = left.velocity;
+        b->last_update = left.last_update;
+        remove_from_queue(b);
+        add_time_to_queue(s, b, left_time);
+    }
+    if (i < s->num_balls) {
+        e->position = right.position;
+        e->velocity = right.velocity;
+        e->last_update = right.last_update;
+        remove_from_queue(e + 1);
+        add_time_to_queue(s, e + 1, right_time);
+    }
+}
+
+/* All meet; when everybody is there, the last to come selects the collisions for all and lets them go. */
+static void meet_and_select(simulation *s, int processors, int most, int round)
+{
+    int arrived, seen;
+#pragma omp atomic capture
+    arrived = ++s->arrived;
+    if (arrived == processors) {
+        s->arrived = 0;
+        if (!is_narrow(s, first_filled(s)))
+            open_next_window(s);
+        s->first = first_filled(s);
+        for (int rank = 0; rank < most; rank++)
+            examine(s, select_event(s, rank), &s->candidates[rank]);
+        s->independent = count_independent(s->candidates, most);
+#pragma omp atomic write seq_cst
+        s->round = round + 1;
+        return;
+    }
+    do {
+#pragma omp atomic read seq_cst
+        seen = s->round;
+    } while (seen == round);
+}
+
+/* Everybody examines one collision and, when all have done so, finds out how many are independent. */
+static int examine_and_meet(simulation *s, int self, int most)
+{
+    if (!is_narrow(s, first_filled(s))) { /* all find the same */
+#pragma omp barrier
+#pragma omp master
+        open_next_window(s);
+#pragma omp barrier
+    }
+    examine(s, select_event(s, self), &s->candidates[self]);
+#pragma omp barrier
+    return count_independent(s->candidates, most);
+}
+
+static void simulate(simulation *s, long num_steps, int meetings)
+{
+#pragma omp parallel
+    {
+        int self = omp_get_thread_num();
+        int processors = omp_get_num_threads();
+        long done = 0;
+        int round = 0;
+#pragma omp single
+        s->candidates = malloc((size_t)processors * sizeof *s->candidates);
+        while (done < num_steps) {
+            int most = processors < num_steps - done ? processors : (int)(num_steps - done);
+            int independent;
+            if (meetings == 1) {
+                meet_and_select(s, processors, most, round++);
+                independent = s->independent;
+            } else {
+                independent = examine_and_meet(s, self, most);
+            }
+            double time = self < independent ? s->candidates[self].time : 0.0;
+            if (self < independent)
+                execute_collision(s, s->candidates[self].chosen, time);
+            if (self == independent - 1)
+                s->now = time;
+            done += independent;
+            if (meetings != 1) {
+#pragma omp barrier
+            }
+        }
+    }
+    free(s->candidates);
+}
+
+static double hashed(unsigned i)
+{
+    unsigned random = i * 2654435761u;
+    random ^= random >> 15;
+    random *= 2246822519u;
+    random ^= random >> 13;
+    return random / 2147483648.0 - 1.0;
+}
+
+static void initialize(simulation *s, double jitter, double speed)
+{
+    int narrow = s->num_balls / BALLS_PER_BIN + 1;
+    s->balls = calloc((size_t)s->num_balls + 1, sizeof *s->balls);
+    /* The narrow bins reach over a few mean times between collisions of a ball; each holds a few events. */
+    s->num_bins = narrow + WIDE_BINS;
+    s->bin_span = 4.0 * s->space / speed / narrow;
+    s->bins = calloc((size_t)s->num_bins, sizeof *s->bins);
+    for (int i = 0; i < s->num_bins; i++)
+        omp_init_lock(&s->bins[i].lock);
+    place_bins(s, 0.0);
+#pragma omp parallel
+    {
+#pragma omp for
+        for (int i = 0; i < s->num_balls; i++) {
+            double moved = 0.5 * jitter * (s->space - s->diameter) * hashed((unsigned)i + 77777777u);
+            s->balls[i].position = (i + 0.5) * s->space + moved;
+            s->balls[i].velocity = speed * hashed((unsigned)i);
+        }
+#pragma omp for
+        for (int i = 0; i <= s->num_balls; i++) {
+            motion left = motion_of(&s->balls[i > 0 ? i - 1 : 0]), right = motion_of(&s->balls[i]);
+            add_time_to_queue(s, &s->balls[i], touch_time(s, i, &left, &right, 0.0));
+        }
+    }
+}
+
+static void report(const simulation *s, long num_steps)
+{
+    double energy = 0.0, moment = 0.0;
+    for (int i = 0; i < s->num_balls; i++) {
+        motion b = motion_of(&s->balls[i]);
+        energy += 0.5 * b.velocity * b.velocity;
+        moment += position_at(&b, s->now) * (i % 7 + 1);
+    }
+    printf("%d balls, %ld collisions until time %.9f\n", s->num_balls, num_steps, s->now);
+    printf("kinetic energy %.9f, moment of positions %.9f\n", energy, moment);
+}
+
+static double argument(int argc, char **argv, int i, double otherwise)
+{
+    return argc > i ? atof(argv[i]) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    static simulation s;
+    s.num_balls = argc > 2 ? atoi(argv[1]) : 0;
+    long num_steps = argc > 2 ? atol(argv[2]) : -1;
+    int meetings = (int)argument(argc, argv, 3, 2);
+    s.space = argument(argc, argv, 4, 1.0);
+    s.diameter = argument(argc, argv, 5, 0.1);
+    double jitter = argument(argc, argv, 6, 0.0), speed = argument(argc, argv, 7, 1.0);
+    if (s.num_balls < 1 || num_steps < 0 || meetings < 1 || meetings > 2 || s.diameter <= 0.0 ||
+        s.space <= s.diameter || jitter < 0.0 || jitter > 1.0 || speed <= 0.0) {
+        fprintf(stderr, "usage: %s NUM_BALLS NUM_STEPS [1|2 [SPACE DIAMETER JITTER SPEED]]\n", argv[0]);
+        return 2;
+    }
+    initialize(&s, jitter, speed);
+    simulate(&s, num_steps, meetings);
+    report(&s, num_steps);
+    for (int i = 0; i < s.num_bins; i++)
+        omp_destroy_lock(&s.bins[i].lock);
+    free(s.bins);
+    free(s.balls);
+    return 0;
+}
