@@ -158,6 +158,8 @@ def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
         return f"{this}: the leaves do not add up to the time"
     if wrong := outcome.blame_fault():
         return f"{this}: {wrong}"
+    if "data race" in outcome.result.meta["warnings"]:
+        return f"{this}: {outcome.result.meta['warnings']}"
     if this.threads == 0 and (other := other_fault(simulator, this, outcome)):
         return f"{this}: {other}"
     if traced:

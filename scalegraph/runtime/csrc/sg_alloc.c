@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "sg_fence.h"
+#include "sg_race.h"
 #include "sg_variable.h"
 
 #define CLASSES     52
@@ -230,8 +231,10 @@ static void *allocate(uint64_t size, bool *zeroed, const void *caller)
     sg_fence_shut((char *)block - sizeof(header), sizeof(header));
     sg_fence_open(block, size);
     sg_fence_shut((char *)block + size, ((header *)block - 1)->capacity - size);
-    if (!memory.own_mode && caller != NULL && sg != NULL)
+    if (!memory.own_mode && caller != NULL && sg != NULL) {
         sg_variable_born(block, size, caller, size > SMALL_LIMIT);
+        sg_race_sync(); /* who had the block before is done with it */
+    }
     return block;
 }
 

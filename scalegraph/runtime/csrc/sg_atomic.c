@@ -2,6 +2,7 @@
  * the machine asks for it and counts as a primitive. */
 #include "sg_cause.h"
 #include "sg_class.h"
+#include "sg_race.h"
 #include "sg_runtime.h"
 
 typedef unsigned __int128 uint128;
@@ -12,8 +13,12 @@ static inline void reference(volatile const void *address, unsigned size, enum s
     sg_processor *p = sg_now;
     uint64_t at = (uint64_t)(uintptr_t)address;
     *(kind == SG_READ ? &p->account->reads : &p->account->writes) += 1;
-    if (!sg_filtered(p, at, kind))
+    if (!sg_filtered(p, at, kind)) {
+        if (p->thread != NULL)
+            p->thread->synced = UINT64_MAX; /* others may write while it waits for its turn */
         sg_reference(p, at, size, kind, site);
+    }
+    sg_race_sync();
 }
 
 static void modify(volatile const void *address, const void *site)
@@ -221,6 +226,7 @@ SG_API int sg_atomic_compare_exchange_16(volatile uint128 *a, uint128 *expected,
 SG_API void __tsan_atomic_thread_fence(int order)
 {
     (void)order;
+    sg_race_sync();
 }
 
 SG_API void __tsan_atomic_signal_fence(int order)

@@ -3,6 +3,7 @@
  * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_whatif.h"
 #include "sg_cause.h"
+#include "sg_race.h"
 
 /* ---- the slow path ---- */
 
@@ -72,6 +73,8 @@ static inline void overlap(void)
 
 static inline void perform(sg_processor *p, const sg_pending *r)
 {
+    if (SG_LIKELY(r->leaf < 0) && sg_race.on)
+        sg_race_note(p, r);
     sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
     if (r->leaf < 0)
         overlap();
@@ -226,6 +229,8 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_le
         sg_class_count(address, kind == SG_RMW ? 2 : 1);
     sg_pending r = {address, 4, (uint8_t)kind, (uint8_t)cause, (int16_t)leaf};
     wait_and_perform(p, &r);
+    if (kind != SG_RMW || leaf != SG_LEAF_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
+        sg_race_sync();
 }
 
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)

@@ -1,6 +1,7 @@
 /* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
 #include "sg_blame.h"
 #include "sg_omp.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 #include "sg_variable.h"
 #include "sg_whatif.h"
@@ -245,6 +246,7 @@ void sg_lock_acquire(sg_lock *lock)
     }
     sg_blame_locked(from);
     end_operation(lock, 1);
+    sg_race_sync();
 }
 
 static bool try_lock(sg_lock *lock)
@@ -270,6 +272,7 @@ bool sg_lock_try(sg_lock *lock)
     begin_operation(lock);
     bool taken = try_lock(lock);
     end_operation(lock, taken);
+    sg_race_sync();
     return taken;
 }
 

@@ -9,6 +9,7 @@
 #include "sg_arch.h"
 #include "sg_blame.h"
 #include "sg_part.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
@@ -345,6 +346,7 @@ void sg_finish(void)
         return;
     sg->finished = true;
     sg_finish_hooks();
+    sg_race_close();
     sg_class_close();
     close_accounts(fault, sizeof fault);
     sg_cause_check(fault, sizeof fault);

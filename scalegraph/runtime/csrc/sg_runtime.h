@@ -170,7 +170,9 @@ struct sg_thread {
     bool granted;    /* taken from that queue: what it waits for is its own */
     sg_thread *next_ready; /* behind it on its processor */
     uint64_t ready_at;
-    uint64_t since;    /* clock at which it was put on its processor */
+    uint64_t since;  /* clock at which it was put on its processor */
+    uint64_t synced; /* writes that had been seen when it synchronised last, see sg_race.h */
+    uint64_t learned, learned_number, learned_else;
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
     bool timed, timed_out;

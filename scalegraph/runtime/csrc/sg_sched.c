@@ -5,6 +5,7 @@
 #include "sg_blame.h"
 #include "sg_order.h"
 #include "sg_part.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 
@@ -473,6 +474,7 @@ void sg_wake(sg_thread *t, uint64_t when)
     if (t->timed)
         stop_timing(t);
     sg->lock_waiters -= t->wait_leaf == SG_LEAF_IDLE_LOCK;
+    t->synced = sg_race.writes;
     t->ready_at = when;
     if (p->thread == NULL)
         install(p, t);

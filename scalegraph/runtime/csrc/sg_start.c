@@ -9,6 +9,7 @@
 #include "sg_arch.h"
 #include "sg_blame.h"
 #include "sg_posix.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_class.h"
@@ -108,6 +109,7 @@ static void open_runtime(char **argv)
     sg_numa_open();
     sg_whatif_open();
     sg_class_open();
+    sg_race_open();
     sg_fault_open();
     sg_omp_open();
     sg_trace_open();

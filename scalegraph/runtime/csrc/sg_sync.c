@@ -5,6 +5,7 @@
  * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
 #include "sg_blame.h"
 #include "sg_omp.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 #include "sg_whatif.h"
 #include "sg_variable.h"
@@ -306,6 +307,7 @@ static void arrive(sg_barrier *barrier, uint32_t member, uint64_t round, enum sg
 void sg_barrier_wait(sg_barrier *barrier, uint32_t member, enum sg_leaf leaf)
 {
     arrive(barrier, member, NEXT, leaf);
+    sg_race_sync();
 }
 
 uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
@@ -313,5 +315,6 @@ uint32_t sg_barrier_come(sg_barrier *barrier, enum sg_leaf leaf)
     uint64_t number = barrier->come++;
     uint32_t member = (uint32_t)(number % barrier->members);
     arrive(barrier, member, number / barrier->members, leaf);
+    sg_race_sync();
     return member;
 }
