@@ -121,6 +121,8 @@ def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunR
     if not mapping.processors or not mapping.time:
         return {}
     counts = _counts(measured, mapping)
+    if (counts > 0).all():
+        return {}
     parameters = _parameters(measured, mapping, counts)
     serial = np.flatnonzero(_beside_one(counts, parameters))
     if not len(serial):

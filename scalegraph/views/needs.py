@@ -8,6 +8,7 @@ from scalegraph.views import ways
 from scalegraph.views.way import Need
 
 _MEASURE: Final = "These runs are measurements: measure what is missing, and import all of it together."
+_SIZES: Final = "These runs are measurements: measure several sizes on each count, and import all of it together."
 
 
 def counts(text: str) -> Need:
@@ -17,7 +18,7 @@ def counts(text: str) -> Need:
 
 def sizes(text: str, *held: str) -> Need:
     """Return the need of *text* that runs of further sizes meet, at which *held* (kinds of bounds) stay constant."""
-    return Need(text, ways.add_sizes(*held), record=_MEASURE)
+    return Need(text, ways.add_sizes(*held), record=_SIZES)
 
 
 def simulated(text: str) -> Need:

@@ -10,7 +10,7 @@ from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.measurements.runs import varies
-from scalegraph.views import common
+from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Line, Plot
 from scalegraph.views.view import View
@@ -38,11 +38,11 @@ def table(data: StudyData) -> pd.DataFrame:
 def _make(data: StudyData) -> Figure:
     found = series(data)
     if found is None:
-        need = (
+        text = (
             "Weak scaling needs runs on two or more processor counts of a problem that grows with them: sizes in a "
             "column, or measurements that are said to be of weak scaling."
         )
-        return common.empty("weak-scaling", _TITLE, data, need)
+        return common.empty("weak-scaling", _TITLE, data, needs.sizes(text, "time"))
     rows = found.rows.sort_values("processors").reset_index(drop=True)
     made = weak.efficiencies(found)
     rows = rows.assign(

@@ -204,3 +204,8 @@ def test_a_cell_that_is_no_time_is_named(tmp_path: Path) -> None:
     rows = "".join(f"{n},00:{59 - n % 50}:00\n" for n in range(1, 200)) + "200,soon\n"
     with pytest.raises(InputError, match=r"t.csv:201: .*'elapsed'.* a time such as 00:08:01.*got 'soon'"):
         read_set([written(tmp_path, "threads,elapsed\n" + rows)])
+
+
+def test_long_cells_cost_no_time() -> None:
+    for text in ("1" * 100_000, "1 " * 50_000, "1:" * 50_000, "1d" * 50_000):
+        assert seconds(text) is None

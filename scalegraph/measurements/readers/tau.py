@@ -20,7 +20,7 @@ _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _ROW = re.compile(
     rf'"(?P<name>.*)" (?P<calls>{_NUMBER}) {_NUMBER} (?P<self>{_NUMBER}) {_NUMBER} {_NUMBER}(?: GROUP="[^"]*")?\s*'
 )
-_PLACE = re.compile(r"\s*\[\{.*?\}(?:\s*\{.*?\})*\]\s*")  # [{file} {line,column}-{line,column}]
+_PLACE = re.compile(r"\s?\[\{[^{}]*\}(?:[\s-]?\{[^{}]*\})*\]\s?")  # [{file} {line,column}-{line,column}]
 _TIME = ("TIME", "GET_TIME_OF_DAY", "LINUX_TIMERS", "WALLCLOCK", None)
 _WHOLE = ".TAU application"
 

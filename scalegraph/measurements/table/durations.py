@@ -21,6 +21,7 @@ _WORDS = re.compile(
     re.ASCII,
 )
 _SHORT = re.compile(rf"(?P<value>{_NUMBER})\s*(?P<unit>us|\u00b5s|\u03bcs|ns)", re.ASCII)
+_LONGEST = 60  # characters of a time
 _PARTS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0, "ms": 1e-3}
 
 
@@ -31,6 +32,8 @@ def seconds(text: str) -> float | None:
     ``8m`` alone, which may be metres, is none.
     """
     text = text.strip()
+    if len(text) > _LONGEST:
+        return None
     if found := _SHORT.fullmatch(text):
         return _number(found["value"]) * (1e-9 if found["unit"] == "ns" else 1e-6)
     for pattern in (_CLOCK, _SLURM, _ISO, _WORDS):
