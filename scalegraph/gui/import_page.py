@@ -76,7 +76,6 @@ class ImportPage(QWidget):
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(self.form)
         area.setMinimumWidth(_FORM)
         self._form_area = area
         split = QSplitter(Qt.Orientation.Vertical)
@@ -86,21 +85,22 @@ class ImportPage(QWidget):
         below.layout().addStretch(0)  # type: ignore[union-attr]
         split.addWidget(below)
         split.setSizes([240, 300])
-        middle = QHBoxLayout()
-        middle.addWidget(area, 2)
-        middle.addWidget(split, 3)
-        self._parts = QStackedWidget()
-        whole = QWidget()
-        whole.setLayout(middle)
-        middle.setContentsMargins(0, 0, 0, 0)
-        self._parts.addWidget(self._make_waiting())
-        self._parts.addWidget(whole)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(6)
         for widget in (self._title, self.banner, self._words, self._skipped, self._questions):
             column.addWidget(widget)
+        self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
+        # what holds others stands in its place before they come into it: Qt dresses all of them anew at every move
+        whole = QWidget()
+        self._parts.addWidget(self._make_waiting())
+        self._parts.addWidget(whole)
+        middle = QHBoxLayout(whole)
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.addWidget(area, 2)
+        area.setWidget(self.form)
+        middle.addWidget(split, 3)
         column.addLayout(self._make_footer())
 
     def _make_waiting(self) -> QWidget:

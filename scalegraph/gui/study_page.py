@@ -18,6 +18,7 @@ from scalegraph.gui.settings import Settings
 from scalegraph.gui.studies import Studies
 from scalegraph.gui.theme import Theme
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
+from scalegraph.gui.turns.queue import turn_queue
 
 if TYPE_CHECKING:
     from scalegraph.gui.view_area import ViewArea
@@ -179,11 +180,18 @@ class StudyPage(QWidget):
         self._stack.setCurrentWidget(self._state)
 
     def _show_views(self, handle: Handle) -> None:
-        area = self.area or self._make_area()
-        self._stack.setCurrentWidget(area)
-        area.show_study(handle)
+        if self.area is None:  # what it is made of takes a turn of its own
+            self._make_area()
+            turn_queue().add(self, self._show_first, heavy=True)
+            return
+        self._stack.setCurrentWidget(self.area)
+        self.area.show_study(handle)
 
-    def _make_area(self) -> ViewArea:
+    def _show_first(self) -> None:
+        if self._handle is not None and self._handle.data() is not None:
+            self._show_views(self._handle)
+
+    def _make_area(self) -> None:
         from scalegraph.gui.view_area import ViewArea  # with numpy, pandas and pyqtgraph: not before it is needed
 
         self.area = ViewArea(
@@ -194,4 +202,3 @@ class StudyPage(QWidget):
         self.area.way_wanted.connect(self.way_wanted)
         self._stack.addWidget(self.area)
         self.area_made.emit()
-        return self.area
