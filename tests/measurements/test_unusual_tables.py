@@ -209,3 +209,15 @@ def test_a_cell_that_is_no_time_is_named(tmp_path: Path) -> None:
 def test_long_cells_cost_no_time() -> None:
     for text in ("1" * 100_000, "1 " * 50_000, "1:" * 50_000, "1d" * 50_000):
         assert seconds(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "result:\n| ntasks | time[s] |\n|--------|---------|\n|      1 |    8.02 |\n|      2 |    4.11 |\n",
+        "result:\nntasks | time[s]\n-------+--------\n     1 |    8.02\n     2 |    4.11\n",
+        "ntasks,time[s]\n1,8.02\n2,4.11\n",
+    ],
+)
+def test_result_tables_of_jube(tmp_path: Path, text: str) -> None:
+    assert list(scaled(tmp_path, text)["speedup"]) == pytest.approx([1, 8.02 / 4.11])
