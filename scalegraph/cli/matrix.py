@@ -99,7 +99,10 @@ def matrix(
             if made is None:
                 raise WorkError(f"{source}: no matrix: {why_no_matrix(session.study_data(study), bound)}")
             document = made.to_json()
+        empty = made is not None and not made.values
         if output is not None:
+            if made is not None and empty:
+                raise WorkError(f"{source}: no matrix: {_why_empty(made)}")
             if average is not None:
                 view = "average-scalability"
                 options["efficiencies"] = "" if average == "usual" else average
@@ -115,8 +118,14 @@ def matrix(
             print_json(document)
         elif output is None:
             show(made, f"average over E = {average}" if average else "")
-    if strict and made.reasons:
+    if empty or (strict and made.reasons):
         ctx.exit(1)
+
+
+def _why_empty(made: Matrix) -> str:
+    """Return why *made* has no number at all."""
+    words = (reasons(made) or ["no cell has a number"])[0]
+    return f"{words}; no operations were counted (work_ops)" if made.work_unit == "s" else words
 
 
 def _efficiencies(text: str) -> tuple[float, ...]:

@@ -54,9 +54,10 @@ def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> N
 
 def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("p,n,time [s]\n" + "".join(f"{p},{n},{n / p + p / 9}\n" for p in (1, 2, 4) for n in (8, 16, 64)))
+    path.write_text("p,n,time [s]\n" + "".join(f"{p},{n},{n / p + p / 9}\n" for p in (1, 2, 4) for n in (2, 8, 64)))
     assert json.loads(call("analyze", path, "--what", "efficiency", "--json")[1])["rows"]
-    assert call("matrix", path, "--efficiency", "0.7", "--json")[0] == 0
+    assert call("matrix", path, "--efficiency", "0.9", "--json")[0] == 0
+    assert call("matrix", path, "--efficiency", "0.1", "--json")[0] == 1  # no size is that inefficient: no number
     picture = tmp_path / "speedup.svg"
     assert call("export", path, "--view", "speedup", "-o", picture)[0] == 0
     assert picture.stat().st_size > 1000

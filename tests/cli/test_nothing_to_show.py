@@ -23,7 +23,7 @@ def measured(tmp_path: Path) -> Path:
         ("overheads", "accounting by cause"),
         ("pop", "busy"),
         ("lines", "collect"),
-        ("isoefficiency", "several sizes on each count"),
+        ("isoefficiency", "on two or more processor counts"),
         ("what-if", "need a program that ScaleGraph can run"),  # no switch of this command runs it
     ],
 )
