@@ -118,7 +118,9 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     from scalegraph.cli.what_if import print_what_if
 
     records = study.runs(output=as_json)
-    searches = study.facts("searches") or []
+    from scalegraph.request.kept import searches_of
+
+    searches = searches_of(study)
     others = study.variants(output=as_json)
     failed = sum(not record.ok for record in (*records, *others))
     if as_json:

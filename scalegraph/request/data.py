@@ -13,6 +13,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Value
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.request import expression
+from scalegraph.request.kept import readable_request, searches_of
 from scalegraph.store import Study
 from scalegraph.views import SourceText, StudyData, matrices, registry
 
@@ -33,7 +34,8 @@ def study_data(study: Study) -> StudyData:
         table["serial_s"] = [_number(told.get(record.point.key)) for record in records]
     known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
     known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
-    known["searches"] = study.facts("searches") or []
+    known["searches"] = searches_of(study)
+    known["request"] = readable_request(known.get("request") or {})
     measured = study.measurements()
     return StudyData(
         table,

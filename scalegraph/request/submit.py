@@ -18,6 +18,7 @@ from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request import collecting, programs, shipped, variants
 from scalegraph.request.estimate import HostTime
+from scalegraph.request.kept import searches_of
 from scalegraph.request.planning import Plan, plan, points_of
 from scalegraph.request.resolve import Resolved
 from scalegraph.request.searches import Searches
@@ -192,7 +193,7 @@ class Submission:
         self._what_if(study, build, searches)
         outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
         if outcomes:
-            study.set_facts("searches", _merged(study.facts("searches") or [], outcomes))
+            study.set_facts("searches", _merged(searches_of(study), outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
 

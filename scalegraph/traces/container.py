@@ -203,7 +203,8 @@ class StoredPart:
             try:
                 data = self._file.buffer.slice(self._block.offset, self._block.length)
                 batch = pa.ipc.open_stream(data).read_next_batch()
-            except (pa.ArrowInvalid, StopIteration, OSError) as error:
+                batch.validate()
+            except (pa.ArrowException, StopIteration, OSError, ValueError, TypeError, MemoryError) as error:
                 raise wrong from error
             whole = all(column.null_count == 0 for column in batch.columns)
             stored = [(f.name, f.type) for f in batch.schema]

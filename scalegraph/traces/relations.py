@@ -137,7 +137,7 @@ class _Shares(_States):
         if len(bad):
             at = bad[np.argmin(row[bad])]
             self.found.one("shares", "shares", int(owner[at]), int(begin[at]), int(row[at]), len(bad),
-                           f"{sums[at]:,} of {end[at] - begin[at]:,} ticks")  # fmt: skip
+                           f"{sums[at]:,} of {int(end[at]) - int(begin[at]):,} ticks")  # fmt: skip
 
 
 class _Locks(Relation):
