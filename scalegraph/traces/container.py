@@ -204,10 +204,10 @@ class StoredPart:
                 data = self._file.buffer.slice(self._block.offset, self._block.length)
                 batch = pa.ipc.open_stream(data).read_next_batch()
                 batch.validate()
+                stored = [(f.name, f.type) for f in batch.schema]
             except (pa.ArrowException, StopIteration, OSError, ValueError, TypeError, MemoryError) as error:
                 raise wrong from error
             whole = all(column.null_count == 0 for column in batch.columns)
-            stored = [(f.name, f.type) for f in batch.schema]
             if stored not in _schemas(self._block.kind) or batch.num_rows != self.rows or not whole:
                 raise wrong
             self._batch = batch
