@@ -287,6 +287,19 @@ TIME,msec,task-clock,886782,100.00,0.086,CPUs utilized
 """
 
 
+REFRAME = {
+    "session_info": {"cmdline": "reframe -r", "data_version": "3.0", "num_cases": 3},
+    "runs": [
+        {
+            "num_cases": 3,
+            "testcases": [
+                {"name": f"Solve_{tasks}", "display_name": f"Solve %tasks={tasks} %n=100", "result": result}
+                | {"num_tasks": tasks, "perfvars": [{"name": "elapsed", "value": 8.0 / tasks, "unit": "s"}]}
+                for tasks, result in ((1, "success"), (2, "success"), (4, "failure"))
+            ],
+        }
+    ],
+}
 LIKWID = """\
 output of the program
 STRUCT,Info,3,,
@@ -412,6 +425,7 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "google": ("google-benchmark", "g.json", _file(json.dumps(GOOGLE, indent=1))),
     "hyperfine": ("hyperfine", "h.json", _file(json.dumps(HYPERFINE, indent=1))),
     "pytest": ("pytest-benchmark", "p.json", _file(json.dumps(PYTEST, indent=1))),
+    "reframe": ("reframe", "r.json", _file(json.dumps(REFRAME, indent=1))),
     "likwid": ("likwid", "likwid.csv", _file(LIKWID)),
     "likwid-regions": ("likwid", "regions.csv", _file(LIKWID_REGIONS)),
     "gprof": ("gprof", "gprof.txt", _file(GPROF)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from scalegraph.measurements.table import guess_table
 from scalegraph.request.data import study_data
 from scalegraph.request.imports import answered, opened, read_set, reader_of
 from scalegraph.views.pop import efficiencies
-from tests.measurements.samples import GPROF, LIKWID, MPIP, TAU, write
+from tests.measurements.samples import GPROF, LIKWID, MPIP, REFRAME, TAU, write
 from tests.measurements.test_formats import load, points, series
 
 FOREIGN = {
@@ -148,3 +149,18 @@ def test_tau_profiles_by_call_path(tmp_path: Path) -> None:
     (counters / "profile.0.0.0").write_text(TAU.replace("_TIME", "_PAPI_FP_OPS"))
     with pytest.raises(InputError, match="holds PAPI_FP_OPS; expected TIME"):
         load(counters)
+
+
+def test_reframe_cases_that_passed_by_their_parameters(tmp_path: Path) -> None:
+    found = load(write("reframe", tmp_path))
+    assert found.paths == ("Solve",)
+    assert points(found)[0][:2] == (1, 100)
+    assert series(found, "Solve", "elapsed") == [[8], [4]]
+    assert [(each.what, each.count) for each in found.skipped] == [("test cases", 1)]
+    newer = REFRAME | {"runs": [{"testcases": [
+        {"name": "Solve", "result": "pass", "num_tasks": tasks, "perfvalues": {"s:p:time": [8 / tasks, 0, 0, 0, "s"]}}
+        for tasks in (1, 2)
+    ]}]}  # fmt: skip
+    (tmp_path / "n.json").write_text(json.dumps(newer))
+    with opened([tmp_path / "n.json"]) as study:
+        assert list(study_data(study).scaling["speedup"]) == pytest.approx([1, 2])
