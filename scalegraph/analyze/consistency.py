@@ -76,6 +76,23 @@ def contradictions(
     return sorted(made, key=lambda entry: (-abs(math.log(entry.fits / entry.printed)), entry.n, entry.n2))
 
 
+def against_sizes(matrix: Matrix, work: Mapping[int, float], *, tolerance: float = 0.05) -> list[Contradiction]:
+    """Return the entries of a matrix with the efficiency held that contradict the *work* printed for each N.
+
+    With E held, L = T_seq (1 - E)/(E N), and with T_seq proportional to W the value from N to N' is
+    W(N) N'/(W(N') N) (latency-metric.txt, theorem 2). Entries further off than the relative *tolerance*, the furthest
+    first; *fits* is what follows from the sizes.
+    """
+    found = []
+    for (n, n2), value in matrix.values.items():
+        if n >= n2 or n not in work or n2 not in work:
+            continue
+        fits = work[n] * n2 / (work[n2] * n)
+        if abs(math.log(value / fits)) > math.log1p(tolerance):
+            found.append(Contradiction(n, n2, value, fits))
+    return sorted(found, key=lambda entry: (-abs(math.log(entry.fits / entry.printed)), entry.n, entry.n2))
+
+
 def _fit(logs: Mapping[int, float], pair: Pair) -> float:
     n, n2 = pair
     return logs[n] if n == n2 else logs[n] - logs[n2]

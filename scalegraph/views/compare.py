@@ -9,14 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import compare, reference
+from scalegraph.analyze import causes, compare, reference
 from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
-from scalegraph.views import common, ways
+from scalegraph.views import common, data_movement, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.views.latency_sources import rows_held
 from scalegraph.views.view import Option, View
 from scalegraph.views.way import Need
 
@@ -28,6 +29,8 @@ QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
     "time": ("time_s", "T_para", "s", False),
     "latency": ("latency_s", "average latency", "s", False),
     "unit-speed": ("unit_speed", "average unit speed", "op/s", True),
+    "miss-latency": ("miss_latency", "miss latency", "cycles", False),
+    "data-movement": ("data_movement", "data movement", data_movement.UNIT, False),
 }
 
 
@@ -57,7 +60,7 @@ def _with_file(data: StudyData) -> str:
     return f"{data.name}: {_program(data)}" if data.name else _program_and_machine(data)
 
 
-def _make(data: StudyData, quantity: object = "speedup", size: object = None) -> Figure:
+def _make(data: StudyData, quantity: object = "speedup", held: object = "size", size: object = None) -> Figure:
     column, words, unit, more_is_better = QUANTITIES[str(quantity)]
     studies = (data, *data.others)
     if len(studies) < 2:
@@ -66,12 +69,13 @@ def _make(data: StudyData, quantity: object = "speedup", size: object = None) ->
     known = [
         (name, series)
         for name, study in zip(names(studies), studies, strict=True)
-        if (series := _series(study, size if study is data else None)) is not None
+        if (series := _series(study, size if study is data else None, str(held), column)) is not None
         and np.isfinite(numbers(series.rows, column)).any()
     ]
     if len(known) < 2:
         lacking = len(studies) - len(known)
-        need = f"{lacking} of the {len(studies)} studies have no {words} of one problem on two or more counts."
+        what = "with one efficiency held" if held == "efficiency" else "of one problem"
+        need = f"{lacking} of the {len(studies)} studies have no {words} {what} on two or more counts."
         return common.empty("compare", _TITLE, data, need)
     if column == "unit_speed":
         units = {speed_unit(work_unit(series.rows)) for _, series in known}
@@ -97,14 +101,28 @@ def _make(data: StudyData, quantity: object = "speedup", size: object = None) ->
     )
 
 
-def _series(data: StudyData, size: object) -> Series | None:
-    return common.chosen_series(data, size)
+def _series(data: StudyData, size: object, held: str, column: str) -> Series | None:
+    series = common.chosen_series(data, size)
+    if held == "efficiency":
+        rows, words = rows_held(data, held, size)
+        series = None if rows is None else Series(rows, words, "processors")
+    if series is None or column not in ("miss_latency", "data_movement"):
+        return series
+    rows = series.rows
+    if column == "data_movement":
+        return replace(series, rows=rows.assign(data_movement=data_movement.movement(rows)))
+    known = causes.miss_latency(rows)["program"] if causes.is_known(rows) else np.nan
+    return replace(series, rows=rows.assign(miss_latency=known))
 
 
 def _plot(table: pd.DataFrame, lines: tuple[Line, ...], words: str, unit: str, quantity: str) -> Plot:
     counts = tuple(int(n) for n in table.index)
     more: tuple[Line, ...] = ()
-    axis = Axis(words, unit, scale="log10" if quantity in ("time", "latency", "unit-speed") else "linear")
+    axis = Axis(
+        words,
+        unit,
+        scale="log10" if quantity in ("time", "latency", "unit-speed", "data-movement") else "linear",
+    )
     if quantity == "speedup":
         axis = Axis(words, scale="log2")
         ideal = tuple(float(n) for n in counts)
@@ -153,10 +171,18 @@ VIEW = View(
     "compare",
     _TITLE,
     "Compare",
-    "Speedup, efficiency, time or latency of several open studies in one plot and one table.",
+    "Speedup, efficiency, time, latency or data movement of several open studies in one plot and one table.",
     _make,
     (
         Option("quantity", "Quantity", "choice", "speedup", tuple(QUANTITIES), description="what is compared"),
+        Option(
+            "held",
+            "Held constant",
+            "choice",
+            "size",
+            ("size", "efficiency"),
+            description="what stays equal while N grows",
+        ),
         common.SIZE,
     ),
     order=200,

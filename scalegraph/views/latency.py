@@ -8,18 +8,19 @@ import numpy as np
 
 from scalegraph.analyze import verdict
 from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
 from scalegraph.views.figure import Axis, Figure, Mark, Plot
-from scalegraph.views.view import View
+from scalegraph.views.view import Option, View
 from scalegraph.views.way import Need
 
 _TITLE = "Average latency"
 
 
-def _make(data: StudyData, size: object = None) -> Figure:
+def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     series = common.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
         need = Need(
@@ -28,6 +29,8 @@ def _make(data: StudyData, size: object = None) -> Figure:
             record="Measure it on one processor and on more, and import all of it together.",
         )
         return common.empty("latency", _TITLE, data, need)
+    if per == "time":
+        return _in_a_unit_of_time(data, series)
     rows = series.rows
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
@@ -76,12 +79,40 @@ def _make(data: StudyData, size: object = None) -> Figure:
     )
 
 
+def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
+    """Return the average latency divided by T_para: which share of the time a processor loses."""
+    rows = series.rows.assign(latency_rate=numbers(series.rows, "latency_method1_s") / numbers(series.rows, "time_s"))
+    known = rows[np.isfinite(numbers(rows, "latency_rate"))]
+    several = known[known["processors"] > 1]
+    first, last = (known if several.empty else several).iloc[0], known.iloc[-1]
+    sentence = (
+        f"{series.label or 'This problem'}: each processor loses {si(float(last['latency_rate']), 's')} of a second on "
+        f"{int(last['processors'])} processors, {si(float(first['latency_rate']), 's')} on {int(first['processors'])}."
+    )
+    line = common.curve(rows, "latency_rate", "L / T_para", "latency", unit="s/s")
+    return Figure(
+        "latency",
+        f"{_TITLE} in a unit of time: {common.study_title(data)}",
+        sentence,
+        (Plot(common.processors_axis(series.processors), Axis("latency of a processor", "s/s"), (line,)),),
+        notes=("L / T_para = 1 - E where L comes from times alone (method 1).", *common.failure_notes(data)),
+    )
+
+
+PER = Option(
+    "per",
+    "Latency",
+    "choice",
+    "run",
+    ("run", "time"),
+    description="of the whole run, or in a unit of time (L / T_para)",
+)
 VIEW = View(
     "latency",
     _TITLE,
     "Scalability",
     "Time that each processor loses on average, by accounting and from times alone; L_max is the latency at p_x.",
     _make,
-    (common.SIZE,),
+    (common.SIZE, PER),
     order=40,
 )

@@ -103,6 +103,24 @@ def test_one_entry_of_the_quick_sort_matrix_contradicts_its_row() -> None:
     assert consistency.sentence(found) == "The entry (2, 4) = 0.9419 contradicts the others, 1.042 would fit."
 
 
+def test_the_printed_sizes_of_quick_sort_contradict_its_matrix() -> None:
+    """4,866 and 9,753,184 elements with W = n log n give 0.0042 from 2 to 32; Table XI says 0.0090."""
+    elements = column("latency-metric-section-6-5", "elements")
+    work = {n: size * math.log2(size) for n, size in elements.items()}
+    (found,) = consistency.against_sizes(printed("latency-metric-table-11"), work)
+    assert (found.n, found.n2, found.printed) == (2, 32, 0.0090)
+    assert found.fits == pytest.approx(0.00421, abs=0.00001)
+    assert consistency.sentence([found]) == "The entry (2, 32) = 0.009 contradicts the others, 0.00421 would fit."
+
+
+def test_sizes_that_agree_with_a_matrix_contradict_nothing() -> None:
+    work = {1: 1.0, 2: 3.0, 4: 10.0}
+    values = {(n, n2): work[n] * n2 / (work[n2] * n) for n, n2 in itertools.combinations(work, 2)}
+    made = Matrix("latency", "efficiency", 0.25, tuple(work), values)
+    assert consistency.against_sizes(made, work) == []
+    assert [(entry.n, entry.n2) for entry in consistency.against_sizes(made, work | {4: 20.0})] == [(1, 4), (2, 4)]
+
+
 @pytest.mark.parametrize("name", ["isospeed-table-3", "isospeed-table-6", "isospeed-table-8", "isospeed-table-10"])
 def test_the_other_matrices_agree_with_themselves(name: str) -> None:
     assert consistency.contradictions(printed(name)) == []

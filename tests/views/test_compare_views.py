@@ -48,3 +48,30 @@ def test_studies_are_told_apart_by_what_differs():
     assert names([one("x", "ge1", "ksr1"), one("y", "ge1", "cerberus")]) == ["ge1 on ksr1", "ge1 on cerberus"]
     assert names([one("x", "ge1", "ksr1"), one("y", "ge1", "ksr1")]) == ["x: ge1", "y: ge1"]
     assert names([one("x", "ge1", "ksr1")] * 2) == ["x: ge1 (1)", "x: ge1 (2)"]
+
+
+def test_two_studies_are_compared_with_the_efficiency_held():
+    """Figs. 12 to 14 of the latency-metric paper: miss latency over N at one efficiency, two programs."""
+    first = _data("a", synthetic.grid(program="ge1"))
+    second = _data("b", synthetic.grid(program="ge2", barrier=6))
+    both = replace(first, others=(second,))
+    held = get("compare").build(both, quantity="efficiency", held="efficiency")
+    plot, _ = held.panels
+    assert [line.name for line in plot.lines] == ["ge1", "ge2"]
+    for line in plot.lines:
+        assert len(line.y) >= 3
+        assert max(line.y) - min(line.y) < 0.15, "the runs nearest to one efficiency"
+    fixed = get("compare").build(both, quantity="efficiency").panels[0].lines[0]
+    assert max(fixed.y) - min(fixed.y) > 0.3
+    for quantity in ("miss-latency", "data-movement"):
+        figure = get("compare").build(both, quantity=quantity, held="efficiency")
+        assert len(figure.panels[0].lines) == 2
+        assert all("efficiency" in note for note in figure.notes[:2])
+
+
+def test_quantities_of_the_network_are_those_of_their_views():
+    both = _two()
+    for quantity, view in (("miss-latency", "miss-latency"), ("data-movement", "data-movement")):
+        compared = get("compare").build(both, quantity=quantity).panels[0].lines[0]
+        alone = get(view).build(replace(both, others=())).panels[0].lines[0]
+        assert (compared.x, compared.y) == (alone.x, alone.y)
