@@ -154,7 +154,7 @@ def test_tau_profiles_by_call_path(tmp_path: Path) -> None:
 def test_reframe_cases_that_passed_by_their_parameters(tmp_path: Path) -> None:
     found = load(write("reframe", tmp_path))
     assert found.paths == ("Solve",)
-    assert points(found)[0][:2] == (1, 100)
+    assert (found.parameters, points(found)) == (("tasks", "n"), [(1, 100), (2, 100)])
     assert series(found, "Solve", "elapsed") == [[8], [4]]
     assert [(each.what, each.count) for each in found.skipped] == [("test cases", 1)]
     newer = REFRAME | {"runs": [{"testcases": [

@@ -10,6 +10,7 @@ from typing import Any
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.collecting import Coordinate
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, parse_json, read_text
@@ -58,7 +59,8 @@ def _cases(whole: dict[str, Any], check: Checked) -> Iterator[tuple[str, dict[st
 def _measured(case: dict[str, Any], place: str, check: Checked) -> Measured:
     title = check.text(case.get("display_name") or check.member(case, "name", place), f"{place}.name")
     parameters: dict[str, Coordinate] = {name: as_coordinate(value) for name, value in _PARAMETER.findall(title)}
-    if "num_tasks" not in parameters and isinstance(tasks := case.get("num_tasks"), int) and tasks > 0:
+    counted = any(map(counts_processors, parameters))
+    if not counted and isinstance(tasks := case.get("num_tasks"), int) and tasks > 0:
         parameters["num_tasks"] = tasks
     made = Measured(title.partition(" %")[0], place, parameters, {})
     for name, value, unit in _variables(case, place, check):
