@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from scalegraph.views import StudyData, get
 from scalegraph.views.compare import names
 from tests.analyze import synthetic
@@ -27,7 +29,7 @@ def test_two_studies_stand_in_one_plot_and_one_table():
 
 def test_one_study_alone_says_what_is_missing():
     figure = get("compare").build(_data("alone", synthetic.fixed()))
-    assert "second study" in figure.empty
+    assert "two or more studies beside each other" in figure.empty
 
 
 def test_matrices_are_subtracted_at_the_same_efficiency():
@@ -62,7 +64,7 @@ def test_two_studies_are_compared_with_the_efficiency_held():
         assert len(line.y) >= 3
         assert max(line.y) - min(line.y) < 0.15, "the runs nearest to one efficiency"
     fixed = get("compare").build(both, quantity="efficiency").panels[0].lines[0]
-    assert max(fixed.y) - min(fixed.y) > 0.3
+    assert max(fixed.y) - min(fixed.y) > 0.2
     for quantity in ("miss-latency", "data-movement"):
         figure = get("compare").build(both, quantity=quantity, held="efficiency")
         assert len(figure.panels[0].lines) == 2
@@ -74,4 +76,5 @@ def test_quantities_of_the_network_are_those_of_their_views():
     for quantity, view in (("miss-latency", "miss-latency"), ("data-movement", "data-movement")):
         compared = get("compare").build(both, quantity=quantity).panels[0].lines[0]
         alone = get(view).build(replace(both, others=())).panels[0].lines[0]
-        assert (compared.x, compared.y) == (alone.x, alone.y)
+        assert compared.x == alone.x
+        assert compared.y == pytest.approx(alone.y, nan_ok=True)
