@@ -108,6 +108,10 @@ def test_a_trace_of_another_run_is_never_replaced(link: Any, request_of: Request
 def test_a_directory_of_one_s_own_takes_the_traces(link: Any, request_of: Requests, tmp_path: Path) -> None:
     session = Session(link=link())
     made = tmp_path / "deep" / "traces"
+    with pytest.raises(InputError, match="make it first"):
+        session.submit(request_of(processors=[2], trace={}), None, traces=made)
+    made.parent.mkdir()
+    (tmp_path / "other").mkdir()
     with session.submit(request_of(processors=[2], trace={}), None, traces=made) as study:
         (run,) = session.traces(study)
         assert run.path.parent == made
@@ -137,6 +141,7 @@ def test_a_copy_of_a_study_knows_where_the_traces_lie(link: Any, request_of: Req
     session = Session(link=link())
     path = tmp_path / "a.sgstudy"
     session.submit(request_of(processors=[2], trace={}), path).close()
+    (tmp_path / "sub").mkdir()
     session.save_as(path, tmp_path / "sub" / "b.sgstudy")
     (run,) = session.traces(tmp_path / "sub" / "b.sgstudy")
     assert run.path.samefile(session.traces(path)[0].path)
