@@ -249,10 +249,10 @@ def _choices(window: MainWindow) -> Iterator[Step]:
     yield "all views again", lambda: area.maximise(_docks(window)[0])
     yield "wider window", lambda: window.resize(1920, 1080)
     yield "smaller window", lambda: window.resize(*SIZE)
-    yield "what if", lambda: window.actions_["toggle_whatif"].setChecked(True)
-    yield "what if away", lambda: window.actions_["toggle_whatif"].setChecked(False)
-    yield "queue", lambda: window.actions_["toggle_queue"].setChecked(True)
-    yield "queue away", lambda: window.actions_["toggle_queue"].setChecked(False)
+    yield "what if", lambda: window.panels.want("whatif", True)
+    yield "what if away", lambda: window.panels.want("whatif", False)
+    yield "queue", lambda: window.panels.want("queue", True)
+    yield "queue away", lambda: window.panels.want("queue", False)
     yield "palette", window.actions_["palette"].trigger
     yield "palette away", window.palette_.close
     yield "shortcuts", window.actions_["shortcuts"].trigger
@@ -315,7 +315,7 @@ def _end(window: MainWindow, study: Path, trace: Path) -> Iterator[Step]:
 def small_table(path: Path) -> None:
     """Write times of a program that somebody measured."""
     rows = [f"{n},{size},{size * size / n + 40 * n}" for n in (1, 2, 4, 8, 16, 32) for size in (100, 200, 400)]
-    path.write_text("\n".join(["processors,n,time", *rows]) + "\n")
+    path.write_text("\n".join(["processors,n,time (s)", *rows]) + "\n")
 
 
 def large_table(path: Path) -> None:

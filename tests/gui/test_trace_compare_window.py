@@ -98,7 +98,7 @@ def test_another_trace_is_left_out_in_the_menu(window: MainWindow, compared: Vie
     settled(window, qtbot)
     figure = compared.figure()
     assert figure is not None
-    assert "open a second one" in figure.empty
+    assert "two or more traces" in figure.empty
     menus[0].aboutToShow.emit()
     menus[0].actions()[0].trigger()
     settled(window, qtbot)

@@ -403,7 +403,7 @@ def test_a_study_can_be_left_out_of_the_comparison(
     compared.actions()[0].trigger()
     settle()
     assert together.compared() == []
-    assert "second study" in together.picture.state_text()
+    assert "two or more studies" in together.picture.state_text()
 
 
 def drag(panel: PlotPanel, option: str, by: QPoint, steps: int = 4) -> None:
