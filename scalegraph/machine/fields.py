@@ -13,7 +13,7 @@ DEFAULT = "choice: default"
 class Section(BaseModel):
     """Base of every part of a machine: unknown keys are refused, nothing is converted, nothing changes later."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def quantity(description: str, unit: str, least: float, most: float, **more: Any) -> Any:

@@ -102,7 +102,7 @@ ExitCode = Annotated[int, Field(ge=1, le=255)]
 class Strict(BaseModel):
     """Base of the request's parts: frozen, unknown keys refused, no NaN."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=False, defer_build=True)
 
 
 class ProgramChoice(Strict):

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock, Timeout
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
@@ -61,6 +60,9 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
 @contextmanager
 def _alone(path: Path, waiting: Waiting | None) -> Iterator[None]:
     """Hold the lock at *path*; one that is held by a process that ends is free again."""
+    # imported late: what is in the cache already needs no lock, and this takes as long as a short run
+    from filelock import FileLock, Timeout
+
     lock, began = FileLock(path, is_singleton=False), time.monotonic()
     while True:
         try:

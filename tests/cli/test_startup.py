@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.compiler
 
-HEAVY = ("pandas", "pyarrow", "scipy", "matplotlib", "capstone", "tomlkit", "rich", "PySide6")
+HEAVY = ("pandas", "pyarrow", "scipy", "matplotlib", "capstone", "tomlkit", "rich", "PySide6", "filelock")
 SCRIPT = """
 import sys
 from scalegraph.cli.main import run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -53,15 +54,17 @@ FORTRAN = """
 program kernel
   implicit none
   integer(8) :: begin, end, rate
-  integer :: i
+  integer :: i, k
   real(8) :: a(20000)
   do i = 1, 20000
     a(i) = mod(i * 7919, 1000)
   end do
   call system_clock(begin, rate)
+  do k = 1, 5
 !$omp parallel do
-  do i = 1, 20000
-    a(i) = a(i) * 0.5d0 + 1
+    do i = 1, 20000
+      a(i) = a(i) * 0.5d0 + k
+    end do
   end do
   call system_clock(end)
   print '(F12.9, 1X, F12.1)', dble(end - begin) / dble(rate), sum(a)
@@ -70,7 +73,7 @@ end program
 
 
 def document(call: Any, *arguments: str) -> Any:
-    code, out, err = call("simulate", *arguments, "-m", "ksr1", "-p", "1,8", "--json")
+    code, out, err = call("simulate", *arguments, "-m", "server-2x32", "-p", "1,8", "--json")
     assert code == 0, err
     return json.loads(out)
 
@@ -97,7 +100,7 @@ def test_the_part_that_a_program_times_is_found_and_is_what_it_measures(
         assert 0 < run["timed_s"] < run["time_s"]
     assert eight["timed_speedup"] == pytest.approx(one["timed_s"] / eight["timed_s"])
     assert eight["timed_efficiency"] == pytest.approx(eight["timed_speedup"] / 8)
-    assert eight["timed_speedup"] > 1.5 * eight["speedup"]
+    assert eight["timed_speedup"] > 1.1 * eight["speedup"]
 
 
 def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
@@ -111,12 +114,12 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     assert made["timed"] == {"what": f"loop main:{loop}", "label": f"loop main:{loop}"}
     for run in made["runs"]:
         assert run["timed_s"] == pytest.approx(float(run["stdout"].split()[0]), rel=1e-3)
-    code, out, _ = call("simulate", "a.c", "--timed", f"a.c:{loop}", "-m", "ksr1", "-p", "1,8")
+    code, out, _ = call("simulate", "a.c", "--timed", f"a.c:{loop}", "-m", "server-2x32", "-p", "1,8")
     assert code == 0
     assert f"part: loop main:{loop}" in out
-    assert "speedup      E  part time  part speedup  part E" in out
+    assert re.search(r"speedup +E +part time +part speedup +part E +L\(W,N\)", out)
     assert "The program times a.c:" in out
-    code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "ksr1", "-p", "1,8")
+    code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32", "-p", "1,8")
     assert code == 2
     assert "--timed: there is no region 'loop main:999'" in err
 
@@ -127,6 +130,6 @@ def test_a_program_that_reads_no_clock_has_no_timed_part(
     monkeypatch.chdir(tmp_path)
     Path("a.c").write_text(KERNEL.replace("READ_CLOCK", "#define now() 1.0"))
     assert "timed" not in document(call, "a.c")
-    code, _, err = call("simulate", "a.c", "--timed", "clock", "-m", "ksr1", "-p", "1,8")
+    code, _, err = call("simulate", "a.c", "--timed", "clock", "-m", "server-2x32", "-p", "1,8")
     assert code == 2
     assert "does not read a clock before and after parallel work; name a region" in err

@@ -20,7 +20,6 @@ typedef struct word {
     uint64_t time;   /* of its last write */
     uint32_t writer; /* the last one */
     uint8_t bytes;   /* that it wrote, as bits */
-    bool flag;       /* somebody polls it */
 } word;
 
 typedef struct poll {
@@ -30,9 +29,11 @@ typedef struct poll {
 
 static word *words;
 static poll (*polls)[POLLS];
+/* Where it may race, by the word that showed it last. */
 static struct {
     const void *site;
-    uint64_t number; /* of the word that showed it */
+    uint64_t number;
+    int64_t times; /* that it did, less those that somebody polled the word */
 } places[PLACES];
 static uint32_t places_count;
 
@@ -56,24 +57,24 @@ static word *word_of(uint64_t number)
 
 static void tell(const void *site, uint64_t number)
 {
-    for (uint32_t i = 0; i < places_count; i++)
-        if (places[i].site == site)
-            return;
-    if (places_count < PLACES) {
-        places[places_count].site = site;
-        places[places_count++].number = number;
-    }
+    uint32_t at = 0;
+    while (at < places_count && places[at].site != site)
+        at++;
+    if (at == PLACES)
+        return;
+    if (at == places_count)
+        places_count++;
+    places[at].site = site;
+    places[at].number = number;
+    places[at].times++;
 }
 
-/* Somebody polls this word: changing it is a way to synchronise. */
-static void take_back(word *w, uint64_t number)
+/* Somebody polls this word: changing it may be a way to synchronise. */
+static void take_back(uint64_t number)
 {
-    if (w->number != number)
-        *w = (word){.number = number};
-    w->flag = true;
-    for (uint32_t i = places_count; i-- > 0;)
+    for (uint32_t i = 0; i < places_count; i++)
         if (places[i].number == number)
-            places[i] = places[--places_count];
+            places[i].times--;
 }
 
 /* Thread `t` sees what another one wrote to the word at `time`. */
@@ -99,15 +100,14 @@ static uint64_t knows(const sg_thread *t, uint64_t number)
 
 static void note_read(const sg_processor *p, uint64_t number)
 {
-    word *w = word_of(number);
+    const word *w = word_of(number);
     if (w->number == number && w->writer != p->thread->id)
         learn(p->thread, number, w->time);
     uint32_t hash = (uint32_t)((uintptr_t)p->site * 0x9e3779b1u >> 28);
     poll *last = &polls[p->id][hash & (POLLS - 1)];
     if (SG_UNLIKELY(last->number == number) && last->site == p->site) {
         p->thread->synced = sg_race.writes;
-        if (!w->flag || w->number != number)
-            take_back(w, number);
+        take_back(number);
     }
     *last = (poll){p->site, number};
     sg_race.read[p->id][sg_race.reads[p->id]++ % SG_RACE_READS] = number;
@@ -137,8 +137,7 @@ void sg_race_note(const sg_processor *p, const sg_pending *r)
     uint8_t bytes = (uint8_t)((1u << end) - (1u << (r->address & 7)));
     if (w->number != number)
         *w = (word){.number = number};
-    else if (w->writer != p->thread->id && !w->flag && w->time > knows(p->thread, number) &&
-             (w->bytes & bytes) != 0)
+    else if (w->writer != p->thread->id && w->time > knows(p->thread, number) && (w->bytes & bytes) != 0)
         tell(p->site, number);
     w->time = ++sg_race.writes;
     w->writer = p->thread->id;
@@ -151,13 +150,16 @@ void sg_race_note(const sg_processor *p, const sg_pending *r)
 void sg_race_close(void)
 {
     char text[300];
-    for (uint32_t i = 0; i < places_count && i < SHOWN; i++) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < places_count; i++) {
+        if (places[i].times <= 0 || ++shown > SHOWN)
+            continue;
         snprintf(text, sizeof text,
                  "a possible data race at 0x%llx: threads read and write the same memory there without "
                  "synchronisation",
                  (unsigned long long)(uintptr_t)places[i].site);
         sg_warn(text);
     }
-    if (places_count > SHOWN)
+    if (shown > SHOWN)
         sg_warn("there are possible data races in more places");
 }
