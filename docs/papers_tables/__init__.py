@@ -16,5 +16,6 @@ TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "ksr-programs": others.flows,
     "loops": others.loops,
     "billiard": others.billiard,
+    "billiard-sizes": others.billiard_sizes,
 }
 __all__ = ["TABLES", "Studies"]

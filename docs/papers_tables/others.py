@@ -17,6 +17,16 @@ LOOPS: Final = (
     ("matrix multiplication", "matmul", ("128",)),
     ("adjoint convolution", "adjoint", ("48",)),
 )
+BILLIARD_COUNTS: Final = (1, 24, 32, 48, 53, 56, 64)
+BILLIARD_SIZES: Final = (
+    ("billiard", ("5000", "1000")),
+    ("billiard", ("14000", "2800")),
+    ("billiard", ("20000", "4000")),
+    ("billiard-linked", ("5000", "1000", "2")),
+    ("billiard-linked", ("5000", "1000", "1")),
+    ("billiard-linked", ("14000", "2800", "2")),
+    ("billiard-linked", ("20000", "4000", "2")),
+)
 BILLIARD_PAPER: Final = {"time": 0.82, "efficiency": 0.54, "memory": 0.53}  # from 4 to 32, Fig. 14
 
 
@@ -70,3 +80,15 @@ def billiard(studies: Studies) -> list[str]:
         f"5,000 balls and 1,000 collisions are fastest on {fastest.point.processors} processors of the counts tried"
     )
     return [*lines, "", f"{sentence}: {_seconds(fastest) * 1e3:.0f} ms."]
+
+
+def billiard_sizes(studies: Studies) -> list[str]:
+    """Return the times in ms of both billiards for three sizes; the least of each is bold."""
+    rows = []
+    for name, arguments in BILLIARD_SIZES:
+        runs = studies.simulated(name, "ksr1", BILLIARD_COUNTS, arguments)
+        times = {n: _seconds(runs[n]) for n in BILLIARD_COUNTS}
+        least = min(times.values())
+        cells = [f"**{time * 1e3:,.0f}**" if time == least else f"{time * 1e3:,.0f}" for time in times.values()]
+        rows.append([" ".join((name, *arguments)), *cells])
+    return markdown(["program, balls, collisions, meetings", *map(str, BILLIARD_COUNTS)], rows)

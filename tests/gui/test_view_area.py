@@ -152,6 +152,22 @@ def test_every_view_can_be_opened_and_says_something(name: str, area: ViewArea, 
     assert figure.panels or dock.picture.state_text() == figure.empty != ""
 
 
+def test_latency_is_drawn_in_a_unit_of_time_and_data_movement_over_n(area: ViewArea, study: Any, settle: Any) -> None:
+    """Fig. 10 of the Scale-Graph paper and Fig. 5 of the latency-metric paper."""
+    latency, movement = area.show_view(study, "latency"), area.show_view(study, "data-movement")
+    settle()
+    assert area.show_view(study, "latency") is latency
+    latency.options.changed.emit("per", "time")
+    settle()
+    drawn = latency.figure()
+    assert drawn is not None
+    assert "in a unit of time" in drawn.title
+    assert isinstance(latency.panels[0], PlotPanel)
+    moved = movement.figure()
+    assert moved is not None
+    assert moved.sentence.endswith("packets/µs.")
+
+
 def test_a_view_that_is_open_comes_to_the_front_instead_of_a_second_one(area: ViewArea, study: Any) -> None:
     first = area.show_view(study, "time")
     area.show_view(study, "speedup")
