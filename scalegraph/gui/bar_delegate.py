@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from scalegraph.gui.fitted_names import fit
 from scalegraph.gui.table_model import BAR_ROLE, SHARE_ROLE
 from scalegraph.gui.tints import tint
+from scalegraph.gui.widgets import elided
+
+BAR = 16  # pixels of a scroll bar, and more
+_LINES = 3  # of a sentence, at most
+_SIDES = 10  # pixels that a style leaves beside a text, left and right
+_WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 def spare(*, bar: bool) -> int:
@@ -20,6 +26,7 @@ class BarDelegate(QStyledItemDelegate):
     """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
 
     theme = "light"
+    sentences = -1  # column whose texts have several lines
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -45,6 +52,11 @@ class BarDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Take a little more than the text, so that bars of neighbouring rows stay apart."""
+        if index.column() == self.sentences and isinstance(view := option.widget, QTreeView):
+            room = view.columnWidth(self.sentences) - _SIDES - BAR
+            lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
+            box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
+            return QSize(box.width() + _SIDES, box.height() + 7)
         size = super().sizeHint(option, index)
         return QSize(
             size.width() + spare(bar=bool(index.data(BAR_ROLE))), max(size.height(), option.fontMetrics.height() + 7)
@@ -54,4 +66,8 @@ class BarDelegate(QStyledItemDelegate):
         """Long names are cut at their end, with the place in the source first."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
-        fit(option)
+        if index.column() != self.sentences:
+            fit(option)
+        elif not option.rect.isEmpty():
+            option.features |= QStyleOptionViewItem.ViewItemFeature.WrapText
+            option.text = elided(option.text, option.fontMetrics, option.rect.width() - _SIDES, _LINES)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from scalegraph.gui.call_values import CallValues, call_values
 from scalegraph.gui.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.region_bar import BarDelegate
 from scalegraph.gui.theme import Theme
+from scalegraph.gui.value_column import fit_value_column
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
@@ -80,11 +80,7 @@ class CallTree(QWidget):
         self.tree.setItemDelegateForColumn(1, BarDelegate(theme, self.tree, "time"))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(1, 84)
+        fit_value_column(self.tree)
         self.tree.selectionModel().currentChanged.connect(self._current_changed)
         row = QHBoxLayout()
         row.addWidget(self.metric_box, 2)

@@ -170,7 +170,7 @@ class CallTreeModel(QAbstractItemModel):
         """Qt."""
         if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
             return None
-        return "Call path" if section == 0 else ("Share of the whole" if self.as_share else "Value")
+        return "Call path" if section == 0 else ("% of whole" if self.as_share else "Value")
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt."""

@@ -20,6 +20,7 @@ class ColourBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._label = ""
+        self._titled = True
         self._limits = (0.0, 1.0)
         self._map: ColourMapName = "viridis"
         self._given: tuple[tuple[float, str], ...] = ()
@@ -42,10 +43,20 @@ class ColourBar(QWidget):
         self.updateGeometry()
         self.update()
 
+    def show_title(self, on: bool) -> None:
+        """Show the label beside the numbers, or save its room; a screen reader has it either way."""
+        if self._titled != on:
+            self._titled = on
+            self.update()
+
     def sizeHint(self) -> QSize:
         """Return room for bar, numbers and the turned label."""
+        return QSize(self.width_with(title=self._titled), 120)
+
+    def width_with(self, *, title: bool) -> int:
+        """Return the pixels across of bar and numbers, with the turned label or without."""
         numbers = max(self.fontMetrics().horizontalAdvance(text) for _, text in self._ticks())
-        return QSize(_BAR + numbers + self.fontMetrics().height() + 14, 120)
+        return _BAR + numbers + (self.fontMetrics().height() if title else 0) + (14 if title else 8)
 
     def _ticks(self) -> list[tuple[float, str]]:
         if self._given:
@@ -72,6 +83,8 @@ class ColourBar(QWidget):
             painter.drawLine(int(bar.right()), round(y), int(bar.right()) + 3, round(y))
             room = QRectF(bar.right() + 6, y - half, 80, 2 * half)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), text)
+        if not self._titled:
+            return
         painter.translate(self.width() - metrics.height() - 1, self.height())
         painter.rotate(-90)
         label = metrics.elidedText(self._label, Qt.TextElideMode.ElideRight, self.height())

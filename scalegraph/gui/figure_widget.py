@@ -7,13 +7,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QPushButton,
-    QStackedWidget,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from scalegraph.gui.field_panel import FieldPanel
 from scalegraph.gui.figure.kinds import KINDS, LEAST, PARTS, PanelWidget, update
@@ -47,6 +41,7 @@ _WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
 _FEW_LINES = 2
 _FEW_ROWS, _MANY_ROWS = 4, 16  # of tables below one another: room that each has, and rows up to which more gets more
 _ONE_FROM = 170  # pixels of height below which one line must do
+_ROWS_FROM = 240  # of that where rows of a table are in sight
 _NOTES_FROM = 300  # pixels of height below which the picture needs the room of its notes
 
 
@@ -118,7 +113,10 @@ class FigureWidget(QWidget):
         layout.setSpacing(4)
         for widget in (self._title, self._sentence):
             layout.addWidget(widget)
-        layout.addWidget(self._choice)
+        self._top = QHBoxLayout()
+        self._top.addWidget(self._choice)
+        self._top.addStretch(1)
+        layout.addLayout(self._top)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.ways)
         layout.addWidget(self._notes)
@@ -191,6 +189,7 @@ class FigureWidget(QWidget):
             self._stack.setCurrentWidget(self._row)
             self._follow(self._selection.current)
         self.ways.offer(figure.ways, below=bool(figure.panels))
+        self._place_ways()
         self.shown.emit(figure)
 
     def state_text(self) -> str:
@@ -395,8 +394,9 @@ class FigureWidget(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Panels stand beside one another in a wide window, else below."""
         super().resizeEvent(event)
-        self._show_notes()
         self._orient()
+        self._show_notes()
+        self._place_ways()
 
     def _show_notes(self) -> None:
         self._fit_sentence()
@@ -410,13 +410,29 @@ class FigureWidget(QWidget):
         """Whether one of the panels is a timeline, whose lanes need the height."""
         return self._figure is not None and any(isinstance(panel, Timeline) for panel in self._figure.panels)
 
+    def _listed(self) -> bool:
+        """Whether rows of text are in sight, which a low view has few of."""
+        return bool(self._panels) and isinstance(self._panels[max(0, self._choice.currentIndex())], TablePanel)
+
+    def _place_ways(self) -> None:
+        """In a low view the buttons stand beside the tabs, else below the picture."""
+        low = self.height() < _WHOLE_FROM and self._choice.isVisibleTo(self)
+        low = low and self._choice.sizeHint().width() + self.ways.sizeHint().width() + 24 <= self.width()
+        if low != (self._top.indexOf(self.ways) >= 0):
+            layout = self.layout()
+            assert isinstance(layout, QVBoxLayout)
+            if low:
+                self._top.addWidget(self.ways)
+            else:
+                layout.insertWidget(layout.indexOf(self._stack) + 1, self.ways)
+
     def _fit_sentence(self) -> None:
         """Shorten the sentence where the picture needs the room; the tooltip has all of it."""
         text = self._figure.sentence if self._figure is not None else ""
         timed = self._timed()
         least = _WHOLE_TIME_FROM if timed else _WHOLE_FROM
         if self._figure is not None and self._figure.panels and self.height() < least:
-            lines = 1 if timed or self.height() < _ONE_FROM else _FEW_LINES
+            lines = 1 if timed or self.height() < (_ROWS_FROM if self._listed() else _ONE_FROM) else _FEW_LINES
             shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, lines)
         else:
             shown = text

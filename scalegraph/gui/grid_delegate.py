@@ -14,6 +14,8 @@ from scalegraph.views.figure import Cell, Grid
 
 _ALL_VALUES_UP_TO = 10  # rows up to which every value of a cell is shown, if need be by scrolling
 
+_MEASURED = 400  # cells up to which each of their numbers is measured
+
 
 class Show(Enum):
     """What a cell shows."""
@@ -35,6 +37,7 @@ class CellPainter(QStyledItemDelegate):
         self.colour_map: ColourMapName = "viridis"
         self.mark_origin = False
         self.values = 1
+        self.texts: set[str] = set()  # numbers that the cells show
         self.rows = 1
         self.font = parent.font()
 
@@ -43,6 +46,9 @@ class CellPainter(QStyledItemDelegate):
         self.limits = grid.limits
         self.values = max(1, len(grid.value_names))
         self.rows = len(grid.rows)
+        shown = [cell for row in grid.cells for cell in row if cell is not None]
+        every = shown if len(shown) <= _MEASURED else ()  # of many cells one is like another
+        self.texts = {number(value) for cell in every for value in cell.values}
         self.colour_by = min(self.colour_by, self.values - 1)
         self.mark_origin = len({c.origin for row in grid.cells for c in row if c is not None}) > 1
 
@@ -55,7 +61,12 @@ class CellPainter(QStyledItemDelegate):
         every = self.show_what is Show.NUMBERS or self.rows <= _ALL_VALUES_UP_TO
         lines = self.values if every else 1
         small = QFontMetrics(_small(self.font)) if lines > 1 else metrics
-        return QSize(metrics.horizontalAdvance("0.000") + 8, lines * _line(small) + 4)
+        return QSize(max(self._widest(small), metrics.horizontalAdvance("0.00")) + 4, lines * _line(small) + 4)
+
+    def _widest(self, metrics: QFontMetrics) -> int:
+        """Return the pixels of the widest number that a cell shows, as a bold one."""
+        bold = QFontMetrics(_weighted(_small(self.font) if self.values > 1 else self.font, bold=True))
+        return max((bold.horizontalAdvance(text) for text in self.texts), default=metrics.horizontalAdvance("0.000"))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -103,7 +114,8 @@ class CellPainter(QStyledItemDelegate):
         metrics = QFontMetrics(font)
         slashed = " / ".join(texts)
         flat = metrics.horizontalAdvance(slashed) + 6 <= room.width()
-        if room.height() < len(texts) * _line(metrics) + 2 and not flat:
+        wide = max(map(QFontMetrics(_weighted(font, bold=True)).horizontalAdvance, texts)) > room.width() - 2
+        if (wide or room.height() < len(texts) * _line(metrics) + 2) and not flat:
             font = _small(font)
         painter.setFont(font)
         metrics = QFontMetrics(font)

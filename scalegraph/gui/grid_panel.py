@@ -25,6 +25,7 @@ from scalegraph.gui.grid_model import GridModel, as_text, reasons
 from scalegraph.gui.tints import COLOUR_MAPS, ColourMapName, ink, tint
 from scalegraph.views.figure import Grid
 
+_LEAST_BOX = 56  # pixels of a box to choose from
 _LARGEST = QSize(150, 96)  # a matrix of two rows need not fill the screen
 
 
@@ -38,6 +39,7 @@ class GridPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._following = False
+        self._heated = True  # whether colours stand for values
         self._model = GridModel(grid)
         self.table = _Matrix(self)
         self.table.setModel(self._model)
@@ -72,14 +74,14 @@ class GridPanel(QWidget):
         controls = QHBoxLayout()
         controls.setSpacing(6)
         for box in (self.colour_by, self.show_what, self.colour_map):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(3)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            box.setMinimumWidth(_LEAST_BOX)
             box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         controls.addWidget(self._by)
-        controls.addWidget(self.colour_by, 3)
-        controls.addWidget(self.show_what, 3)
-        controls.addWidget(self.colour_map, 1)
-        controls.addStretch(2)
+        controls.addWidget(self.colour_by)
+        controls.addWidget(self.show_what)
+        controls.addWidget(self.colour_map)
+        controls.addStretch(1)
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         self._legend.setWordWrap(True)
@@ -174,7 +176,7 @@ class GridPanel(QWidget):
         name: ColourMapName = self.colour_map.currentData()
         painter.colour_map = name
         painter.take(grid)
-        heated = painter.show_what is not Show.NUMBERS
+        self._heated = heated = painter.show_what is not Show.NUMBERS
         self._bar.setVisible(heated)
         self.colour_map.setEnabled(heated)
         label = grid.value_names[painter.colour_by] if grid.value_names else ""
@@ -198,15 +200,30 @@ class GridPanel(QWidget):
         self._settle()
 
     def _settle(self) -> None:
-        bar = self._bar.sizeHint().width() + 6 if self._bar.isVisibleTo(self) else 0
         left, top = self._rows.sizeHint().width(), self._columns.sizeHint().height() + 2
+        needed = self._painter.needed(self.font())
+        bar = self._room_of_bar(self._matrix_room.width() - left - self.table.least_width(needed))
         room = self._matrix_room.size() - QSize(left + bar, top)
-        size = self.table.fill(room, self._painter.needed(self.font()))
+        size = self.table.fill(room, needed)
         self.table.setGeometry(left, top, size.width(), size.height())
         head_side, head_top = self.table.heads()
         self._columns.setGeometry(left + head_side, 0, max(20, size.width() - head_side), top)
         self._rows.setGeometry(0, top + head_top, left, max(20, size.height() - head_top))
-        self._bar.setGeometry(left + size.width() + 6, top, bar - 6, min(size.height(), 320))
+        self._bar.setGeometry(left + size.width() + 6, top, max(0, bar - 6), min(size.height(), 320))
+
+    def _room_of_bar(self, rest: int) -> int:
+        """Return the pixels of the scale of colours where the matrix leaves *rest*: without its title, then none.
+
+        What the title says stands above the matrix as well, and the numbers in the cells.
+        """
+        if not self._heated:
+            return 0
+        whole, bare = (self._bar.width_with(title=title) + 6 for title in (True, False))
+        numbered = self._painter.show_what is not Show.HEAT
+        room = whole if rest >= whole else bare if rest >= bare or not numbered else 0 if rest >= 0 else bare
+        self._bar.show_title(room == whole)
+        self._bar.setVisible(room > 0)
+        return room
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Place the matrix when its room changes."""
@@ -292,19 +309,25 @@ class _Matrix(QTableView):
         """Return width and height of the headers."""
         return self._heads[1].extent(), self._heads[0].extent()
 
+    def least_width(self, least: QSize) -> int:
+        """Return the pixels across in which cells of the size *least* need not be scrolled sideways."""
+        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)  # that rows may need
+        return max(1, self.model().columnCount()) * least.width() + self._heads[1].extent() + 2 + bar
+
     def fill(self, room: QSize, least: QSize) -> QSize:
         """Make the cells as large as *room* allows, not smaller than *least*: then it scrolls. Return the size."""
         model = self.model()
         columns, rows = max(1, model.columnCount()), max(1, model.rowCount())
         side, top = self._heads[1].extent(), self._heads[0].extent()
-        width = max(least.width(), min(_LARGEST.width(), (room.width() - side - 2) // columns))
+        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)
+        beside = bar if rows * least.height() + top + 2 > room.height() else 0  # the rows are scrolled
+        width = max(least.width(), min(_LARGEST.width(), (room.width() - side - 2 - beside) // columns))
         height = max(least.height(), min(_LARGEST.height(), (room.height() - top - 2) // rows))
         for head, size in zip(self._heads, (width, height), strict=True):
             head.setMinimumSectionSize(4)
             head.setDefaultSectionSize(size)
         self._heads[1].setFixedWidth(side)
         self._heads[0].setFixedHeight(top)
-        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)
         across, down = columns * width + side + 2, rows * height + top + 2
         if across > room.width():
             down += bar

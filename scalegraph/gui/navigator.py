@@ -9,7 +9,6 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QLineEdit,
     QMenu,
     QSplitter,
@@ -33,6 +32,7 @@ from scalegraph.gui.theme import Theme
 from scalegraph.gui.trace_handle import STOPPED, TraceHandle
 from scalegraph.gui.trace_words import trace_facts, trace_regions
 from scalegraph.gui.turns.queue import turn_queue
+from scalegraph.gui.value_column import fit_value_column
 from scalegraph.gui.widgets import label
 
 if TYPE_CHECKING:
@@ -405,10 +405,7 @@ def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
     tree.setAccessibleName(name)
     tree.setColumnCount(2)
     tree.setHeaderLabels(list(columns))
-    tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
-    tree.header().resizeSection(1, 78)
-    tree.header().setStretchLastSection(False)
+    fit_value_column(tree)
     tree.setIndentation(14)
     tree.setUniformRowHeights(True)
     tree.setTextElideMode(Qt.TextElideMode.ElideRight)

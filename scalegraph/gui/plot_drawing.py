@@ -16,7 +16,7 @@ from scalegraph.gui.legend_strip import LegendEntry, Shape
 from scalegraph.gui.plot_labels import EndLabel
 from scalegraph.gui.plot_targets import stack
 from scalegraph.gui.scales import Scale
-from scalegraph.gui.tints import ink, paper, tint
+from scalegraph.gui.tints import ink, line_tint, paper, tint
 from scalegraph.views.figure import Bars, Line, Plot
 from scalegraph.views.palette import DASHES, series_turn
 
@@ -136,7 +136,7 @@ class Drawing:
 
     def _line(self, line: Line) -> None:
         xs, ys = self.x.place(line.x), self.y.place(line.y)
-        colour = tint(line.role, self.theme)
+        colour = line_tint(line.role, self.theme)
         self._interval(line, xs, colour)
         finite = np.isfinite(xs) & np.isfinite(ys)
         if not finite.any():
@@ -205,7 +205,7 @@ class Drawing:
             good = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
             if line.name and good.size:
                 end = good[np.argmax(xs[good])]
-                labels.append(EndLabel(line.name, tint(line.role, self.theme), float(ys[end])))
+                labels.append(EndLabel(line.name, line_tint(line.role, self.theme), float(ys[end])))
         return labels
 
     def legend(self) -> list[LegendEntry]:
@@ -223,7 +223,7 @@ class Drawing:
             shape: Shape = "dashed" if _is_dashed(line) else "line"
             if line.name and self._drawn(line):
                 size = float(np.nanmax(np.abs(line.y), initial=0.0))
-                entries.append(LegendEntry(line.name, tint(line.role, self.theme), shape, size))
+                entries.append(LegendEntry(line.name, line_tint(line.role, self.theme), shape, size))
         return entries
 
     def missing(self) -> list[LegendEntry]:

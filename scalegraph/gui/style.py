@@ -157,6 +157,7 @@ QLabel[role="muted"] { color: $muted; }
 QLabel[role="fault"] { color: $fault; }
 QLabel[role="remark"] { color: $muted; }
 QLabel[role="verdict"] { font-size: 11pt; padding: 6px 10px; }
+QLabel[role="verdict"][tight="true"] { font-size: 10pt; }
 QLabel[role="mono"], QPlainTextEdit[role="mono"] { font-family: "DejaVu Sans Mono", monospace; font-size: 9pt; }
 QFrame[role="card"] { background: $raised; border: 1px solid $line; border-radius: 8px; }
 QFrame[role="card"]:hover, QFrame[role="card"]:focus { border: 1px solid $accent; }

@@ -21,13 +21,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scalegraph.gui.bar_delegate import BarDelegate, spare
+from scalegraph.gui.bar_delegate import BAR, BarDelegate, spare
 from scalegraph.gui.key_claim import KeyClaim
 from scalegraph.gui.table_model import KEY_ROLE, TableModel
 from scalegraph.views.figure import Table
 
+_LOW = 190  # pixels of height below which the search field is folded away until it is asked for
 _FILTER_FROM = 6  # rows from which a search field is worth its place
 FASTER = "What if this were faster…"
+_LEAST_SENTENCE = 200  # pixels of sentences, in several lines
+_FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences have several lines; spaces and letters of a sentence
 _LEAST_TEXT = 160  # pixels in which a text can be read
 _LONGEST = 12  # texts of a column that are measured: the longest by letters are not always the widest
 _SPREAD = 48  # pixels that a column of numbers gets more where there is room
@@ -47,6 +50,7 @@ class TablePanel(QWidget):
         self._searchable = searchable
         self._following = False
         self._key = ""
+        self._wrapped_at = 0  # pixels of the column of sentences
         self._natural: list[int] = []  # pixels in which each column can be read
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
@@ -149,9 +153,7 @@ class TablePanel(QWidget):
         for column, width in enumerate(self._natural):
             header.resizeSection(column, width)
         self._share_width()
-        many = self._searchable and len(self.table.rows) >= _FILTER_FROM
-        self.filter.setVisible(many)
-        self._found.setVisible(many)
+        self._fold()
         self._count()
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
 
@@ -191,12 +193,38 @@ class TablePanel(QWidget):
         rest = sum(header.sectionSize(column) for column in range(header.count()))
         if texts:
             longest = max(texts, key=header.sectionSize)
+            for column in texts if rest > whole else ():  # names leave room for what is said of them
+                most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
+                if column != longest and header.sectionSize(column) > most:
+                    rest += most - header.sectionSize(column)
+                    header.resizeSection(column, most)
             size = header.sectionSize(longest)
-            header.resizeSection(longest, max(whole - rest + size, min(size, _LEAST_TEXT)))
+            header.resizeSection(longest, max(whole - rest + size, min(size, self._least_of(longest, whole))))
+            self._wrap(longest)
         else:
             more = min(_SPREAD, max(0, whole - rest) // header.count())
             for column in range(header.count()):
                 header.resizeSection(column, header.sectionSize(column) + more)
+
+    def _least_of(self, column: int, whole: int) -> int:
+        """Return the least pixels of a text *column*: of names their share, of sentences what makes short lines."""
+        return _LEAST_SENTENCE if self._says(column) else min(int(_NAME_SHARE * whole), max(_LEAST_TEXT, whole // 3))
+
+    def _says(self, column: int) -> bool:
+        """Whether *column* of a short list holds sentences."""
+        if self._model.is_tree() or len(self.table.rows) > _FEW:
+            return False
+        return any(text.count(" ") >= _WORDS and len(text) > _LONG for text, _ in self._model.texts(column))
+
+    def _wrap(self, column: int) -> None:
+        """Break the lines of the sentences in *column* where they have no room in one."""
+        wanted = column if self._says(column) else -1
+        width = self.tree.header().sectionSize(column) if wanted >= 0 else 0
+        if wanted == self._delegate.sentences and abs(width - self._wrapped_at) <= BAR:
+            return  # a scroll bar that comes with the lines must not bring others
+        self._delegate.sentences, self._wrapped_at = wanted, width
+        self.tree.setUniformRowHeights(wanted < 0)
+        self.tree.scheduleDelayedItemsLayout()
 
     def _search(self, text: str) -> None:
         self._following = True
@@ -210,14 +238,29 @@ class TablePanel(QWidget):
         total = len(self.table.rows)
         self._found.setText(f"{self._model.shown} of {total}" if self.filter.text() else f"{total} rows")
 
+    def _fold(self) -> None:
+        """Show the search field where there are rows to search; in a low table, where rows come first, while used."""
+        many = self._searchable and len(self.table.rows) >= _FILTER_FROM
+        used = bool(self.filter.text()) or self.filter.hasFocus()
+        for widget in (self.filter, self._found):
+            widget.setVisible(many and (used or self.height() >= _LOW))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: there is room for the search field, or none."""
+        super().resizeEvent(event)
+        self._fold()
+
     def _to_filter(self) -> None:
-        if self.filter.isVisible():
+        if self._searchable and len(self.table.rows) >= _FILTER_FROM:
+            self.filter.show()
+            self._found.show()
             self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.filter.selectAll()
 
     def _leave_filter(self) -> None:
         self.filter.clear()
         self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._fold()
 
     def _chosen(self) -> None:
         rows = self.tree.selectionModel().selectedRows()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -131,6 +132,14 @@ def short_name(track: LaneTrack, lane: int) -> str:
     """Return the name of a lane without that of its group, which stands beside it."""
     name = track.names[lane]
     return name.removeprefix(track.groups[lane]).strip(" :") or name if track.groups else name
+
+
+def tails(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what tells *names* apart: each without the words that all of them begin with."""
+    words = [name.split(" ") for name in names]
+    shortest = min((len(parts) for parts in words), default=0)
+    same = next((i for i in range(shortest) if len({parts[i] for parts in words}) > 1), max(0, shortest - 1))
+    return tuple(" ".join(parts[same:]) for parts in words)
 
 
 def axis_height(height: int) -> int:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
 
 from scalegraph.base.units import si
-from scalegraph.gui.timeline_layout import AXIS, TITLE, Band, Layout, group_runs, short_name, title_of
+from scalegraph.gui.timeline_layout import AXIS, TITLE, Band, Layout, group_runs, short_name, tails, title_of
 from scalegraph.gui.tints import ink, paper, tint
 from scalegraph.views import timelines
 from scalegraph.views.figure import Area, AreaTrack, Arrows, LaneTrack, Overlay, PathLine, Ticks, Timeline
@@ -167,6 +167,9 @@ class Painter:
         )
         named = self._groups(band, track)
         free = -self._metrics.height()  # below the name that was written last
+        names = track.names
+        if any(self._metrics.horizontalAdvance(names[lane]) > layout.left - 10 for lane in lanes):
+            names = tails(names)
         for lane in lanes:
             aside = self._metrics.height() if lane in named else 0
             room = layout.left - 8 - aside
@@ -182,7 +185,7 @@ class Painter:
             if chosen:
                 painter.fillRect(rect, tint("mark", self._theme, 0.22))
             painter.setPen(ink(self._theme, 1.0 if chosen else 0.85))
-            name = short_name(track, lane) if lane in named else track.names[lane]
+            name = short_name(track, lane) if lane in named else names[lane]
             text = self._metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2)
             painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), text)
         painter.restore()

@@ -23,6 +23,11 @@ def tint(role: str, theme: str, alpha: float = 1.0) -> QColor:
     return colour
 
 
+def line_tint(role: str, theme: str) -> QColor:
+    """Return the colour of a line of *role* in *theme*, which shows on the paper."""
+    return QColor(palette.line_colour(role, cast("palette.Theme", theme)))
+
+
 def ink(theme: str, alpha: float = 1.0) -> QColor:
     """Return the colour of text."""
     colour = QColor(palette.ink(cast("palette.Theme", theme)))

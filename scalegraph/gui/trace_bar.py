@@ -12,7 +12,7 @@ from shiboken6 import isValid
 
 from scalegraph.base.units import si
 from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.widgets import ElidedLabel, empty, mark
+from scalegraph.gui.widgets import ElidedLabel, FittedLabel, empty, mark
 
 _LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
 _PARTS: Final = {
@@ -50,7 +50,7 @@ class TraceBar(QWidget):
         self.back = self._tool("◀", "Previous time range (Alt+Left)")
         self.forward = self._tool("▶", "Next time range (Alt+Right)")
         self.whole = self._tool("Whole run", "Show all of the time (F)")
-        self.shown = ElidedLabel()
+        self.shown = FittedLabel()
         self.shown.setMinimumWidth(_LEAST_TOLD)  # chips of the filter go first
         self.shown.setAccessibleName("Visible time")
         self.shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -185,8 +185,9 @@ class TraceBar(QWidget):
         of = f"{share:.3g} % of {run}"
         if self._trace.window.whole:
             of = trace_common.all_of(data) if data is not None else "the whole run"
-        text = f"{time_text(begin, finest)} to {time_text(end, finest)}, {si(end - begin, 's', 4)}, {of}"
-        self.shown.setText(text)
+        ends = f"{time_text(begin, finest)} to {time_text(end, finest)}"
+        text = f"{ends}, {si(end - begin, 's', 4)}, {of}"
+        self.shown.set_texts((text, f"{ends}, {si(end - begin, 's', 4)}", ends, si(end - begin, "s", 3)))
         self.shown.setToolTip(f"Visible: {text}")
         self.whole.setEnabled(not self._trace.window.whole)
         self._show_history()

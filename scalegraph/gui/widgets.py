@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QVBoxLayout, QWidget
 
 _LINE_HEIGHT: Final = 27  # of an entry, pixels
@@ -54,7 +54,7 @@ def elided(text: str, metrics: QFontMetrics, width: int, lines: int) -> str:
 
     def fits(part: str) -> bool:
         room = metrics.boundingRect(QRect(0, 0, max(40, width), 10_000), int(Qt.TextFlag.TextWordWrap), part)
-        return room.height() <= lines * metrics.lineSpacing() + 2
+        return room.height() < (lines + 0.5) * metrics.lineSpacing()  # heights are rounded
 
     if fits(text):
         return text
@@ -75,6 +75,33 @@ class ElidedLabel(QLabel):
         painter.setPen(self.palette().windowText().color())
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter), text)
+
+
+class FittedLabel(ElidedLabel):
+    """One line that says less, in whole words, where there is less room: the first of its texts that fits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: tuple[str, ...] = ("",)
+
+    def set_texts(self, texts: tuple[str, ...]) -> None:
+        """Show the first of *texts*, which are in order of their length, that has room."""
+        self._texts = texts
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Qt: room for the longest of its texts."""
+        hint = super().sizeHint()
+        return QSize(self.fontMetrics().horizontalAdvance(self._texts[0]) + 2, hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another text may fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        fits = (text for text in self._texts if self.fontMetrics().horizontalAdvance(text) <= self.width())
+        self.setText(next(fits, self._texts[-1]))
 
 
 class Group(QFrame):

@@ -55,6 +55,7 @@ DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
 # For regions, by name: hues that colour-blind people tell apart, none of them one of a state of waiting (idle, orange)
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
+LINE_CONTRAST: Final = 1.9  # of lines with the paper, at least
 _GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
 _INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
 _PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
@@ -105,6 +106,24 @@ def colour(role: str, theme: Theme = "light") -> str:
     return _lift(_shade(chosen, int(index)) if index else chosen, theme)
 
 
+def line_colour(role: str, theme: Theme = "light") -> str:
+    """Return the ``#rrggbb`` of a line of *role*: its colour, with more ink where a thin line of it would hardly show.
+
+    An area in the same colour is seen as it is; a line has a contrast of `LINE_CONTRAST` or more with the paper.
+    """
+    chosen = colour(role, theme)
+    share = 0.0
+    while contrast(_mixed(chosen, _INK[theme], share), _PAPER[theme]) < LINE_CONTRAST:
+        share += 0.02
+    return _mixed(chosen, _INK[theme], share)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 (none) to 21 (WCAG 2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 def _count(place: int, of: int, theme: Theme) -> str:
     """Return the colour of one of so many processor counts: dark to light, evenly apart."""
     stops = _COUNTS_DARK if theme == "dark" else _COUNTS
@@ -130,9 +149,13 @@ def rivals(*taken: str) -> Iterator[str]:
 
 def legible_on(back: str) -> str:
     """Return black or white, whichever has the larger contrast on ``#rrggbb``: at least 4.5 on any colour (WCAG 2)."""
-    parts = (int(back[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return "#000000" if _luminance(back) > 0.179 else "#FFFFFF"
+
+
+def _luminance(hexa: str) -> float:
+    parts = (int(hexa[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#FFFFFF"
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def name_slots(names: Iterable[str]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from tests.views import studies, traces
 from tests.views.colour_distance import ciede2000, lab, least
 
 APART = 5.0  # in CIEDE2000; beside one another people see 2
+LINE = "line "  # before the role of a line
 THEMES: tuple[palette.Theme, ...] = ("light", "dark", "print")
 
 
@@ -50,10 +51,15 @@ def _drawn(panel: Panel) -> list[tuple[str, str]]:
     """Return what *panel* draws in a colour of its own: name and role."""
     if isinstance(panel, Plot):
         bars = panel.bars.series if panel.bars else ()
-        return [*((line.name, line.role) for line in panel.lines), *((name, role) for name, role, _ in bars)]
+        return [*((line.name, f"{LINE}{line.role}") for line in panel.lines), *((name, role) for name, role, _ in bars)]
     if isinstance(panel, Timeline):
         return [(key.name, key.colour or key.role) for key in panel.key]
     return [(one.name, one.role) for one in panel.polygons] if isinstance(panel, Radar) else []
+
+
+def shown(role: str, theme: palette.Theme) -> str:
+    """Return the colour of an area, or of a line."""
+    return palette.line_colour(role[len(LINE) :], theme) if role.startswith(LINE) else palette.colour(role, theme)
 
 
 def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str, float]]:
@@ -61,8 +67,9 @@ def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str
     found = []
     for panel in panels:
         for (one, role), (other, its) in combinations(_drawn(panel), 2):
-            apart = ciede2000(lab(palette.colour(role, theme)), lab(palette.colour(its, theme)))
-            if one != other and apart < APART and palette.series_turn(role) == palette.series_turn(its):
+            turns = {palette.series_turn(each.removeprefix(LINE)) for each in (role, its)}
+            apart = ciede2000(lab(shown(role, theme)), lab(shown(its, theme)))
+            if one != other and apart < APART and len(turns) == 1:
                 found.append((one, other, round(apart, 1)))
     return found
 
@@ -72,6 +79,8 @@ def figures() -> dict[str, Figure]:
     full, threads = studies.full(), traces.threads()
     made = {name: view.build(full) for name, view in views.registry().items()}
     made |= {name: view.build(threads) for name, view in views.registry("trace").items()}
+    for study, data in studies.few().items():
+        made |= {f"{name} of {study}": view.build(data) for name, view in views.registry().items()}
     overlaid = {f"{name} with what-if": views.get(name).build(full, what_if=True) for name in ("time", "speedup")}
     return made | overlaid
 
@@ -84,14 +93,23 @@ def test_no_view_draws_two_things_in_colours_that_look_alike(theme: palette.Them
 
 def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure]) -> None:
     roles: dict[str, set[str]] = {}
-    for figure in figures.values():
+    for figure in (figure for name, figure in figures.items() if " of " not in name):  # of one study
         for panel in figure.panels:
             for name, role in _drawn(panel):
                 if re.fullmatch(r"N = \d+", name):
-                    roles.setdefault(name, set()).add(role)
+                    roles.setdefault(name, set()).add(role.removeprefix(LINE))
     assert len(roles) >= 5
     assert all(len(found) == 1 for found in roles.values()), roles
     assert len({next(iter(found)) for found in roles.values()}) == len(roles)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_line_shows_on_the_paper(theme: palette.Theme, figures: dict[str, Figure]) -> None:
+    drawn = {role for figure in figures.values() for panel in figure.panels for _, role in _drawn(panel)}
+    lines = [role for role in drawn if role.startswith(LINE)]
+    faint = [role for role in lines if palette.contrast(shown(role, theme), palette.paper(theme)) < 1.9]
+    assert len(lines) > 10
+    assert not faint
 
 
 @pytest.mark.parametrize("taken", [(), ("ink",), ("time",), ("efficiency", "ink"), ("mark",)])

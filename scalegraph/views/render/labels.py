@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from scalegraph.views.figure import Line, Mark, Plot
-from scalegraph.views.palette import colour
+from scalegraph.views.palette import colour, line_colour
 from scalegraph.views.render.text import measure, spread, text_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def end_labels(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None
                 transform=blended_transform_factory(axes.transAxes, axes.transData) + aside,
                 parse_math=True,
                 size=_SIZE,
-                color=colour(line.role, brush.theme),
+                color=line_colour(line.role, brush.theme),
                 va="center",
                 clip_on=False,
             )
@@ -86,7 +86,7 @@ def _apart(brush: Brush, axes: Axes, found: list[_End]) -> None:
             bends = np.array([[end[0] + 3, end[1]], [label - 1, place]]) / pixel
             at = axes.transData.inverted().transform(bends)
             axes.plot(
-                at[:, 0], at[:, 1], color=colour(line.role, brush.theme), linewidth=0.5, alpha=0.6, clip_on=False,
+                at[:, 0], at[:, 1], color=line_colour(line.role, brush.theme), linewidth=0.5, alpha=0.6, clip_on=False,
                 scalex=False, scaley=False, zorder=1.5,
             )  # fmt: skip
 

@@ -14,7 +14,7 @@ from scalegraph.base.measures import axis_measure
 from scalegraph.base.units import significant
 from scalegraph.views.bar_names import every, largest
 from scalegraph.views.figure import Axis, Bars, Line, Plot
-from scalegraph.views.palette import DASHES, colour, series_turn
+from scalegraph.views.palette import DASHES, colour, line_colour, series_turn
 from scalegraph.views.render.labels import end_labels, place_marks
 from scalegraph.views.render.text import fitted, measure, text_of
 
@@ -199,7 +199,7 @@ def _furniture(brush: Brush, axes: Axes, x: Scale, y: Scale) -> None:
 
 
 def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) -> None:
-    shade = colour(line.role, brush.theme)
+    shade = line_colour(line.role, brush.theme)
     xs, ys = x.of(line.x), y.of(line.y)
     thin = line.style == "thin"
     dashed = line.style == "dashed" or line.origin == "predicted" or (line.origin == "computed" and not thin)
@@ -263,7 +263,7 @@ def _legend(brush: Brush, axes: Axes, plot: Plot, *, sideways: bool) -> None:
         Line2D(
             [],
             [],
-            color=colour(line.role, brush.theme),
+            color=line_colour(line.role, brush.theme),
             linewidth=0.8,
             marker="o",
             markersize=3,
