@@ -6,6 +6,8 @@ from typing import Final
 
 from PySide6.QtWidgets import QHeaderView, QTreeView
 
+from scalegraph.gui.lifetime import tied
+
 _LEAST: Final = 78
 _AROUND: Final = 16  # pixels beside a number
 _WIDEST: Final = "100.0 %"
@@ -24,6 +26,6 @@ def fit_value_column(tree: QTreeView) -> None:
         if header.sectionSize(1) != wanted:
             header.resizeSection(1, wanted)
 
-    header.geometriesChanged.connect(fit)  # another font, another head
-    tree.model().headerDataChanged.connect(lambda *_: fit())
+    header.geometriesChanged.connect(tied(tree, fit))  # another font, another head
+    tree.model().headerDataChanged.connect(tied(tree, lambda *_: fit()))
     fit()
