@@ -433,6 +433,6 @@ def test_the_time_of_a_trace_of_a_part_of_a_run_is_not_called_the_whole_run(
     handle = opened(window, qtbot, tmp_path / "part.sgtrace")
     area = window.study.area
     assert area is not None
-    assert area.trace_bar.shown.text().endswith("the traced 3.00 ms of a run of 12.0 ms")
+    assert area.trace_bar.shown.toolTip().endswith("the traced 3.00 ms of a run of 12.0 ms")
     handle.window.show(0.0, 0.0015)
-    assert area.trace_bar.shown.text().endswith("50 % of what was traced")
+    assert area.trace_bar.shown.toolTip().endswith("50 % of what was traced")
