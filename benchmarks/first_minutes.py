@@ -25,7 +25,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.gui import app
-from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.shell.main_window import MainWindow
 
 SETUP = """\
 #include <stdio.h>

@@ -149,7 +149,7 @@ def size(machine: str) -> None:
 def sweep(machine: str) -> None:
     """Print how much faster two workers are than one, over runs that do not depend on each other."""
     from scalegraph.request import Session
-    from scalegraph.request.model import MachineChoice, ProgramChoice, Request
+    from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 
     source, *arguments = PROGRAMS["ge2-owner"]
     path = str(ROOT / "resources" / "programs" / source)

@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from scalegraph.gui.main_window import MainWindow
-    from scalegraph.gui.view_dock import ViewDock
+    from scalegraph.gui.dock.view_dock import ViewDock
+    from scalegraph.gui.shell.main_window import MainWindow
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["QT_NO_GLIB"] = "1"  # Qt's own event loop: one call is one turn
@@ -218,7 +218,7 @@ def _pages(window: MainWindow) -> Iterator[Step]:
 
 
 def _study(window: MainWindow, study: Path) -> Iterator[Step]:
-    from scalegraph.gui.arrangements import ARRANGEMENTS
+    from scalegraph.gui.dock.arrangements import ARRANGEMENTS
 
     yield "open a study", lambda: window.open_files([study])
     for time_ in ("first", "second"):
@@ -287,7 +287,7 @@ def _tables(window: MainWindow, table: Path, values: Path) -> Iterator[Step]:
 
 
 def _trace(window: MainWindow, trace: Path) -> Iterator[Step]:
-    from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
+    from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 
     yield "open a trace", lambda: window.open_files([trace])
     for time_ in ("first", "second"):

@@ -182,7 +182,7 @@ def opened(path: Path) -> dict[str, Any]:
 def drawn(path: Path) -> dict[str, Any]:
     """Open *path* in a window off the screen and walk: looks, figure, colours and drawing; return as `opened`."""
     from scalegraph.gui.app import make_application
-    from scalegraph.gui.timeline_step import Stepper
+    from scalegraph.gui.figures.timeline.step import Stepper
     from scalegraph.views.trace_data import TraceData
 
     application = make_application()
@@ -209,7 +209,7 @@ def drawn(path: Path) -> dict[str, Any]:
 def filtered(path: Path) -> dict[str, Any]:
     """Open *path* in a window off the screen, show only what lasts `LEAST` or longer, and walk; return as `opened`."""
     from scalegraph.gui.app import make_application
-    from scalegraph.gui.timeline_step import Stepper
+    from scalegraph.gui.figures.timeline.step import Stepper
     from scalegraph.views.trace_data import TraceData
 
     application = make_application()
@@ -268,7 +268,7 @@ def windowed(path: Path) -> dict[str, Any]:
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from scalegraph.gui.app import make_application
-    from scalegraph.gui.timeline_step import Stepper
+    from scalegraph.gui.figures.timeline.step import Stepper
     from scalegraph.request import Session
 
     application = make_application()

@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 from scalegraph.base.resources import resource_dir
-from scalegraph.request import Session, shipped
+from scalegraph.request import Session
+from scalegraph.request.model import shipped
 
 TARGET = Path(__file__).parent.parent / "resources" / "studies" / "demo.sgstudy"
 

@@ -25,13 +25,13 @@ from PIL import Image
 from PySide6.QtCore import QBuffer, QDeadlineTimer, QEventLoop, QIODevice
 from PySide6.QtWidgets import QApplication, QWidget
 
+from scalegraph.figures import render
+from scalegraph.figures.figure import Timeline
 from scalegraph.gui import app
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.request import Session
-from scalegraph.request.model import TraceChoice
-from scalegraph.views import render
-from scalegraph.views.figure import Timeline
+from scalegraph.request.model.request import TraceChoice
 
 IMAGES = Path(__file__).parent / "images"
 WINDOW = (1280, 800)

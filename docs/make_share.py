@@ -22,7 +22,7 @@ from man_pages import pages  # noqa: E402 - a script beside this one
 from scalegraph import views  # noqa: E402
 from scalegraph.cli.completion import stubs  # noqa: E402
 from scalegraph.cli.main import COMMANDS, cli  # noqa: E402
-from scalegraph.request import quantities, trace_quantities  # noqa: E402
+from scalegraph.request.results import quantities, trace_quantities  # noqa: E402
 
 SIZES = (48, 128, 256)
 ICON = ROOT / "resources" / "icons" / "scalegraph.svg"

@@ -21,10 +21,10 @@ from scalegraph.api.picture import PathLike, Picture
 from scalegraph.api.traces import Trace, trace
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.table import TableChoices
-from scalegraph.request import imports
-from scalegraph.request import quantities as quantities_
 from scalegraph.request.consent import ConsentNeeded
-from scalegraph.request.session import Session
+from scalegraph.request.imports import sets as imports
+from scalegraph.request.results import quantities as quantities_
+from scalegraph.request.run.session import Session
 from scalegraph.store import Study
 
 __all__ = [

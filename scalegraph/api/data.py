@@ -22,13 +22,19 @@ from scalegraph.api import notebook, words
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.request import advising, assertions, imports, report, tracing
-from scalegraph.request import data as data_
-from scalegraph.request import quantities as quantities_
-from scalegraph.request.assertions import Outcome
+from scalegraph.request.imports import sets as imports
+from scalegraph.request.model import tracing
+from scalegraph.request.results import assertions, report
+from scalegraph.request.results import data as data_
+from scalegraph.request.results import quantities as quantities_
+from scalegraph.request.results.assertions import Outcome
+from scalegraph.request.run import advising
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
-from scalegraph.views import common, matrices, modelling, verdicts, ways
+from scalegraph.views import common, ways
+from scalegraph.views.study.models import modelling
+from scalegraph.views.study.overview import verdicts
+from scalegraph.views.study.scalability import matrices
 from scalegraph.views.view import OptionValue
 
 Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]

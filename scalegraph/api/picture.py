@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from scalegraph.views import render
-from scalegraph.views.figure import Figure
-from scalegraph.views.palette import Theme
-from scalegraph.views.render import numbers
+from scalegraph.figures import render
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.palette import Theme
+from scalegraph.figures.render import numbers
 
 PathLike: TypeAlias = str | os.PathLike[str]
 _DPI = 110  # of pictures in a notebook

@@ -14,8 +14,8 @@ import pandas as pd
 from scalegraph.api import notebook, words
 from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.request import trace_quantities
-from scalegraph.request.session import Session
+from scalegraph.request.results import trace_quantities
+from scalegraph.request.run.session import Session
 from scalegraph.traces import checking
 from scalegraph.traces.kinds import KINDS, NO_TIME
 from scalegraph.views.view import OptionValue

@@ -14,8 +14,8 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.table import TableChoices
-from scalegraph.request.model import Request, TraceChoice
-from scalegraph.views import matrices
+from scalegraph.request.model.request import Request, TraceChoice
+from scalegraph.views.study.scalability import matrices
 from scalegraph.views.view import OptionValue
 
 _TARGETS = (matrices.EFFICIENCY, matrices.TIME, matrices.MEMORY, matrices.SPEED)

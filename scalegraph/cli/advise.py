@@ -69,7 +69,7 @@ def advise(
     if running:
         if source.suffix != SUFFIX:
             raise InputError(Fault(f"a study ({SUFFIX}) was expected to run points into", file=str(source)))
-        from scalegraph.request import advising
+        from scalegraph.request.run import advising
 
         consent = _consent(session, source, entries, trust=trust)
         with interruptible() as cancel, progress(quiet=as_json) as emit:
@@ -85,7 +85,7 @@ def advise(
         print_json(_document(source, model, goal, entries, done))
         return
     from scalegraph.analyze.advise import half_width
-    from scalegraph.views.advise import run_words
+    from scalegraph.views.study.whatif.advise import run_words
 
     for entry in done:
         was, expected = half_width(entry.now), half_width(entry.then)
@@ -96,7 +96,7 @@ def advise(
 def _entries(
     session: Session, source: Path, at: int | None, size: float | None, cost: Cost, most: int | None
 ) -> tuple[Model, list[float], list[Advice]]:
-    from scalegraph.request import advising
+    from scalegraph.request.run import advising
 
     with open_input(source) as study:
         data = session.study_data(study)
@@ -105,7 +105,7 @@ def _entries(
 
 def _consent(session: Session, source: Path, entries: list[Advice], *, trust: bool) -> Consent | None:
     """Return the user's consent to run the study's program; it is the same for every entry."""
-    from scalegraph.request import advising
+    from scalegraph.request.run import advising
 
     if not entries:
         return None
@@ -141,7 +141,7 @@ def _document(
 
 def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
     from scalegraph.analyze.advise import half_width
-    from scalegraph.views.advise import run_words, unimproved
+    from scalegraph.views.study.whatif.advise import run_words, unimproved
 
     place = assigned([("N", int(goal[0])), *([(model.size, goal[1])] if model.size else [])])
     seconds = model.time(goal)

@@ -54,7 +54,7 @@ def analyze(
     list_names: bool,
 ) -> None:
     """Compute a quantity of the study, measurement set or trace INPUT, or check statements about a study."""
-    from scalegraph.views import render
+    from scalegraph.figures import render
 
     if list_names:
         _list()
@@ -84,7 +84,7 @@ def analyze(
 
 
 def _list() -> None:
-    from scalegraph.request import quantities, trace_quantities
+    from scalegraph.request.results import quantities, trace_quantities
 
     echo("Of a study:")
     for quantity in quantities.QUANTITIES.values():
@@ -99,8 +99,8 @@ def _trace(
 ) -> None:
     """Compute a quantity of a trace."""
     from scalegraph.cli.export import pairs
-    from scalegraph.request import trace_quantities
-    from scalegraph.views import render
+    from scalegraph.figures import render
+    from scalegraph.request.results import trace_quantities
 
     trace_quantities.check(name)
     chosen = pairs(options)
@@ -120,8 +120,8 @@ def _trace(
 def _compute(
     study: Study, source: Path, name: str, processors: int | None, output: Path | None, *, as_json: bool
 ) -> None:
-    from scalegraph.request import quantities
-    from scalegraph.views import render
+    from scalegraph.figures import render
+    from scalegraph.request.results import quantities
 
     data = Session().study_data(study)
     table = quantities.compute(data, name, processors)

@@ -14,7 +14,7 @@ from scalegraph.cli.places import WRITTEN_FILE
 
 if TYPE_CHECKING:
     from scalegraph.request import Session
-    from scalegraph.request.assertions import Outcome
+    from scalegraph.request.results.assertions import Outcome
     from scalegraph.store import Study
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -34,7 +34,7 @@ def check_given(statements: Sequence[str], junit: Path | None) -> None:
         if junit is not None:
             raise click.UsageError("--junit goes with --assert")
         return
-    from scalegraph.request import assertions
+    from scalegraph.request.results import assertions
 
     assertions.parse(statements)
     if junit is not None:
@@ -47,7 +47,7 @@ def outcomes(
     """Check *statements* on *study*, say each outcome on standard error, write *junit*; return the outcomes."""
     if not statements:
         return ()
-    from scalegraph.request import assertions
+    from scalegraph.request.results import assertions
 
     found = assertions.check(session.study_data(study), statements)
     for item in found:

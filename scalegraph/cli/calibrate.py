@@ -32,7 +32,7 @@ from scalegraph.control.calibration import (
     this_host,
 )
 from scalegraph.machine import Machine
-from scalegraph.request import programs
+from scalegraph.request.model import programs
 from scalegraph.runtime.compiler import find_compiler
 
 # Long enough that starting a process does not count, short enough to wait for: shipped programs and arguments.

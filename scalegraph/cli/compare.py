@@ -43,7 +43,7 @@ def compare(
     session = Session()
     if len(sources) < 2:
         raise InputError(Fault(f"two or more studies were expected, got {len(sources)}"))
-    from scalegraph.request.data import check_several
+    from scalegraph.request.results.data import check_several
 
     check_several(name)
     if output is not None:
@@ -61,8 +61,8 @@ def compare(
 
 def _print(figure: object, *, as_json: bool) -> None:
     from scalegraph.cli.analyze import show
-    from scalegraph.views.figure import Figure
-    from scalegraph.views.render import numbers
+    from scalegraph.figures.figure import Figure
+    from scalegraph.figures.render import numbers
 
     assert isinstance(figure, Figure)
     if as_json:

@@ -18,8 +18,8 @@ from scalegraph.cli.trace_input import are_traces, open_traces
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
+    from scalegraph.figures.figure import Figure
     from scalegraph.views import View
-    from scalegraph.views.figure import Figure
     from scalegraph.views.view import Subject
 
 _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("Views of a trace:", "trace"))

@@ -21,7 +21,7 @@ _MOST = 1000  # columns of a preview in a document
 
 def show_formats() -> None:
     """Print every format that can be read."""
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     rows = []
     for reader in imports.formats():
@@ -38,7 +38,7 @@ def show_preview(
     """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
     from scalegraph.measurements.guessing import guess_mapping
     from scalegraph.measurements.table import guess_table
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     reader = imports.reader_of(sources[0], name)
     table = guess_table(sources[0], choices) if reader.name == "table" else None
@@ -146,7 +146,7 @@ def _contents(measured: MeasurementSet) -> dict[str, Any]:
 
 def describe(study: Study, target: Path) -> dict[str, Any]:
     """Return what was imported, as a document."""
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     measured, mapping = study.measurements(), study.mapping()
     made: dict[str, Any] = {"study": str(target), "runs": len(study)}
@@ -159,7 +159,7 @@ def describe(study: Study, target: Path) -> dict[str, Any]:
 
 def report(study: Study, target: Path) -> None:
     """Print what was imported, what was skipped, and what people should know."""
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     echo(f"{len(study)} runs in {target}")
     measured = study.measurements()

@@ -95,7 +95,7 @@ def import_(
 
 
 def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers: dict[str, Any]) -> Study:
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     with interruptible() as token, share_bar("reading") as progress:
         return imports.opened(sources, name=name, choices=choices, said=answers, cancel=token, progress=progress)

@@ -77,8 +77,8 @@ def matrix(
     A cell that cannot be computed is empty and says why.
     """
     targets = {"efficiency": efficiency, "time": time_s, "memory": memory, "speed": speed}
-    from scalegraph.request.data import bound_of, why_no_matrix
-    from scalegraph.views import matrices
+    from scalegraph.request.results.data import bound_of, why_no_matrix
+    from scalegraph.views.study.scalability import matrices
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
@@ -129,7 +129,7 @@ def _why_empty(made: Matrix) -> str:
 
 
 def _efficiencies(text: str) -> tuple[float, ...]:
-    from scalegraph.views.average_scalability import parse
+    from scalegraph.views.study.scalability.average_scalability import parse
 
     return () if text == "usual" else parse(text)
 
@@ -138,7 +138,7 @@ def _averaged(
     session: Session, study: Study, source: Path, average: str, bound: str, options: dict[str, Any]
 ) -> Matrix:
     """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8)."""
-    from scalegraph.views import matrices
+    from scalegraph.views.study.scalability import matrices
 
     wanted = _efficiencies(average)
     if bound != "efficiency":

@@ -49,7 +49,7 @@ def report(
         raise InputError(Fault(f"'{path.name}': an ending of .html was expected", key="-o"))
     check_given(statements, junit)
     check_replaceable(path)
-    from scalegraph.request import report as made
+    from scalegraph.request.results import report as made
 
     session = Session()
     with contextlib.ExitStack() as stack:

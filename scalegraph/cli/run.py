@@ -21,7 +21,7 @@ from scalegraph.request import Session
 
 if TYPE_CHECKING:
     from scalegraph.base.run import RunRecord
-    from scalegraph.request.model import Request
+    from scalegraph.request.model.request import Request
     from scalegraph.store import Study
 
 
@@ -118,7 +118,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     from scalegraph.cli.what_if import print_what_if
 
     records = study.runs(output=as_json)
-    from scalegraph.request.kept import searches_of
+    from scalegraph.request.model.kept import searches_of
 
     searches = searches_of(study)
     others = study.variants(output=as_json)

@@ -12,7 +12,7 @@ from scalegraph.analyze.remarks import remarks
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
-from scalegraph.request.tracing import path_of
+from scalegraph.request.model.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
 # shares of processor time, N times the time: waiting included

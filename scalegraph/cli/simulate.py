@@ -28,9 +28,10 @@ from scalegraph.cli.sizes import SIZE
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if, what_ifs
 from scalegraph.link import Limits
-from scalegraph.request import Session, programs
-from scalegraph.request.defaults import OWN_MACHINE, OWN_PROCESSORS, SHIPPED_MACHINE
-from scalegraph.request.model import Collect, MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.request import Session
+from scalegraph.request.model import programs
+from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS, SHIPPED_MACHINE
+from scalegraph.request.model.request import Collect, MachineChoice, ProgramChoice, Request, RunLimits
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
 

@@ -119,7 +119,7 @@ def open_input(path: Path) -> Study:
     from scalegraph.cli.interrupt import interruptible
     from scalegraph.cli.progress import share_bar
     from scalegraph.measurements.mapping import Unanswered
-    from scalegraph.request import imports
+    from scalegraph.request.imports import sets as imports
 
     if imports.is_study(path) and not said:
         return Study.open(path)
@@ -146,6 +146,6 @@ def _here(error: InputError, context: click.Context | None) -> InputError:
 
 def known_endings() -> tuple[str, ...]:
     """Return the endings of the files that can be written."""
-    from scalegraph.views import render
+    from scalegraph.figures import render
 
     return tuple(f".{ending}" for ending in render.ENDINGS)

@@ -13,7 +13,7 @@ from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
 from scalegraph.cli.output import echo
-from scalegraph.request.model import TRACE_KINDS, USUAL_TRACE, TraceChoice
+from scalegraph.request.model.request import TRACE_KINDS, USUAL_TRACE, TraceChoice
 from scalegraph.store import Study
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

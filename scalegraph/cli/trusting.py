@@ -14,7 +14,7 @@ from scalegraph.cli.output import echo, on_terminal
 if TYPE_CHECKING:
     from scalegraph.request import Session
     from scalegraph.request.consent import Consent
-    from scalegraph.request.model import Request
+    from scalegraph.request.model.request import Request
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 HOW = "look at it, then --trust runs it"

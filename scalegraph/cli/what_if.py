@@ -9,7 +9,7 @@ from scalegraph.base.run import IDEALS, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
 from scalegraph.link import scale
-from scalegraph.request.model import WhatIf
+from scalegraph.request.model.request import WhatIf
 
 
 def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ...]:

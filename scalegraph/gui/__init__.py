@@ -1,5 +1,5 @@
 """Floor 7: the window (PySide6 and pyqtgraph live nowhere else); it decides nothing, `request.Session` does."""
 
-from scalegraph.gui.overrides import install
+from scalegraph.gui.base.overrides import install
 
 install()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
-    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.shell.main_window import MainWindow
 
 _HEADLESS: Final = "use scalegraph demo --headless -o DIR"
 _JOIN_MS: Final = 3000
@@ -43,7 +43,7 @@ def _check_server() -> None:
     """Ask an X server or compositor whether it is there; Qt would abort the whole program if it is not."""
     if os.environ.get("QT_QPA_PLATFORM", "") not in ("", "xcb", "wayland"):
         return
-    from scalegraph.gui.display import unreachable
+    from scalegraph.gui.base.display import unreachable
 
     sentence = unreachable(os.environ)
     if sentence:
@@ -63,7 +63,7 @@ def make_application() -> QApplication:
     application.setApplicationDisplayName("ScaleGraph")
     application.setDesktopFileName("scalegraph")  # share/applications/scalegraph.desktop
     application.setWindowIcon(_icon())
-    from scalegraph.gui.rubbish import Collector
+    from scalegraph.gui.base.rubbish import Collector
 
     application.setProperty("collector", Collector(application))
     return application
@@ -83,14 +83,14 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
 
     Unless *at_once* its parts come in turns of the event loop; `MainWindow.made` says when all are there.
     """
-    from scalegraph.gui import tips
-    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.base import tips
+    from scalegraph.gui.base.settings import Settings
+    from scalegraph.gui.base.theme import Theme
     from scalegraph.gui.preferences.values import read
-    from scalegraph.gui.settings import Settings
-    from scalegraph.gui.theme import Theme
+    from scalegraph.gui.shell.main_window import MainWindow
 
     if session is None:
-        from scalegraph.request.session import Session
+        from scalegraph.request.run.session import Session
 
         session = Session()
     tips.install(make_application())
@@ -127,7 +127,7 @@ def run(files: Sequence[Path | str], demo: bool = False, *, fresh: bool = False)
     Raises `MissingTool` when there is no display or Qt cannot be loaded.
     """
     check_display()
-    from scalegraph.gui.interrupt import Interrupt
+    from scalegraph.gui.base.interrupt import Interrupt
 
     _start_log()
     application = make_application()

@@ -1,7 +1,7 @@
 """The one place that chooses how machine code is read: by the architecture that an executable says it is for.
 
 To add one, write its module (disassembly into `operations.Operation`, direct calls, import stubs, registers of
-arguments) and name it here; its counterpart in C is chosen in ``runtime/csrc/sg_arch.h``.
+arguments) and name it here; its counterpart in C is chosen in ``runtime/csrc/arch/sg_arch.h``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The instrumentation preprocessor: C or C++ source in, the same program with region probes out.
 
 After the Scale-Graph paper, section 4.1: a syntax analyser that plants trace code. A probe is a scope variable whose
-clean-up leaves the region (see runtime/csrc/sg_probe.h), so ``return``, ``break`` and ``goto`` need no care.
+clean-up leaves the region (see runtime/csrc/core/sg_probe.h), so ``return``, ``break`` and ``goto`` need no care.
 Braces go on the lines that are there; where a directive forbids that, a ``#line`` keeps the numbers right.
 
 What is left without a probe, its cost going to the region around it: functions with neither loop nor call nor OpenMP

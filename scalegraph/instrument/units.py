@@ -22,7 +22,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import Region
 
 UNITS = ".scalegraph.units"
-RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/sg_start.c
+RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/core/sg_start.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler
 

@@ -25,7 +25,7 @@ SUFFIX = ".sgtrace"
 RAW = "raw"  # what the runtime writes
 RUN = "run"  # property of a trace: which run it is of
 _MOST_NAMES = 1000
-_LONGEST = 255  # characters of trace.region, see csrc/sg_config.h
+_LONGEST = 255  # characters of trace.region, see csrc/core/sg_config.h
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scalegraph.request.model import Request
-    from scalegraph.request.planning import Plan, plan
-    from scalegraph.request.programs import Program
-    from scalegraph.request.session import Session
+    from scalegraph.request.model.programs import Program
+    from scalegraph.request.model.request import Request
+    from scalegraph.request.planning.plan import Plan, plan
+    from scalegraph.request.run.session import Session
 
 __all__ = ["Plan", "Program", "Request", "Session", "check", "load_request", "plan"]
 
 _HOMES = {
-    "Plan": "planning",
-    "Program": "programs",
-    "Request": "model",
-    "Session": "session",
-    "check": "checking",
-    "load_request": "checking",
-    "plan": "planning",
+    "Plan": "planning.plan",
+    "Program": "model.programs",
+    "Request": "model.request",
+    "Session": "run.session",
+    "check": "planning.checking",
+    "load_request": "planning.checking",
+    "plan": "planning.plan",
 }
 
 

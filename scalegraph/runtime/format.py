@@ -1,7 +1,7 @@
 """The one specification of everything that Python and the C runtime exchange.
 
-Names in this file are the only source: ``csrc/sg_format.h`` is generated from it
-(``python -m scalegraph.runtime.format > csrc/sg_format.h``) and a test fails when the
+Names in this file are the only source: ``csrc/core/sg_format.h`` is generated from it
+(``python -m scalegraph.runtime.format > csrc/core/sg_format.h``) and a test fails when the
 committed header differs from what this module would write.
 
 Four files cross the border:
@@ -107,14 +107,14 @@ LEAF_CAUSES: Final = {
     "prim_atomic": "atomic",
 }
 
-# What waiting is charged to besides the place where one waited (csrc/sg_blame.h says how it is found out).
+# What waiting is charged to besides the place where one waited (csrc/observe/sg_blame.h says how it is found out).
 BLAMES: Final[tuple[tuple[str, str], ...]] = (
     ("serial", "code that one processor executed alone while all others waited"),
     ("fork_join", "starting a parallel region, and ending it after all had come"),
     ("lock", "what delayed the last one at locks and critical sections more than the others that wait for it"),
 )
 
-# Why a line was not there, of every counted miss exactly one (runtime/csrc/sg_class.c says how it is found out).
+# Why a line was not there, of every counted miss exactly one (csrc/observe/sg_class.c says how it is found out).
 MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("cold", "first reference of the processor to the line"),
     ("capacity", "replaced, and would have been in a fully associative cache of the same size too"),

@@ -17,6 +17,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import INSTALL, Compiler
 
 SOURCES = Path(__file__).parent / "csrc"
+PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
 LAUNCHER = "sg-launch"
 _LAUNCHER_SOURCE = SOURCES / "launch" / "sg_launch.c"
@@ -50,7 +51,7 @@ def library(compiler: Compiler) -> Library:
     get_or_make(directory, lambda where: _build(compiler, where))
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
-    return Library(directory / ARCHIVE, directory / LAUNCHER, SOURCES, _flags("link.flags"), digest)
+    return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, _flags("link.flags"), digest)
 
 
 def _flags(name: str) -> tuple[str, ...]:
@@ -65,8 +66,14 @@ def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
 
 
 def _files() -> list[Path]:
-    shipped = (path for path in SOURCES.iterdir() if path.suffix in (".c", ".S", ".h", ".flags"))
-    return [*sorted(shipped), _LAUNCHER_SOURCE]
+    shipped = (path for path in SOURCES.rglob("*") if path.suffix in (".c", ".S", ".h", ".flags"))
+    ours = sorted((path for path in shipped if path != _LAUNCHER_SOURCE), key=lambda path: path.name)
+    return [*ours, _LAUNCHER_SOURCE]
+
+
+def include_flags() -> list[str]:
+    """Return the options that let a source of the runtime include the headers of all its folders."""
+    return [f"-I{folder}" for folder in sorted({path.parent for path in SOURCES.rglob("*.h")})]
 
 
 @cache
@@ -127,7 +134,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
     # Its debug information would only slow down the look-up of the user's lines.
-    ours = ["-Wno-error", "-g0", prefix, f"-I{SOURCES}", f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
+    ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
     if result.returncode == 0:
         return target

@@ -16,7 +16,7 @@ from scalegraph.base.run import Region
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
-from scalegraph.runtime.library import SOURCES
+from scalegraph.runtime.library import PROBE_HEADER
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
 
@@ -116,7 +116,7 @@ def _unit(
 
 
 def _probe_header() -> str:
-    return _PRELUDE + (SOURCES / "sg_probe.h").read_text(encoding="utf-8")
+    return _PRELUDE + PROBE_HEADER.read_text(encoding="utf-8")
 
 
 def _compile_text(

@@ -1,7 +1,7 @@
 """Views: what each window shows, built from a study or a trace without any toolkit, and its export to files.
 
-A new view is one new file in this package that sets ``VIEW``; menus, ``--help`` and documentation follow. A subpackage
-may hold views too: its ``MODULES`` names the files that do.
+A new view is one new file in this package, or in a package below it, that sets ``VIEW``; menus, ``--help`` and
+documentation follow.
 """
 
 from __future__ import annotations
@@ -42,10 +42,8 @@ def everything() -> dict[str, View]:
     from scalegraph.views.view import View
 
     found: list[View] = []
-    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    inside = [f"{module.__name__}.{name}" for module in modules for name in getattr(module, "MODULES", ())]
-    for module in (*modules, *map(importlib.import_module, inside)):
-        view = getattr(module, "VIEW", None)
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        view = getattr(importlib.import_module(module.name), "VIEW", None)
         if isinstance(view, View):
             found.append(view)
     return {view.name: view for view in sorted(found, key=lambda view: (view.subject, view.order, view.name))}

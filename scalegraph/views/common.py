@@ -17,12 +17,12 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
+from scalegraph.figures.figure import Axis, Figure, Line, Origin
+from scalegraph.figures.way import Need, Way
 from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.views import ways
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Axis, Figure, Line, Origin
 from scalegraph.views.view import Option
-from scalegraph.views.way import Need, Way
 
 GROUP_WORDS = {
     "busy": "busy",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from scalegraph.figures.way import Need
 from scalegraph.views import ways
-from scalegraph.views.way import Need
 
 _MEASURE: Final = "These runs are measurements: measure what is missing, and import all of it together."
 _SIZES: Final = "These runs are measurements: measure several sizes on each count, and import all of it together."

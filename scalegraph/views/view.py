@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.figures.figure import Figure
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Figure
 from scalegraph.views.trace_data import TraceData
 
 OptionValue: TypeAlias = int | float | str | bool | None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from scalegraph.figures.way import Way
 from scalegraph.views.data import StudyData
-from scalegraph.views.way import Way
 
 ADD_SIZES: Final = Way(
     "add-sizes",

@@ -9,10 +9,11 @@ import pytest
 
 from scalegraph.analyze import fits
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.request.data import study_data
-from scalegraph.request.imports import opened
-from scalegraph.views import StudyData, modelling
-from scalegraph.views.verdicts import said
+from scalegraph.request.imports.sets import opened
+from scalegraph.request.results.data import study_data
+from scalegraph.views import StudyData
+from scalegraph.views.study.models import modelling
+from scalegraph.views.study.overview.verdicts import said
 
 
 def _data(times: dict[int, float], **parameters: int) -> StudyData:

@@ -10,9 +10,10 @@ import pytest
 from scalegraph.analyze import matrix, reference
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunPoint, RunRecord, Source
-from scalegraph.request.data import study_data
-from scalegraph.request.imports import opened
-from scalegraph.views import StudyData, registry, verdicts
+from scalegraph.request.imports.sets import opened
+from scalegraph.request.results.data import study_data
+from scalegraph.views import StudyData, registry
+from scalegraph.views.study.overview import verdicts
 
 TIMES = {2: 8.0, 4: 4.2, 8: 2.5, 16: 1.6}
 

@@ -8,7 +8,7 @@ from scalegraph.analyze.series import main_series
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
 from scalegraph.views import StudyData
-from scalegraph.views.verdicts import VIEW, said
+from scalegraph.views.study.overview.verdicts import VIEW, said
 from tests.analyze import synthetic
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from scalegraph.analyze import weak
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.request import quantities
-from scalegraph.request.data import study_data
-from scalegraph.request.imports import opened
-from scalegraph.views import StudyData, registry, verdicts, weak_scaling
+from scalegraph.request.imports.sets import opened
+from scalegraph.request.results import quantities
+from scalegraph.request.results.data import study_data
+from scalegraph.views import StudyData, registry
+from scalegraph.views.study.overview import verdicts
+from scalegraph.views.study.scalability import weak_scaling
 
 TIMES = {1: 10.0, 2: 10.5, 4: 11.0, 8: 12.0}
 

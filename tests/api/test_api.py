@@ -15,10 +15,11 @@ import pytest
 
 import scalegraph as sg
 from scalegraph.base.errors import InputError, StoreError, WorkError
+from scalegraph.figures.figure import Figure
 from scalegraph.measurements.mapping import Unanswered
-from scalegraph.request import Session, quantities
+from scalegraph.request import Session
+from scalegraph.request.results import quantities
 from scalegraph.store import Study
-from scalegraph.views.figure import Figure
 from tests.measurements import samples
 from tests.views import studies
 

@@ -16,8 +16,8 @@ def test_the_document_is_made_from_the_resource(root: Path) -> None:
 
 
 def test_every_quantity_of_studies_and_traces_is_in_the_glossary() -> None:
-    from scalegraph.request.quantities import QUANTITIES
-    from scalegraph.request.trace_quantities import TRACE_QUANTITIES as OF_TRACES
+    from scalegraph.request.results.quantities import QUANTITIES
+    from scalegraph.request.results.trace_quantities import TRACE_QUANTITIES as OF_TRACES
 
     named = {quantity for term in glossary.terms().values() for quantity in term.quantities}
     assert {*QUANTITIES, *OF_TRACES} - named == set()

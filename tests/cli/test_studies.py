@@ -85,7 +85,7 @@ def test_views_are_exported_with_their_options(call: Any, study: Path, tmp_path:
 
 
 def test_every_quantity_is_computed(call: Any, study: Path) -> None:
-    from scalegraph.request.quantities import QUANTITIES
+    from scalegraph.request.results.quantities import QUANTITIES
 
     for name in QUANTITIES:
         code, out, err = call("analyze", study, "--what", name, "--json")

@@ -34,12 +34,12 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/trusting.py": ("run", "advise"),
     "cli/what_if.py": ("simulate",),
     "cli/window.py": ("demo",),
-    "request/assertions.py": ASSERTING,
+    "request/results/assertions.py": ASSERTING,
     "request/consent/": ("run", "advise"),
-    "request/data.py": ("matrix", "export", "compare"),
-    "request/imports.py": ("import",),  # readers: see `worded` below
-    "request/quantities.py": ("analyze",),
-    "request/trace_quantities.py": ("analyze",),
+    "request/results/data.py": ("matrix", "export", "compare"),
+    "request/imports/sets.py": ("import",),  # readers: see `worded` below
+    "request/results/quantities.py": ("analyze",),
+    "request/results/trace_quantities.py": ("analyze",),
     "measurements/": ("import",),  # readers: see `worded` below
     "views/view.py": ("export", "compare"),
 }
@@ -114,7 +114,7 @@ def test_what_is_said_of_measurements_is_worded_for_the_command_that_reads_them(
     assert {"unit", "total"} <= own
     seen = 0
     for module, text in named():
-        if not module.startswith(("measurements/", "request/imports.py")):
+        if not module.startswith(("measurements/", "request/imports/sets.py")):
             continue
         said = switch_words.worded(text, own, study_input._KEYS)
         for found in SWITCH.findall(ANOTHER.sub("", said)):

@@ -10,12 +10,14 @@ import pytest
 from scalegraph import views
 from scalegraph.base.run import RunRecord
 from scalegraph.cli import main as entry
-from scalegraph.request import Session, trace_quantities, trace_tables
+from scalegraph.figures.figure import LaneTrack, Timeline
+from scalegraph.request import Session
+from scalegraph.request.results import trace_quantities, trace_tables
 from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.store import Study
 from scalegraph.traces.activities import ACTIVITIES
-from scalegraph.views import trace_common, trace_sums
-from scalegraph.views.figure import LaneTrack, Timeline
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace_data import TraceData
 
 pytestmark = pytest.mark.compiler

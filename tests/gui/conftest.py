@@ -21,12 +21,12 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.gui import app
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.rubbish import Collector
-from scalegraph.gui.turns.queue import turn_queue
+from scalegraph.gui.base.rubbish import Collector
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
 from scalegraph.request.consent import approved
-from scalegraph.request.resolve import resolved
+from scalegraph.request.model.resolve import resolved
 from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import view_figures as synthetic
 from PySide6.QtWidgets import QApplication
 
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.state.selection import SelectionModel
 
 SIZES = {"large": (1280, 720), "middle": (640, 420), "small": (380, 280)}
 

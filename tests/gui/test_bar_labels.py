@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.plot_panel import PlotPanel
-from scalegraph.gui.scales import Scale
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
-from scalegraph.views.bar_names import every, largest
-from scalegraph.views.figure import Axis, Bars, Figure, Plot
-from scalegraph.views.render import picture
+from scalegraph.figures.bar_names import every, largest
+from scalegraph.figures.figure import Axis, Bars, Figure, Plot
+from scalegraph.figures.render import picture
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.figures.scales import Scale
+from scalegraph.gui.state.selection import SelectionModel
 
 
 def bars(count: int, highest: int) -> Figure:

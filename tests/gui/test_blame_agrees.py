@@ -16,13 +16,13 @@ from scalegraph.analyze import loss, verdicts
 from scalegraph.analyze.profile import region_losses
 from scalegraph.analyze.series import main_series
 from scalegraph.cli.main import main
-from scalegraph.gui.loss import region_losses as navigator
-from scalegraph.gui.studies import _sentence as headline
-from scalegraph.request.data import study_data
+from scalegraph.figures.figure import Source, Table
+from scalegraph.gui.state.loss import region_losses as navigator
+from scalegraph.gui.study.studies import _sentence as headline
+from scalegraph.request.results.data import study_data
 from scalegraph.store import Study
 from scalegraph.views import StudyData, get
-from scalegraph.views import verdicts as said
-from scalegraph.views.figure import Source, Table
+from scalegraph.views.study.overview import verdicts as said
 
 pytestmark = pytest.mark.compiler
 

@@ -10,12 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QMenu
 
-from scalegraph.gui.actions import ARRANGEMENT_NAMES
 from scalegraph.gui.commands.arrangement_dialogs import ManageDialog, NameDialog
 from scalegraph.gui.commands.matching import edits, score
 from scalegraph.gui.commands.synonyms import SYNONYMS
-from scalegraph.gui.export_dialog import ExportDialog
-from scalegraph.gui.main_window import MainWindow
+from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES
+from scalegraph.gui.shell.main_window import MainWindow
 
 MakeStudy = Callable[..., Path]
 HIGHEST = 700  # pixels: a menu that fits on a screen of 720

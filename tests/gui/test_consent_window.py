@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from scalegraph.base.run import RunPoint
 from scalegraph.gui.commands.way_commands import kept_request
 from scalegraph.gui.consent.dialog import ConsentDialog
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.request.model import Request
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.request.model.request import Request
 from tests.gui.conftest import _study, record
 
 LEFT = Qt.MouseButton.LeftButton

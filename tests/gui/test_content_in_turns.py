@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.turns.queue import turn_queue
-from scalegraph.gui.turns.retire import retire
+from scalegraph.gui.base.retire import retire
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.selection import SelectionModel
 from tests.gui import view_figures as figures
 from tests.gui.test_turns import settle
 

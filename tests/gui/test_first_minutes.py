@@ -10,17 +10,18 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from scalegraph import machine
 from scalegraph.base.run import LineCost, RunPoint
+from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui import app
-from scalegraph.gui.legend_strip import LegendEntry, LegendStrip
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.request_form import RequestForm, read
-from scalegraph.gui.request_sizes import with_sizes
-from scalegraph.gui.source_panel import SourcePanel
-from scalegraph.gui.start_page import Card
-from scalegraph.request import Session, shipped
+from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
+from scalegraph.gui.figures.source.panel import SourcePanel
+from scalegraph.gui.request.form import RequestForm, read
+from scalegraph.gui.request.sizes import with_sizes
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.shell.start_page import Card
+from scalegraph.request import Session
+from scalegraph.request.model import shipped
 from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.views import ways
-from scalegraph.views.figure import Source, SourceLine
 from tests.gui.conftest import REGIONS, record
 
 LEFT = Qt.MouseButton.LeftButton

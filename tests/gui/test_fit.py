@@ -9,16 +9,16 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QPushButton
 
 from scalegraph import views
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.grid_panel import GridPanel
-from scalegraph.gui.headline import Headline
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.timeline_layout import tails
+from scalegraph.figures.figure import Cell, Column, Figure, Grid, Row, Table
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.layout import tails
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.study.headline import Headline
 from scalegraph.views import ways
-from scalegraph.views.figure import Cell, Column, Figure, Grid, Row, Table
 from tests.gui.test_trace_window import opened, settled
 from tests.gui.view_figures import profile
 from tests.views import studies

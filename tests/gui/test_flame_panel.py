@@ -11,14 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from scalegraph import views
-from scalegraph.gui import tips
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.flame.panel import FlamePanel
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.view_options import OptionBar
-from scalegraph.views.figure import Figure
-from scalegraph.views.flames.geometry import WHOLE
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.flame_geometry import WHOLE
+from scalegraph.gui.base import tips
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.dock.view_options import OptionBar
+from scalegraph.gui.figures.flame.panel import FlamePanel
+from scalegraph.gui.state.selection import SelectionModel
 from tests.views import studies
 
 KEYS = Qt.Key

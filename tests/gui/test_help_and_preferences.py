@@ -11,10 +11,10 @@ import scalegraph
 from scalegraph.base import glossary
 from scalegraph.gui import app
 from scalegraph.gui.help.dialogs import AboutDialog, GlossaryDialog, ReportDialog, TutorialDialog
-from scalegraph.gui.main_window import MainWindow
 from scalegraph.gui.preferences import cache
 from scalegraph.gui.preferences.dialog import PreferencesDialog
 from scalegraph.gui.preferences.values import Preferences, read
+from scalegraph.gui.shell.main_window import MainWindow
 
 Kinds = QDialogButtonBox.StandardButton
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from scalegraph.gui.source_panel import SourcePanel
-from scalegraph.views.figure import Column, Source, SourceLine
+from scalegraph.figures.figure import Column, Source, SourceLine
+from scalegraph.gui.figures.source.panel import SourcePanel
 
 
 def panel(qtbot: Any) -> SourcePanel:

@@ -11,12 +11,12 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog
 
 from scalegraph.base.cancel import CancelToken
-from scalegraph.gui.export_dialog import ExportDialog
-from scalegraph.gui.import_page import ImportPage
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.start_page import Card
+from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.imports.page import ImportPage
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.shell.start_page import Card
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.request import imports
+from scalegraph.request.imports import sets as imports
 
 LEFT = Qt.MouseButton.LeftButton
 

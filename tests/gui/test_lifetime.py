@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import delete
 
 from scalegraph import views
-from scalegraph.gui.jobs import Jobs, Latest
-from scalegraph.gui.lifetime import tied
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.undo import UndoStack
+from scalegraph.gui.base.jobs import Jobs, Latest
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.undo import UndoStack
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
 from tests.gui.test_trace_window import dock_of, sample, settled, shown  # noqa: F401 - fixtures
 
 TIMED = [view.name for view in views.registry("trace").values() if view.window]

@@ -10,11 +10,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 
-from scalegraph.gui.field_panel import FieldPanel
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.surface_panel import SurfacePanel
-from scalegraph.gui.theme import Theme
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.figures.field.panel import FieldPanel
+from scalegraph.gui.figures.surface import SurfacePanel
+from scalegraph.gui.state.selection import SelectionModel
 from tests.gui import view_figures as figures
 
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QUndoStack
 
 from scalegraph.base.errors import InputError
-from scalegraph.gui import bookmark_store as store
-from scalegraph.gui.bookmark_store import Bookmark, Whose
-from scalegraph.gui.bookmarks import Bookmarks
-from scalegraph.gui.replay import TraceReplay
-from scalegraph.gui.replay_state import ReplayState, scrolled, speed_words, usual_speed
-from scalegraph.gui.settings import Settings
-from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.trace_marks import TraceMarks
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.state import bookmark_store as store
+from scalegraph.gui.state.bookmark_store import Bookmark, Whose
+from scalegraph.gui.state.replay_state import ReplayState, scrolled, speed_words, usual_speed
+from scalegraph.gui.state.time_window import TimeWindow
+from scalegraph.gui.state.trace_marks import TraceMarks
+from scalegraph.gui.trace.bookmarks import Bookmarks
+from scalegraph.gui.trace.replay import TraceReplay
 
 META = SimpleNamespace(ticks_per_second=1000, begin=100)
 

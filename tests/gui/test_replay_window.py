@@ -10,11 +10,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolTip
 from shiboken6 import isValid
 
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.replay_bar import ReplayBar
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.gui.timeline_panel import TimelinePanel
-from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.gui.trace.replay_bar import ReplayBar
 
 SAMPLES = Path(__file__).parents[2] / "traces"
 SHIFT = Qt.KeyboardModifier.ShiftModifier

@@ -13,9 +13,9 @@ pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its lib
 
 from PySide6.QtCore import Qt
 
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.request_form import of_request, read
-from scalegraph.request.model import USUAL_TRACE, Request
+from scalegraph.gui.request.form import of_request, read
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.request.model.request import USUAL_TRACE, Request
 
 Choose = Callable[..., None]
 

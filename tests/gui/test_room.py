@@ -18,16 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph import views
-from scalegraph.gui import tips
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.fitted_names import NameDelegate, fitted
-from scalegraph.gui.headline import Headline
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.plot_labels import EndLabel, EndLabels, most_important
-from scalegraph.gui.plot_panel import PlotPanel
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.view_options import OptionBar
+from scalegraph.gui.base import tips
+from scalegraph.gui.base.fitted_names import NameDelegate, fitted
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.dock.view_options import OptionBar
+from scalegraph.gui.figures.plot.labels import EndLabel, EndLabels, most_important
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.study.headline import Headline
 from tests.gui.test_trace_window import opened, settled, timeline
 from tests.gui.view_figures import all_figures
 

@@ -13,13 +13,14 @@ import pytest
 
 from scalegraph import views
 from scalegraph.cli import run_table
-from scalegraph.gui.explain import explain
-from scalegraph.gui.loss import region_losses
-from scalegraph.gui.selection_state import Selection
-from scalegraph.request import quantities
-from scalegraph.views import StudyData, common, verdicts
-from scalegraph.views.figure import Figure, Plot, Source, Table
-from scalegraph.views.render import numbers
+from scalegraph.figures.figure import Figure, Plot, Source, Table
+from scalegraph.figures.render import numbers
+from scalegraph.gui.inspect.explain import explain
+from scalegraph.gui.state.loss import region_losses
+from scalegraph.gui.state.selection_state import Selection
+from scalegraph.request.results import quantities
+from scalegraph.views import StudyData, common
+from scalegraph.views.study.overview import verdicts
 from tests.views import studies
 from tests.views.imported import call_paths, times
 

@@ -11,14 +11,14 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.gui.following import build_following, to_follow
-from scalegraph.gui.selection_state import Selection
-from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.trace_filter import TraceFilter
-from scalegraph.gui.trace_options import trace_options
-from scalegraph.gui.view_options import FOLLOWS, OptionBar
+from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.gui.dock.view_options import FOLLOWS, OptionBar
+from scalegraph.gui.state.following import build_following, to_follow
+from scalegraph.gui.state.selection_state import Selection
+from scalegraph.gui.state.time_window import TimeWindow
+from scalegraph.gui.state.trace_filter import TraceFilter
+from scalegraph.gui.trace.options import trace_options
 from scalegraph.views import StudyData, View
-from scalegraph.views.figure import Field, Figure, Flame, Grid, Panel, Plot, Source, Surface, Table
 from tests.analyze import synthetic
 from tests.views import studies, test_model_views, traces
 

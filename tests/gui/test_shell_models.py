@@ -11,18 +11,19 @@ from hypothesis import strategies as st
 from scalegraph.base import events
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.gui import request_text as text
-from scalegraph.gui.command_palette import score
-from scalegraph.gui.display import unreachable
-from scalegraph.gui.explain import explain
-from scalegraph.gui.loss import region_losses
-from scalegraph.gui.opening import kind_of
-from scalegraph.gui.queue_state import QueueEntry
-from scalegraph.gui.request_form import CUSTOM, BoundForm, RequestForm, for_program, of_request, read
-from scalegraph.gui.request_model import RequestModel
-from scalegraph.gui.request_plan import dots
-from scalegraph.gui.selection_state import Selection, SelectionState
-from scalegraph.request import Session, programs
+from scalegraph.gui.base.display import unreachable
+from scalegraph.gui.base.opening import kind_of
+from scalegraph.gui.inspect.explain import explain
+from scalegraph.gui.queue.state import QueueEntry
+from scalegraph.gui.request import text
+from scalegraph.gui.request.form import CUSTOM, BoundForm, RequestForm, for_program, of_request, read
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.plan import dots
+from scalegraph.gui.shell.command_palette import score
+from scalegraph.gui.state.loss import region_losses
+from scalegraph.gui.state.selection_state import Selection, SelectionState
+from scalegraph.request import Session
+from scalegraph.request.model import programs
 
 
 def test_selection_walks_back_and_forward() -> None:

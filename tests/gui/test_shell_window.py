@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scalegraph.base.errors import MissingTool
 from scalegraph.gui import app
-from scalegraph.gui.actions import ARRANGEMENT_NAMES
-from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
-from scalegraph.gui.export_dialog import ExportDialog
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.start_page import Card
+from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
+from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.shell.start_page import Card
 
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]
@@ -589,7 +589,7 @@ def _ask_for_gauss(window: MainWindow, qtbot: Any, processors: str) -> None:
 
 
 def test_an_interrupt_from_the_terminal_closes_the_window(window: MainWindow, qtbot: Any) -> None:
-    from scalegraph.gui.interrupt import Interrupt
+    from scalegraph.gui.base.interrupt import Interrupt
 
     interrupt = Interrupt(window.close, window)
     try:

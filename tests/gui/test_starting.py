@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor
 from shiboken6 import isValid
 
 from scalegraph.gui import app
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.request_panel import RequestPanel
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.request.panel import RequestPanel
+from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.starting.first import Starting
-from scalegraph.gui.turns.queue import turn_queue
 
 
 def parts(window: MainWindow) -> set[str]:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, Qt
 
-from scalegraph.gui import table_panel
-from scalegraph.gui.table_model import KEY_ROLE, Index, TableModel
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.views.figure import Column, Row, Table
+from scalegraph.figures.figure import Column, Row, Table
+from scalegraph.gui.figures.table import panel as table_panel
+from scalegraph.gui.figures.table.model import KEY_ROLE, Index, TableModel
+from scalegraph.gui.figures.table.panel import TablePanel
 
 DOWN, UP = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
 TREE = Table(

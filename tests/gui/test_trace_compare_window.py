@@ -8,12 +8,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.gui.timeline_panel import TimelinePanel
-from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.view_dock import ViewDock
-from scalegraph.views.figure import LaneTrack
+from scalegraph.figures.figure import LaneTrack
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
 from tests.gui.test_trace_window import SAMPLES, dock_of, settled
 
 TRACES = ("billiard-4.sgtrace", "ge2-4.sgtrace")

@@ -11,22 +11,22 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QUndoStack
 
 from scalegraph.base.errors import InputError
-from scalegraph.gui import opening
-from scalegraph.gui.rubbish import Collector
-from scalegraph.gui.selection import Selection
-from scalegraph.gui.time_window import TimeWindow
-from scalegraph.gui.timeline_layout import LEAST_AREA, Layout, group_runs, short_name
-from scalegraph.gui.timeline_paint import _by_room, value_text
-from scalegraph.gui.timeline_panel import TimelinePanel
-from scalegraph.gui.timeline_targets import hit
-from scalegraph.gui.trace_filter import Filter, TraceFilter
-from scalegraph.gui.trace_marks import TraceMarks
-from scalegraph.gui.trace_options import selected_trace_row, trace_row_keys
-from scalegraph.gui.trace_pointing import point
+from scalegraph.figures.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
+from scalegraph.gui.base import opening
+from scalegraph.gui.base.rubbish import Collector
+from scalegraph.gui.figures.timeline.layout import LEAST_AREA, Layout, group_runs, short_name
+from scalegraph.gui.figures.timeline.paint import _by_room, value_text
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.figures.timeline.targets import hit
+from scalegraph.gui.state.selection import Selection
+from scalegraph.gui.state.time_window import TimeWindow
+from scalegraph.gui.state.trace_filter import Filter, TraceFilter
+from scalegraph.gui.state.trace_marks import TraceMarks
+from scalegraph.gui.trace.options import selected_trace_row, trace_row_keys
+from scalegraph.gui.trace.pointing import point
 from scalegraph.traces import reading
 from scalegraph.traces.lod import Timeline as Detail
-from scalegraph.views.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
-from scalegraph.views.places import Place, place_of
+from scalegraph.views.trace.places import Place, place_of
 from scalegraph.views.trace_data import TraceData
 
 SAMPLES = Path(__file__).parents[2] / "traces"

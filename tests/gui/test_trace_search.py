@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.trace_search import TraceSearch
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.gui.trace.search import TraceSearch
 from tests.gui.test_trace_window import dock_of, opened, sample, settled, timeline
 
 __all__ = ["sample"]

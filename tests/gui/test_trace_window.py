@@ -14,17 +14,17 @@ from PySide6.QtGui import QDropEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from scalegraph.base.cancel import checkpoint
-from scalegraph.gui.export_dialog import ExportDialog
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.source_panel import SourcePanel
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.gui.timeline_panel import TimelinePanel
-from scalegraph.gui.trace_handle import TraceHandle
-from scalegraph.gui.view_dock import ViewDock
-from scalegraph.request import traces as opening
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.figures.source.panel import SourcePanel
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.request.imports import traces as opening
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
-from scalegraph.views import trace_dependencies
+from scalegraph.views.trace import dependencies as trace_dependencies
 
 SAMPLES = Path(__file__).parents[2] / "traces"
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier

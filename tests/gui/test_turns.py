@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.restyle import Restyler
+from scalegraph.gui.base.style import PAPERS
+from scalegraph.gui.base.turn_queue import TurnQueue, turn_queue
 from scalegraph.gui.dock.parts import Parts
-from scalegraph.gui.jobs import Jobs
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.style import PAPERS
-from scalegraph.gui.turns.queue import TurnQueue, turn_queue
-from scalegraph.gui.turns.restyle import Restyler
+from scalegraph.gui.shell.main_window import MainWindow
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ from PySide6.QtCore import QEventLoop
 while window.jobs.running:
     application.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 import importlib
-assert "scalegraph.gui.view_area" in sys.modules and "pyqtgraph" in sys.modules
+assert "scalegraph.gui.dock.view_area" in sys.modules and "pyqtgraph" in sys.modules
 heavy = [name for name in ("numpy", "pandas", "scipy", "pyqtgraph", "matplotlib") if loaded.get(name)]
 assert not heavy, heavy
 from PySide6.QtCore import QObject

@@ -5,11 +5,11 @@ from typing import Any
 
 from PySide6.QtGui import QUndoStack
 
-from scalegraph.gui import undo
-from scalegraph.gui.edit_model import EditModel
-from scalegraph.gui.option_history import OptionHistory
-from scalegraph.gui.trace_filter import Filter
-from scalegraph.gui.undo import Change, UndoStack
+from scalegraph.gui.base import undo
+from scalegraph.gui.base.edit_model import EditModel
+from scalegraph.gui.base.undo import Change, UndoStack
+from scalegraph.gui.state.option_history import OptionHistory
+from scalegraph.gui.state.trace_filter import Filter
 
 
 class Owner:

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QTabBar
 
 from scalegraph import views
 from scalegraph.base.errors import WorkError
-from scalegraph.gui.export_dialog import ExportDialog
-from scalegraph.gui.jobs import Jobs
-from scalegraph.gui.plot_panel import PlotPanel
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.settings import Settings
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.turns.queue import turn_queue
-from scalegraph.gui.view_area import ViewArea
-from scalegraph.gui.view_dock import ViewDock
+from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.dock.view_area import ViewArea
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.views import SourceText, StudyData, View
 from tests.analyze import synthetic
 from tests.gui import view_figures as figures

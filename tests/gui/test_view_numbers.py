@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scalegraph.base.measures import exact, measure
-from scalegraph.gui.arrangements import tiles, views_of
-from scalegraph.gui.plot_labels import spread
-from scalegraph.gui.plot_targets import nearest, targets
-from scalegraph.gui.scales import Scale
-from scalegraph.gui.tints import heat, legible_on
-from scalegraph.views.figure import Axis, Line, Plot
-from scalegraph.views.render.plot import Scale as PrintedScale
+from scalegraph.figures.figure import Axis, Line, Plot
+from scalegraph.figures.render.plot import Scale as PrintedScale
+from scalegraph.gui.base.tints import heat, legible_on
+from scalegraph.gui.dock.arrangements import tiles, views_of
+from scalegraph.gui.figures.plot.labels import spread
+from scalegraph.gui.figures.plot.targets import nearest, targets
+from scalegraph.gui.figures.scales import Scale
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 
-from scalegraph.gui.bar_delegate import BarDelegate
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.grid_delegate import Show
-from scalegraph.gui.grid_panel import GridPanel
-from scalegraph.gui.plot_panel import PlotPanel
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.source_panel import SourcePanel, inserted_spans
-from scalegraph.gui.table_panel import TablePanel
-from scalegraph.gui.theme import Theme
-from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.figures.bar_delegate import BarDelegate
+from scalegraph.gui.figures.grid.delegate import Show
+from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.figures.source.panel import SourcePanel, inserted_spans
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.state.selection import SelectionModel
 from tests.gui import view_figures as figures
 
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from scalegraph.base.run import RunPoint, TraceFile
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.view_dock import ViewDock
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.store import Study
 from scalegraph.traces.container import write_container
 from tests.gui.conftest import record

@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QMenu
 
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.source_panel import SourcePanel
-from scalegraph.gui.table_panel import FASTER, TablePanel
-from scalegraph.gui.what_if_panel import WhatIfPanel
-from scalegraph.gui.what_if_state import WhatIfState, of_request, target_of
+from scalegraph.gui.figures.source.panel import SourcePanel
+from scalegraph.gui.figures.table.panel import FASTER, TablePanel
+from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.what_if_state import WhatIfState, of_request, target_of
+from scalegraph.gui.whatif.panel import WhatIfPanel
 
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]

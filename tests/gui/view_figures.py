@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scalegraph.views.figure import (
+from scalegraph.figures.figure import (
     Axis,
     Bars,
     Cell,

@@ -1,7 +1,7 @@
 """No connection outlives its receiver: a lambda or closure is connected to what one made oneself, or is tied.
 
 Qt disconnects a bound method of a `QObject` when that object goes. A lambda lives as long as the sender: connected to a
-selection, a theme, a time window or a study it calls a view that was closed. `scalegraph.gui.lifetime.tied` ends it.
+selection, a theme, a time window or a study it calls a view that was closed. `gui.base.lifetime.tied` ends it.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def test_no_connection_outlives_what_it_calls(root: Path) -> None:
     texts = {str(path.relative_to(root)): path.read_text() for path in root.glob("scalegraph/gui/**/*.py")}
     found = {path: unsafe(text) for path, text in texts.items() if "PySide6" in text}  # a socket connects, too
     bad = [f"{path}:{one}" for path, all_ in sorted(found.items()) for one in all_]
-    assert not bad, "tie these to their receiver (scalegraph.gui.lifetime.tied):\n" + "\n".join(bad)
+    assert not bad, "tie these to their receiver (scalegraph.gui.base.lifetime.tied):\n" + "\n".join(bad)
 
 
 @pytest.mark.parametrize(

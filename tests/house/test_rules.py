@@ -49,7 +49,7 @@ def test_c_code_is_formatted(root: Path) -> None:
     binary = Path(sys.executable).with_name("clang-format")
     if not binary.exists():
         pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
-    files = [*root.glob("scalegraph/runtime/csrc/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
+    files = [*root.glob("scalegraph/runtime/csrc/**/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
     files += root.glob("scalegraph/control/calibration/csrc/*.[ch]")
     files = [file for file in files if file.name != "sg_format.h"]
     command = [str(binary), "--dry-run", "--Werror", *map(str, files)]
@@ -60,9 +60,9 @@ def test_c_code_is_formatted(root: Path) -> None:
 def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
     written = io.StringIO()
     runtime_format.write_header(written)
-    committed = (root / "scalegraph/runtime/csrc/sg_format.h").read_text()
+    committed = (root / "scalegraph/runtime/csrc/core/sg_format.h").read_text()
     assert committed == written.getvalue(), (
-        "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/sg_format.h"
+        "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/core/sg_format.h"
     )
 
 

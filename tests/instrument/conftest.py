@@ -12,7 +12,7 @@ import pytest
 from scalegraph.instrument import Detail, instrument_source
 
 HERE = Path(__file__).parent
-PROBE_HEADER = HERE.parents[1] / "scalegraph/runtime/csrc/sg_probe.h"
+PROBE_HEADER = HERE.parents[1] / "scalegraph/runtime/csrc/core/sg_probe.h"
 MESSAGE = re.compile(r"^([^:\n]+):(\d+):(?:\d+:)? (warning|error): (.*)$", re.MULTILINE)
 
 

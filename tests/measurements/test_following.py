@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
-from scalegraph.request.imports import opened
+from scalegraph.request.imports.sets import opened
 from scalegraph.views import StudyData
 
 

@@ -12,8 +12,8 @@ from scalegraph.measurements.guessing import Guess
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import check
 from scalegraph.measurements.table.durations import seconds
-from scalegraph.request.data import study_data
-from scalegraph.request.imports import answered, notes, opened, read_set
+from scalegraph.request.imports.sets import answered, notes, opened, read_set
+from scalegraph.request.results.data import study_data
 from scalegraph.store import Study
 from scalegraph.views import registry
 from scalegraph.views.common import measured_notes

@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 from scalegraph import machine
+from scalegraph.runtime.library import include_flags
 
 CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
-SOURCES = [CSRC / f"sg_{part}.c" for part in ("config", "cache", "dir", "whatif_mem")]
-SOURCES += [*sorted(CSRC.glob("sg_mem*.c")), *sorted(CSRC.glob("sg_net*.c"))]
+SOURCES = [CSRC / "core" / "sg_config.c", CSRC / "observe" / "sg_whatif_mem.c"]
+SOURCES += [CSRC / "memory" / f"sg_{part}.c" for part in ("cache", "dir")]
+SOURCES += [*sorted(CSRC.glob("memory/sg_mem*.c")), *sorted(CSRC.glob("network/sg_net*.c"))]
 RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
 
 # Every shipped machine with caches so small that lines are pushed out all the time.
@@ -28,7 +30,7 @@ SMALL = {
 def build_driver(target: Path, flags: list[str]) -> Path:
     """Compile the driver with *flags*; without the sanitizers where the compiler has no libraries for them."""
     sources = [str(Path(__file__).parent / "driver.c"), *map(str, SOURCES)]
-    common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}", *sources, "-o", str(target)]
+    common = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", *include_flags(), *sources, "-o", str(target)]
     gcc = os.environ.get("CC", "gcc")
     done = subprocess.run([gcc, *flags, *common], capture_output=True, text=True, check=False)
     if "cannot find" in done.stderr and "san" in done.stderr:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from scalegraph.base.resources import resource_dir
-from scalegraph.request import Session, programs
+from scalegraph.request import Session
+from scalegraph.request.model import programs
 
 pytestmark = pytest.mark.compiler
 

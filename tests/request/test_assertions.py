@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from scalegraph.base.errors import InputError
-from scalegraph.request import assertions
+from scalegraph.request.results import assertions
 from scalegraph.views import StudyData
 from tests.analyze import synthetic
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.request import Request, Session, check, load_request, programs
+from scalegraph.request import Request, Session, check, load_request
+from scalegraph.request.model import programs
 from scalegraph.store import Manifest
 
 
@@ -228,7 +229,9 @@ def test_the_core_works_without_qt() -> None:
 import sys
 sys.modules["PySide6"] = sys.modules["pyqtgraph"] = None
 from scalegraph.request import Session, Request
-from scalegraph.request import data, quantities, submit, tables
+from scalegraph.request.imports import tables
+from scalegraph.request.results import data, quantities
+from scalegraph.request.run import submit
 session = Session()
 session.machines(), session.programs(), session.views()
 request = Request.model_validate({"program": {"name": "ge2"}})

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.request.expression import parse
-from scalegraph.request.family import Family
-from scalegraph.request.programs import Parameter
+from scalegraph.request.model.expression import parse
+from scalegraph.request.model.family import Family
+from scalegraph.request.model.programs import Parameter
 
 N = frozenset({"N"})
 BALLS = Family(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.measurements.table import TableChoices
-from scalegraph.request import imports
-from scalegraph.request.data import study_data
+from scalegraph.request.imports import sets as imports
+from scalegraph.request.results.data import study_data
 
 
 @pytest.fixture

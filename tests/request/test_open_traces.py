@@ -12,8 +12,9 @@ from filelock import FileLock
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.base.run import RunPoint, RunRecord, TraceFile
-from scalegraph.request import Session, trace_quantities
-from scalegraph.request import traces as opening
+from scalegraph.request import Session
+from scalegraph.request.imports import traces as opening
+from scalegraph.request.results import trace_quantities
 from scalegraph.store import Manifest, Study
 from scalegraph.traces.lod import stored, tiles
 
@@ -177,7 +178,7 @@ def test_a_trace_of_ours_without_a_pyramid_gets_one_once(
     with session.open_trace(path).trace as first:
         assert not stored.lacks_pyramid(first)
         assert first.meta.source == path.name
-    monkeypatch.setattr("scalegraph.request.traces.write_container", None)  # not again
+    monkeypatch.setattr("scalegraph.request.imports.traces.write_container", None)  # not again
     data = session.open_trace(path)
     assert data.path == path
     data.trace.close()

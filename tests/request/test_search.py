@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.bounds import anchors
-from scalegraph.request.search import Found, Goal, Search
+from scalegraph.request.planning.search import Found, Goal, Search
 
 Curve = Callable[[int], float | None]
 

@@ -9,7 +9,8 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
-from scalegraph.request import Session, shipped
+from scalegraph.request import Session
+from scalegraph.request.model import shipped
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.store import Study
 

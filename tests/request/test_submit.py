@@ -14,7 +14,7 @@ from scalegraph.base.errors import InputError, StoreError
 from scalegraph.base.events import Done, Event, Note, Planned, RunFailed, RunFinished, RunSkipped
 from scalegraph.base.run import RunPoint
 from scalegraph.request import Request, Session
-from scalegraph.request.resolve import resolved
+from scalegraph.request.model.resolve import resolved
 from scalegraph.store import Study
 
 Requests = Callable[..., Request]

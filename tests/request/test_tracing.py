@@ -14,7 +14,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.events import Event, Note, RunSkipped
 from scalegraph.base.run import RunPoint
 from scalegraph.request import Request, Session, load_request
-from scalegraph.request.tracing import UNKNOWN, directory_of
+from scalegraph.request.model.tracing import UNKNOWN, directory_of
 from scalegraph.traces.reading import read
 
 Requests = Callable[..., Request]

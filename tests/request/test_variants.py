@@ -11,8 +11,9 @@ import pytest
 from scalegraph.analyze import whatif
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint, Variant
-from scalegraph.request import Request, Session, checking
-from scalegraph.request.quantities import compute
+from scalegraph.request import Request, Session
+from scalegraph.request.planning import checking
+from scalegraph.request.results.quantities import compute
 from scalegraph.store import Study
 
 Requests = Callable[..., Request]

@@ -10,7 +10,7 @@ import pytest
 
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.cli import main as entry
-from scalegraph.request.model import Request
+from scalegraph.request.model.request import Request
 from scalegraph.store import Manifest, Study
 
 

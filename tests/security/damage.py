@@ -24,8 +24,10 @@ from scalegraph.base.errors import Fault, InputError, MissingTool, ScaleGraphErr
 from scalegraph.base.resources import resource_dir
 from scalegraph.measurements.model import check
 from scalegraph.measurements.reader import readers as measurement_readers
-from scalegraph.request import Session, programs, quantities, trace_quantities
-from scalegraph.request.origin import of_study
+from scalegraph.request import Session
+from scalegraph.request.model import programs
+from scalegraph.request.model.origin import of_study
+from scalegraph.request.results import quantities, trace_quantities
 from scalegraph.store import Study
 from scalegraph.traces.checking import check as check_trace
 from tests.measurements.samples import SAMPLES, write

@@ -19,8 +19,8 @@ from scalegraph.cli import trusting
 from scalegraph.request import Session
 from scalegraph.request.consent import record
 from scalegraph.request.consent.options import risky_options
-from scalegraph.request.model import MachineChoice, ProgramChoice, Request
-from scalegraph.request.origin import Origin
+from scalegraph.request.model.origin import Origin
+from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from tests.security.conftest import foreign_study
 
 C = "int main(void) { return 0; }\n"
@@ -295,7 +295,7 @@ def test_a_record_that_cannot_be_kept_only_asks_again(tmp_path: Path, monkeypatc
 def test_only_one_place_makes_requests_of_files() -> None:
     """A request that is read from a file must be marked with its origin; else it would run unasked."""
     root = Path(sg.__file__).parents[1]
-    allowed = {"request/origin.py", "request/checking.py", "gui/request_form.py"}
+    allowed = {"request/model/origin.py", "request/planning/checking.py", "gui/request/form.py"}
     for path in root.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if "Request.model_validate" in text or "validate(Request," in text:

@@ -17,10 +17,10 @@ import pytest
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.base.text import HIDDEN, one_line, visible
 from scalegraph.cli import bars
+from scalegraph.figures import render
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.render import numbers
 from scalegraph.store import Manifest, SourceText, Study
-from scalegraph.views import render
-from scalegraph.views.figure import Column, Figure, Row, Table
-from scalegraph.views.render import numbers
 
 EVIL = (
     "\x1b[2J\x1b[1;1H", "\x1b]0;title\x07", "\x9b31m", "\x1b]52;c;ZXZpbA==\x07", "\u202etxt.exe", "\u2066a\u2069",

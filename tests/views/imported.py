@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.request import imports
-from scalegraph.request.data import study_data
+from scalegraph.request.imports import sets as imports
+from scalegraph.request.results.data import study_data
 from scalegraph.views import StudyData
 
 COUNTS = (1, 2, 4, 8, 16)

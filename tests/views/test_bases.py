@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scalegraph import views
-from scalegraph.views.figure import Axis, Column, Figure, Grid
-from scalegraph.views.render import numbers
+from scalegraph.figures.figure import Axis, Column, Figure, Grid
+from scalegraph.figures.render import numbers
 from tests.views import studies, traces
 from tests.views.imported import call_paths, times
 

@@ -7,9 +7,10 @@ from itertools import combinations, islice
 import pytest
 
 from scalegraph import views
+from scalegraph.figures import palette
+from scalegraph.figures.figure import Axis, Figure, Line, Panel, Plot, Radar, Timeline
 from scalegraph.runtime.format import LEAF_NAMES
-from scalegraph.views import common, palette
-from scalegraph.views.figure import Axis, Figure, Line, Panel, Plot, Radar, Timeline
+from scalegraph.views import common
 from tests.views import studies, traces
 from tests.views.colour_distance import ciede2000, lab, least
 

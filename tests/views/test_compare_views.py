@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scalegraph.views import StudyData, get
-from scalegraph.views.compare import names
+from scalegraph.views.study.compare.studies import names
 from tests.analyze import synthetic
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.views import contours, projection, render
-from scalegraph.views.figure import Axis, Dot, Field, Figure, Handle, Line, Plot, Surface
-from scalegraph.views.render import picture
+from scalegraph.figures import contours, projection, render
+from scalegraph.figures.figure import Axis, Dot, Field, Figure, Handle, Line, Plot, Surface
+from scalegraph.figures.render import picture
 
 N = (1.0, 2.0, 4.0, 8.0)
 W = (1e3, 1e4, 1e5, 1e6)

@@ -12,12 +12,13 @@ import pytest
 from scalegraph import views
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import InputError
+from scalegraph.figures import render
+from scalegraph.figures.figure import Figure, Flame, Frame, Table
+from scalegraph.figures.flame_geometry import WHOLE, Geometry
+from scalegraph.figures.palette import diverging
 from scalegraph.request import Session
-from scalegraph.request.imports import opened
-from scalegraph.views import StudyData, render
-from scalegraph.views.figure import Figure, Flame, Frame, Table
-from scalegraph.views.flames.geometry import WHOLE, Geometry
-from scalegraph.views.palette import diverging
+from scalegraph.request.imports.sets import opened
+from scalegraph.views import StudyData
 from scalegraph.views.trace_data import TraceData
 from tests.analyze import synthetic
 from tests.measurements import samples

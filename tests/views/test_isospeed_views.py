@@ -12,11 +12,12 @@ from scalegraph import views
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
+from scalegraph.figures.figure import Field, Figure, Grid, Plot, Surface, Table
+from scalegraph.figures.render.grid import footnotes
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.reader import readers
-from scalegraph.views import StudyData, matrices
-from scalegraph.views.figure import Field, Figure, Grid, Plot, Surface, Table
-from scalegraph.views.render.grid import footnotes
+from scalegraph.views import StudyData
+from scalegraph.views.study.scalability import matrices
 from tests.views import studies
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.figures.figure import Plot, Table
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
-from scalegraph.request import quantities
+from scalegraph.request.results import quantities
 from scalegraph.views import StudyData
-from scalegraph.views.figure import Plot, Table
 from tests.views import studies
 
 COUNTS = (1, 2, 4, 8, 16, 32)

@@ -17,8 +17,8 @@ from scalegraph.analyze.profile import region_losses
 from scalegraph.base.errors import ScaleGraphError
 from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecord
 from scalegraph.measurements.mapping import Mapping
-from scalegraph.request import quantities
-from scalegraph.request.data import matrix
+from scalegraph.request.results import quantities
+from scalegraph.request.results.data import matrix
 from scalegraph.views import SourceText, StudyData
 from tests.analyze import synthetic
 

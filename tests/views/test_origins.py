@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from scalegraph import views
+from scalegraph.figures.figure import Cell, Dot, Figure, Line
 from scalegraph.views import StudyData
-from scalegraph.views.figure import Cell, Dot, Figure, Line
 from tests.analyze import synthetic
 from tests.views import studies, traces
 from tests.views.imported import call_paths, times

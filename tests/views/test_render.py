@@ -18,11 +18,12 @@ from pyarrow import parquet
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.views import StudyData, render
-from scalegraph.views.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
-from scalegraph.views.palette import colour
-from scalegraph.views.render import numbers, picture
-from scalegraph.views.render.text import fitted, measure, spread, wrapped
+from scalegraph.figures import render
+from scalegraph.figures.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
+from scalegraph.figures.palette import colour
+from scalegraph.figures.render import numbers, picture
+from scalegraph.figures.render.text import fitted, measure, spread, wrapped
+from scalegraph.views import StudyData
 from tests.views import studies
 
 NAMES = list(views.registry())

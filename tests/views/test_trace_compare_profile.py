@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.views.figure import Figure, Plot, Table
+from scalegraph.figures.figure import Figure, Plot, Table
 from scalegraph.views.trace_data import TraceData
 from tests.views import traces
 

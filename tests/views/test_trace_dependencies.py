@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from scalegraph import views
-from scalegraph.request import trace_quantities
+from scalegraph.figures.figure import Figure, LaneTrack, PathLine, Table, Timeline
+from scalegraph.request.results import trace_quantities
 from scalegraph.traces.kinds import Wait
-from scalegraph.views.figure import Figure, LaneTrack, PathLine, Table, Timeline
-from scalegraph.views.places import place_of
+from scalegraph.views.trace.places import place_of
 from scalegraph.views.trace_data import TraceData
 from tests.views import traces
 

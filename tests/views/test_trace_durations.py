@@ -7,10 +7,10 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.cancel import Cancelled, CancelToken, working
-from scalegraph.request.trace_quantities import compute
-from scalegraph.views.figure import Arrows, Figure, LaneTrack, Table, Timeline
+from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Table, Timeline
+from scalegraph.request.results.trace_quantities import compute
+from scalegraph.views.trace.lasting import lasting
 from scalegraph.views.trace_data import TraceData
-from scalegraph.views.trace_lasting import lasting
 from tests.views import traces
 
 

@@ -12,8 +12,8 @@ import pytest
 from matplotlib import image as mpl_image
 
 from scalegraph import views
-from scalegraph.views import palette, timelines
-from scalegraph.views.figure import (
+from scalegraph.figures import palette, timelines
+from scalegraph.figures.figure import (
     Area,
     AreaTrack,
     Arrows,
@@ -28,8 +28,8 @@ from scalegraph.views.figure import (
     Ticks,
     Timeline,
 )
-from scalegraph.views.palette import Theme
-from scalegraph.views.render import content, picture
+from scalegraph.figures.palette import Theme
+from scalegraph.figures.render import content, picture
 from tests.views import traces
 
 KEYS = (Key("busy", "busy"), Key("idle", "idle"))

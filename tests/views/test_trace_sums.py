@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.figures import timelines
+from scalegraph.figures.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import NO_TIME, TaskStep, Wait
 from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.traces.model import Group, Location, Metric, Note, Trace
-from scalegraph.views import timelines, trace_phases, trace_sums
-from scalegraph.views.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
-from scalegraph.views.places import Place, place_of
-from scalegraph.views.speed import speed_unit
+from scalegraph.views.trace import sums as trace_sums
+from scalegraph.views.trace.places import Place, place_of
+from scalegraph.views.trace.timeline import phases as trace_phases
+from scalegraph.views.trace.timeline.speed import speed_unit
 from scalegraph.views.trace_data import TraceData
 from tests.traces import made
 from tests.views import traces
@@ -418,7 +420,7 @@ def test_names_keep_what_tells_lanes_apart() -> None:
 
 
 def test_trace_without_locations_has_empty_quantities() -> None:
-    from scalegraph.request import trace_quantities
+    from scalegraph.request.results import trace_quantities
 
     data = traces.finish(traces.builder(0), 10)
     for name in trace_quantities.TRACE_QUANTITIES:

@@ -12,11 +12,12 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
+from scalegraph.figures.render import numbers
 from scalegraph.traces.kinds import NO_TIME, What
 from scalegraph.traces.model import Metric, Region, State
-from scalegraph.views import trace_common, trace_tracks
-from scalegraph.views.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
-from scalegraph.views.render import numbers
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import tracks as trace_tracks
 from scalegraph.views.trace_data import TraceData
 from tests.views import studies, traces
 

@@ -9,8 +9,9 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
-from scalegraph.views import Option, StudyData, View, latency_sources, matrices
-from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
+from scalegraph.figures.figure import Figure, Grid, Plot, Source, Table
+from scalegraph.views import Option, StudyData, View
+from scalegraph.views.study.scalability import latency_sources, matrices
 from tests.analyze import synthetic
 from tests.views import studies
 

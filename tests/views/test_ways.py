@@ -12,9 +12,9 @@ import pytest
 
 from scalegraph import views
 from scalegraph.base.errors import InputError
+from scalegraph.figures.figure import Figure, Grid, Plot, Source, Table
 from scalegraph.views import StudyData, ways
-from scalegraph.views.figure import Figure, Grid, Plot, Source, Table
-from scalegraph.views.trace_common import origin
+from scalegraph.views.trace.common import origin
 from scalegraph.views.trace_data import TraceData
 from tests.analyze import synthetic
 from tests.views import studies, traces

@@ -7,8 +7,8 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Variant
+from scalegraph.figures.figure import Figure, Plot, Table
 from scalegraph.views import StudyData
-from scalegraph.views.figure import Figure, Plot, Table
 from tests.analyze import synthetic
 from tests.views import studies
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLineEdit, QListWidget, QVBoxLayout, QWidget
 
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.commands.saved_arrangements import Arranged, SavedArrangements
-from scalegraph.gui.lifetime import tied
-from scalegraph.gui.widgets import button, label
 
 
 class NameDialog(QDialog):

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from shiboken6 import isValid
 
 if TYPE_CHECKING:
-    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.shell.main_window import MainWindow
 
 _STILL: Final = ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
 

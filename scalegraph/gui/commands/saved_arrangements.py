@@ -8,8 +8,8 @@ from typing import Final
 
 from PySide6.QtCore import QByteArray, QObject
 
-from scalegraph.gui.edit_model import EditModel
-from scalegraph.gui.settings import Settings
+from scalegraph.gui.base.edit_model import EditModel
+from scalegraph.gui.base.settings import Settings
 
 _KEY: Final = "arrangements"
 

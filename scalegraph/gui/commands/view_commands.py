@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
-from scalegraph.gui.actions import ARRANGEMENT_NAMES, Spec
-from scalegraph.gui.arrangements import TRACE_ARRANGEMENTS
+from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.commands.arrangement_dialogs import ManageDialog, NameDialog
 from scalegraph.gui.commands.saved_arrangements import SavedArrangements
-from scalegraph.gui.lifetime import tied
+from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
+from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Spec
 
 if TYPE_CHECKING:
-    from scalegraph.gui.main_window import MainWindow
-    from scalegraph.gui.view_area import ViewArea
-    from scalegraph.gui.view_dock import ViewDock
+    from scalegraph.gui.dock.view_area import ViewArea
+    from scalegraph.gui.dock.view_dock import ViewDock
+    from scalegraph.gui.shell.main_window import MainWindow
 
 
 class ViewCommands(QObject):

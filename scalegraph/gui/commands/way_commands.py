@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QObject
 
 from scalegraph.base.errors import InputError
-from scalegraph.gui.jobs import Reporter
-from scalegraph.gui.studies import StudyHandle
-from scalegraph.gui.trace_handle import TraceHandle
+from scalegraph.gui.base.jobs import Reporter
+from scalegraph.gui.study.studies import StudyHandle
+from scalegraph.gui.trace.handle import TraceHandle
 
 if TYPE_CHECKING:
-    from scalegraph.gui.main_window import MainWindow
-    from scalegraph.views.way import Way
+    from scalegraph.figures.way import Way
+    from scalegraph.gui.shell.main_window import MainWindow
 
 _SOURCES: Final = ".traces"  # directory of the traces of a study, beside it
 
@@ -80,7 +80,7 @@ class WayCommands(QObject):
         self._window.study.banner.show_remark(f"The runs are made once more, with {what}; see the queue.")
 
     def _counts(self, way: Way, data: Any, handle: StudyHandle) -> None:
-        from scalegraph.gui import request_text as text
+        from scalegraph.gui.request import text
 
         asked = data.manifest.get("request") or {}
         counts = {int(n) for n in asked.get("processors") or ()} | {int(n) for n in data.table.get("processors", ())}
@@ -147,7 +147,7 @@ class WayCommands(QObject):
         )
 
     def _show_traced(self, way: Way, asked: dict[str, Any], title: str, study: Path) -> None:
-        from scalegraph.request.model import USUAL_TRACE
+        from scalegraph.request.model.request import USUAL_TRACE
 
         what = way.argument("what")
         before = tuple((asked.get("trace") or {}).get("what") or USUAL_TRACE)
@@ -158,7 +158,7 @@ class WayCommands(QObject):
 
 def kept_request(window: MainWindow, data: Any, title: str) -> Any:
     """Return the request that a study keeps; None, after a sentence in the window, where it cannot be read."""
-    from scalegraph.request.origin import of_study
+    from scalegraph.request.model.origin import of_study
 
     try:
         return of_study(data.manifest.get("request") or {}, title)
@@ -169,7 +169,7 @@ def kept_request(window: MainWindow, data: Any, title: str) -> Any:
 
 def _wrote(data: Any, study: Path, trace: Path) -> bool:
     """Whether a run of *data*, kept at *study*, wrote the file *trace*."""
-    from scalegraph.request.tracing import path_of
+    from scalegraph.request.model.tracing import path_of
 
     found = (path_of(run, study) for run in (*data.runs, *data.variants))
     return any(path is not None and path.resolve() == trace.resolve() for path in found)

@@ -9,10 +9,10 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from scalegraph.base.text import one_line
-from scalegraph.gui.lifetime import tied
-from scalegraph.gui.queue_runner import QueueRunner
-from scalegraph.gui.queue_state import QueueEntry
-from scalegraph.gui.widgets import button, label
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.widgets import button, label
+from scalegraph.gui.queue.runner import QueueRunner
+from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.request.consent import Consent
 
 _SIZE: Final = (640, 360)

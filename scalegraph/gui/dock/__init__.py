@@ -1,1 +1,1 @@
-"""What is in the dock of a view."""
+"""The docks of views: area, bars, titles, options, and what is in a dock."""

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDockWidget, QMenu
 
-from scalegraph.gui.figure_widget import FigureWidget
-from scalegraph.gui.handle import Handle
-from scalegraph.gui.selection import SelectionModel
-from scalegraph.gui.theme import Theme
-from scalegraph.gui.trace_link import TraceLink
-from scalegraph.gui.trace_options import SHARED
-from scalegraph.gui.view_options import OptionBar
-from scalegraph.gui.view_title import ViewTitle
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.dock.view_options import OptionBar
+from scalegraph.gui.dock.view_title import ViewTitle
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.trace.link import TraceLink
+from scalegraph.gui.trace.options import SHARED
 from scalegraph.views import View
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scalegraph.gui.loss import place_of_line, region_path
-from scalegraph.gui.selection import Selection
+from scalegraph.gui.state.loss import place_of_line, region_path
+from scalegraph.gui.state.selection import Selection
 from scalegraph.views import StudyData
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog
 
+from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.help import dialogs
-from scalegraph.gui.lifetime import tied
 from scalegraph.gui.preferences import values
 
 if TYPE_CHECKING:
-    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.shell.main_window import MainWindow
 
 
 class HelpCommands(QObject):

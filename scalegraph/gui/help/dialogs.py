@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 import scalegraph
 from scalegraph.base import glossary
 from scalegraph.base.resources import resource_dir
+from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.help import versions
-from scalegraph.gui.widgets import button, label
 
 _DOCUMENTATION: Final = "https://github.com/scalegraph/scalegraph/tree/main/docs"  # where the metadata name none
 

@@ -25,12 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scalegraph.gui.jobs import Jobs
+from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.theme import MODES, Theme
+from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.preferences import cache
 from scalegraph.gui.preferences.values import AT_START, TEXT_SIZES, Preferences, read, write
-from scalegraph.gui.settings import Settings
-from scalegraph.gui.theme import MODES, Theme
-from scalegraph.gui.widgets import button, label
 
 _MODES: Final = {"system": "As the system", "light": "Light", "dark": "Dark"}
 _FORMATS: Final = ("png", "svg", "pdf", "csv", "tex", "md", "parquet", "json")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from scalegraph.gui.settings import Settings
-from scalegraph.gui.style import TEXT_SIZE
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.style import TEXT_SIZE
 
 _GROUP: Final = "preferences"
 TEXT_SIZES: Final = (8, 16)  # points

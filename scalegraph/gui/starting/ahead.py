@@ -7,8 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from scalegraph.gui.jobs import Jobs, Reporter
-from scalegraph.gui.rubbish import Collector
+from scalegraph.gui.base.jobs import Jobs, Reporter
+from scalegraph.gui.base.rubbish import Collector
 
 
 def load_ahead(jobs: Jobs, session: Any) -> None:
@@ -24,7 +24,7 @@ def load_ahead(jobs: Jobs, session: Any) -> None:
         session.views()
         readers()
         trace_readers()
-        for name in ("pyqtgraph", "scalegraph.gui.view_area", "scalegraph.gui.import_page"):
+        for name in ("pyqtgraph", "scalegraph.gui.dock.view_area", "scalegraph.gui.imports.page"):
             importlib.import_module(name)
 
     jobs.start("loading views", load, done=lambda _nothing: _settle())

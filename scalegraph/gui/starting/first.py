@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QSplashScreen
 
-from scalegraph.gui.jobs import Jobs, Reporter
+from scalegraph.gui.base.jobs import Jobs, Reporter
 
 if TYPE_CHECKING:
-    from scalegraph.gui.main_window import MainWindow
+    from scalegraph.gui.shell.main_window import MainWindow
 
 _SIZE: Final = (380, 200)  # pixels of the first picture
 _ICON: Final = 88
@@ -66,7 +66,7 @@ class Starting(QObject):
 
 def _load(_reporter: Reporter) -> None:
     """Import what the window consists of: classes only, no object of Qt's."""
-    importlib.import_module("scalegraph.request.session")
+    importlib.import_module("scalegraph.request.run.session")
     for name in _MODULES:
         importlib.import_module(f"scalegraph.gui.{name}")
 

@@ -13,10 +13,10 @@ from typing import Final
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.text import one_line
-from scalegraph.request import programs
 from scalegraph.request.consent.options import risky_options
 from scalegraph.request.consent.record import is_known, remember
-from scalegraph.request.resolve import Resolved, Target
+from scalegraph.request.model import programs
+from scalegraph.request.model.resolve import Resolved, Target
 from scalegraph.runtime.languages import LINKED
 
 # Variables of the environment by which a loader, a shell, an interpreter or a compiler takes code from elsewhere.

@@ -10,8 +10,8 @@ import numpy as np
 
 from scalegraph.analyze.calltree import CallTree, Floats, Joined
 from scalegraph.base.units import si, significant
-from scalegraph.views.figure import Axis, Flame, Frame, Key
-from scalegraph.views.palette import name_slots
+from scalegraph.figures.figure import Axis, Flame, Frame, Key
+from scalegraph.figures.palette import name_slots
 from scalegraph.views.view import Option
 
 MOST: Final = 50_000  # frames; those that cost least are left out

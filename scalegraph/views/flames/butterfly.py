@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scalegraph.analyze import calltree
 from scalegraph.analyze.calltree import Butterfly, Neighbour
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.views.figure import Column, Figure, Row, Table
+from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.views.flames.building import Grown, number, share
 
 ROOT = "(nothing above)"

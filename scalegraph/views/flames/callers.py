@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scalegraph.analyze.profile import region_tree
+from scalegraph.figures.figure import Figure
 from scalegraph.views import common
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Figure
 from scalegraph.views.flames import butterfly, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option, View

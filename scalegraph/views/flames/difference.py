@@ -7,13 +7,14 @@ from dataclasses import replace
 from scalegraph.analyze import calltree
 from scalegraph.analyze.calltree import Joined
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.views import common, compare, ways
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.way import Need
+from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import Figure
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
+from scalegraph.views.study.compare import studies as compare
 from scalegraph.views.view import Option, View
-from scalegraph.views.way import Need
 
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(

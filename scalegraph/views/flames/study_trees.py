@@ -12,14 +12,14 @@ from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RegionCost, RunRecord
 from scalegraph.base.units import assigned, plain
+from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Key
+from scalegraph.figures.way import Need, Way
 from scalegraph.measurements.model import MeasurementSet, Metric
 from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
 from scalegraph.views import common, ways
 from scalegraph.views.data import StudyData
-from scalegraph.views.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import Option
-from scalegraph.views.way import Need, Way
 
 METRIC: Final = Option(
     "metric", "Frame value", "text", follows=True,

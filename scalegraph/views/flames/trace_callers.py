@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from scalegraph.views import trace_common, trace_lasting
-from scalegraph.views.figure import Figure
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.way import Need
 from scalegraph.views.flames import butterfly, trace_trees
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
-from scalegraph.views.way import Need
 
 _NAME, _TITLE = "trace-callers", "Callers and callees in the interval"
 _FUNCTION = Option(

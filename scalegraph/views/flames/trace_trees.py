@@ -8,12 +8,14 @@ import numpy as np
 
 from scalegraph.analyze.calltree import CallTree, merged
 from scalegraph.analyze.trace import profile
-from scalegraph.views import trace_common, trace_lasting, trace_sums
-from scalegraph.views.figure import Axis
+from scalegraph.figures.figure import Axis
+from scalegraph.figures.way import Need
 from scalegraph.views.flames.building import Grown
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import lasting as trace_lasting
+from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option
-from scalegraph.views.way import Need
 
 METRIC: Final = Option(
     "value", "Frame value", "choice", "time", ("time", "visits"), description="processor time, or how often it began"

@@ -13,7 +13,7 @@ from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.find import LASTING, SORTS, Finder, Occurrence, Target, fits
 from scalegraph.base.cancel import Cancelled, CancelToken
 from scalegraph.base.errors import InputError
-from scalegraph.request.trace_quantities import compute
+from scalegraph.request.results.trace_quantities import compute
 from scalegraph.traces.kinds import NO_TIME, What
 from scalegraph.traces.model import MemoryPart, Trace
 from tests.traces.made import small, traces

@@ -19,8 +19,9 @@ from scalegraph.traces.kinds import KINDS, LockStep, TaskStep
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import MemoryPart, Trace
 from scalegraph.traces.reading import read
-from scalegraph.views import get, trace_dependencies
-from scalegraph.views.trace_common import window
+from scalegraph.views import get
+from scalegraph.views.trace import dependencies as trace_dependencies
+from scalegraph.views.trace.common import window
 from scalegraph.views.trace_data import TraceData
 from tests.analyze.trace.made import calls
 from tests.analyze.trace.made import trace as hand_made

@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.view_dock import ViewDock
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.monkey.watch import Watch
 
 KEPT: Final = 25  # last steps that a report names

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph import machine
 from scalegraph.gui import app
-from scalegraph.gui.main_window import MainWindow
-from scalegraph.gui.turns.queue import turn_queue
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
 from scalegraph.store import Manifest, SourceText, Study
 from tests.analyze import synthetic

@@ -1,0 +1,247 @@
+"""Tables, trees and program text: columns that fit their content, cost bars behind the numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from scalegraph.base.measures import measure as column_measure
+from scalegraph.base.units import narrow, stacked
+from scalegraph.figures.figure import Column, Source, SourceLine, Table
+from scalegraph.figures.palette import colour
+from scalegraph.figures.render.text import fitted, measure
+
+if TYPE_CHECKING:
+    from scalegraph.figures.render.picture import Brush
+
+_SIZE, _LEAST = 7.0, 4.0
+_MONO = "DejaVu Sans Mono"
+_ROW = 1.62  # height of a row over the size of its text
+Values: TypeAlias = Sequence[float | int | str | None]
+_Prepared: TypeAlias = tuple[str, list[str], list[float], str]  # heading, texts, shares for bars, role
+
+
+def draw_table(brush: Brush, axes: Axes, table: Table) -> None:
+    """Draw *table* on *axes*; rows that do not fit are counted in the last line."""
+    axes.set_axis_off()
+    brush.later.append(lambda: _table(brush, axes, table))
+
+
+def _prepared(table: Table) -> list[_Prepared]:
+    return [_prepare(column, [row.values[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+
+
+def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
+    """Return the columns of *table* with the size of the text and their widths (points) in *room*.
+
+    Headings become narrow before words are cut off.
+    """
+    columns = _prepared(table)
+    size, widths = _layout(table, columns, room)
+    if size <= _LEAST:
+        columns = [(narrow(heading), texts, shares, role) for heading, texts, shares, role in columns]
+        size, widths = _layout(table, columns, room)
+    return columns, size, widths
+
+
+def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float, list[float]]:
+    """Return the size of the text and the widths of the columns (points) with which *table* fits into *room*."""
+    depths = [row.depth for row in table.rows]
+    size = _SIZE
+    while True:
+        widths = [_width(column, size, depths if i == 0 else []) for i, column in enumerate(columns)]
+        excess = sum(widths) + 8 * len(widths) - room
+        if excess <= 0 or size <= _LEAST:
+            break
+        size -= 0.25
+    words = [i for i in range(len(columns)) if any(isinstance(row.values[i], str) for row in table.rows)]
+    if excess > 0:  # the widest column of words gives way
+        widest = max(words or range(len(columns)), key=lambda i: widths[i])
+        widths[widest] = max(20.0, widths[widest] - excess)
+    return size, widths
+
+
+def table_height(table: Table, room: float) -> float:
+    """Return the height in points that *table* takes when it is *room* points wide."""
+    columns, size, _ = _fitted(table, room)
+    return (len(table.rows) + _head_rows(columns) + 0.3) * size * _ROW
+
+
+def _table(brush: Brush, axes: Axes, table: Table) -> None:
+    sheet = _Grid(brush, axes)
+    numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
+    depths = [row.depth for row in table.rows]
+    columns, size, widths = _fitted(table, sheet.width)
+    head = _head_rows(columns)
+    most = max(1, int(sheet.height / (size * _ROW)) - head)
+    shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
+    left = 0.0
+    spare = max(0.0, sheet.width - sum(widths) - 8 * len(widths)) / max(1, len(widths))
+    for i, (heading, texts, shares, role) in enumerate(columns):
+        width = widths[i] + (0.0 if i == 0 else min(spare, 14.0))
+        right = numeric[i] and i > 0
+        sheet.heading(left + (width if right else 0), head, heading, size, room=width, right=right)
+        for r in range(shown):
+            if role and shares[r] > 0:
+                sheet.bar(left, r + head, width * shares[r], size, colour(role, brush.theme))
+            indent = 7.0 * depths[r] if i == 0 else 0.0
+            text = fitted(texts[r], size, width - indent)
+            sheet.text(left + (width if right else indent), r + head, text, size, right=right)
+        left += width + 8
+    sheet.rule(size, head)
+    if shown < len(table.rows):
+        text = f"… and {len(table.rows) - shown} more rows; the data export has all of them."
+        sheet.text(0, shown + head, text, size)
+
+
+def _prepare(column: Column, values: Values) -> _Prepared:
+    """Return heading, texts, shares of the largest (for bars) and the bars' role."""
+    known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
+    top = max((abs(v) for v in known), default=0.0)
+    how = column_measure(known, column.unit)
+    heading = stacked(how.heading(column.name))
+    texts = [v if isinstance(v, str) else how.number(v) for v in values]
+    shares = [max(0.0, float(v)) / top if isinstance(v, int | float) and top > 0 else 0.0 for v in values]
+    return heading, texts, [share if math.isfinite(share) else 0.0 for share in shares], column.bar_role
+
+
+def _width(column: _Prepared, size: float, depths: Sequence[int]) -> float:
+    heading, texts, _, _ = column
+    indents = list(depths) or [0] * len(texts)
+    body = max((measure(text, size) + 7.0 * depth for text, depth in zip(texts, indents, strict=True)), default=0.0)
+    return max(_heading_width(heading, size), body, 14.0) + 2
+
+
+def _heading_width(heading: str, size: float) -> float:
+    return max(measure(line, size, "bold") for line in heading.split("\n"))
+
+
+def _head_rows(columns: Sequence[_Prepared]) -> int:
+    return 1 + max((heading.count("\n") for heading, *_ in columns), default=0)
+
+
+def source_rows(source: Source) -> int:
+    """Return how many rows the text takes: a line, and another one where something is inserted."""
+    return sum(2 if line.inserted else 1 for line in source.lines) + 2 * any("% of" in c.unit for c in source.columns)
+
+
+def draw_source(brush: Brush, axes: Axes, source: Source) -> None:
+    """Draw program text with inserted probes and cost bars; of a long file the part around the hottest line."""
+    axes.set_axis_off()
+    brush.later.append(lambda: _source(brush, axes, source))
+
+
+def _source(brush: Brush, axes: Axes, source: Source) -> None:
+    sheet = _Grid(brush, axes)
+    size = 5.6
+    first, last = _window(source, max(4, int(sheet.height / (size * _ROW)) - 3))
+    lines = source.lines[first:last]
+    digits = measure("0" * len(str(max((line.number for line in source.lines), default=1))), size, family=_MONO)
+    columns = []
+    for i, column in enumerate(source.columns):
+        values = [line.values[i] if i < len(line.values) else None for line in source.lines]
+        if any(value for value in values):
+            heading, texts, shares, role = _prepare(column, values)
+            texts = ["" if value is None else text for value, text in zip(values, texts, strict=True)]
+            columns.append((narrow(heading), texts[first:last], shares[first:last], role))
+    left = 0.0
+    head = _head_rows(columns)
+    for heading, texts, shares, role in columns:
+        width = max(_heading_width(heading, size), *(measure(text, size) for text in texts), 16.0) + 2
+        sheet.heading(left + width, head, heading, size, right=True)
+        row = head
+        for line, text, share in zip(lines, texts, shares, strict=True):
+            if role and share > 0:
+                sheet.bar(left, row, width * share, size, colour(role, brush.theme))
+            sheet.text(left + width, row, text, size, right=True)
+            row += 2 if line.inserted else 1
+        left += width + 6
+    _program(sheet, source, lines, (left, head), digits, size)
+    sheet.rule(size, head)
+    if len(lines) < len(source.lines):
+        text = f"Lines {lines[0].number} to {lines[-1].number} of {len(source.lines)}; the data export has all of them."
+        sheet.text(0, head + sum(2 if line.inserted else 1 for line in lines), text, size)
+
+
+def _program(
+    sheet: _Grid, source: Source, lines: Sequence[SourceLine], start: tuple[float, int], digits: float, size: float
+) -> None:
+    left, row = start
+    sheet.text(left + digits + 6, row - 1, source.file, size, bold=True)
+    room = sheet.width - left - digits - 8
+    for line in lines:
+        sheet.text(left + digits, row, str(line.number), size, right=True, mono=True, role="muted")
+        sheet.text(left + digits + 6, row, fitted(line.text, size, room, _MONO), size, mono=True)
+        row += 1
+        if line.inserted:
+            sheet.text(left + digits, row, "+", size, right=True, mono=True, role="mark")
+            text = fitted(line.inserted, size, room, _MONO)
+            sheet.text(left + digits + 6, row, text, size, mono=True, role="mark")
+            row += 1
+
+
+def _window(source: Source, most: int) -> tuple[int, int]:
+    """Return the span of lines to show: all, or as many as fit around the most expensive."""
+    if source_rows(source) <= most:
+        return 0, len(source.lines)
+    cost = [line.values[0] or 0.0 if line.values else 0.0 for line in source.lines]
+    first = last = max(0, cost.index(max(cost)) if cost else 0)
+    used = 0
+    while True:
+        grown = False
+        for side in (-1, 1):
+            index = first - 1 if side < 0 else last
+            if 0 <= index < len(source.lines):
+                rows = 2 if source.lines[index].inserted else 1
+                if used + rows <= most:
+                    used, grown = used + rows, True
+                    first, last = (index, last) if side < 0 else (first, index + 1)
+        if not grown:
+            return first, max(last, first + 1)
+
+
+class _Grid:
+    """Rows and places in points inside *axes*, which has no axes drawn."""
+
+    def __init__(self, brush: Brush, axes: Axes) -> None:
+        self.brush = brush
+        self.axes = axes
+        pixel = 72 / brush.sheet.dpi
+        extent = axes.get_window_extent()
+        self.width, self.height = extent.width * pixel, extent.height * pixel
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(self.height, 0)
+
+    def text(
+        self, x: float, row: float, text: str, size: float, *, right: bool = False, bold: bool = False,
+        mono: bool = False, role: str = "ink",
+    ) -> None:  # fmt: skip
+        """Write *text* at *x* (points) in *row*."""
+        if text:
+            self.axes.text(
+                x, (row + 0.5) * size * _ROW, text, size=size, ha="right" if right else "left", va="center_baseline",
+                color=colour(role, self.brush.theme), weight="bold" if bold else "normal",
+                family=_MONO if mono else "DejaVu Sans", clip_on=False,
+            )  # fmt: skip
+
+    def bar(self, x: float, row: float, width: float, size: float, shade: str) -> None:
+        """Draw a cost bar behind a number."""
+        self.axes.add_patch(
+            Rectangle((x, row * size * _ROW + 0.8), width, size * _ROW - 1.6, facecolor=shade, alpha=0.32, linewidth=0)
+        )
+
+    def heading(
+        self, x: float, rows: int, text: str, size: float, *, room: float = math.inf, right: bool = False
+    ) -> None:
+        """Write a heading, of one line or more, on the last of *rows*."""
+        lines = text.split("\n")
+        for row, line in enumerate(lines, start=rows - len(lines)):
+            self.text(x, row, line if room == math.inf else fitted(line, size, room), size, right=right, bold=True)
+
+    def rule(self, size: float, rows: int) -> None:
+        """Draw the line below the *rows* of headings."""
+        self.axes.plot([0, self.width], [rows * size * _ROW] * 2, color=self.brush.ink, linewidth=0.6, clip_on=False)

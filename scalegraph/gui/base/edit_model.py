@@ -1,0 +1,74 @@
+"""An immutable state being edited, with undo: every edit is a command, typing in one field is one command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, Generic, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand
+
+from scalegraph.gui.base.undo import Change, UndoStack
+
+_NO_MERGE: Final = -1
+State = TypeVar("State")
+
+
+class EditModel(QObject, Generic[State]):
+    """Holds the state in force, a frozen dataclass; widgets show it and ask for changes, `undo` walks through them."""
+
+    changed = Signal(object)  # the state now in force
+
+    def __init__(self, state: State, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.undo_stack = UndoStack(self)
+        self._fields: dict[str, int] = {}
+
+    @property
+    def state(self) -> State:
+        """What is in force now."""
+        return self._state
+
+    def edit(self, label: str, *, typing: str = "", **changes: Any) -> None:
+        """Change fields of the state as one undoable step called *label*.
+
+        *typing* names the field being typed in: further edits with the same name extend the step.
+        """
+        self.set(replace(self._state, **changes), label, typing)  # type: ignore[type-var]
+
+    def set(self, state: State, label: str, typing: str = "") -> None:
+        """Replace the whole state as one undoable step."""
+        if state != self._state:
+            number = self._fields.setdefault(typing, len(self._fields)) if typing else _NO_MERGE
+            self.undo_stack.push(_Edit(self, self._state, state, label, number))
+
+    def reset(self, state: State) -> None:
+        """Start from *state* with an empty history."""
+        self.undo_stack.clear()
+        self.show(state)
+
+    def finish_typing(self) -> None:
+        """End the step of the field that was typed in: what follows is a step of its own."""
+        self._fields = {}
+
+    def show(self, state: State) -> None:
+        """Put *state* in force; for the commands."""
+        self._state = state
+        self.changed.emit(state)
+
+
+class _Edit(Change):
+    def __init__(self, model: EditModel[Any], before: Any, after: Any, label: str, number: int) -> None:
+        super().__init__(label, model.show, before, after)
+        self._number = number
+        self._fields = model._fields  # identity tells whether typing was finished in between
+
+    def id(self) -> int:
+        return self._number
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, _Edit) or other._fields is not self._fields:
+            return False
+        self.after = other.after
+        return True

@@ -1,0 +1,56 @@
+"""Dresses widgets anew after the palette has changed: those in sight at once, the others bit by bit.
+
+The application's style sheet names colours by their role in the palette, so that a change of theme never sets it again:
+that would make Qt work through every widget as often as it has parents, most of them out of sight. Qt keeps colours
+that it has looked up for a widget until the widget is polished.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
+
+from scalegraph.gui.base.turn_queue import turn_queue
+
+_PORTION = 8  # widgets of one job
+
+
+class Restyler(QObject):
+    """Polishes widgets; a newer change of the palette replaces an older one that is under way."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: deque[QWidget] = deque()
+
+    def begin(self) -> int:
+        """Dress what is in sight, let the rest follow; return how many widgets were dressed at once."""
+        turn_queue().drop(self)
+        known = [w for w in QApplication.allWidgets() if w.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)]
+        seen = [widget for widget in known if widget.isVisible()]
+        self._waiting = deque(widget for widget in known if not widget.isVisible())
+        for widget in seen:
+            widget.style().polish(widget)
+            widget.update()
+        if self._waiting:
+            turn_queue().add(self, self._portion)
+        return len(seen)
+
+    @property
+    def waiting(self) -> int:
+        """How many widgets still have the colours of before."""
+        return len(self._waiting)
+
+    def _portion(self) -> None:
+        """Dress the next few; what has come into sight meanwhile goes first, all of it."""
+        appeared = [widget for widget in self._waiting if isValid(widget) and widget.isVisible()]
+        if appeared:
+            self._waiting = deque(widget for widget in self._waiting if isValid(widget) and not widget.isVisible())
+        portion = appeared or [self._waiting.popleft() for _ in range(min(_PORTION, len(self._waiting)))]
+        for widget in portion:
+            if isValid(widget):
+                widget.style().polish(widget)
+        if self._waiting:
+            turn_queue().add(self, self._portion)

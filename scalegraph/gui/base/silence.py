@@ -1,0 +1,110 @@
+"""A stretch of a trace in which nothing happens: said in its picture, with the way to where something does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from scalegraph.views.trace_data import TraceData
+    from scalegraph.views.view import OptionValue
+
+_NEAR: Final = 0.25  # of what is shown: how far from its edge stands what one goes to
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Nothing begins or ends between *before* and *after* (s from the start of the run; None: not at all there)."""
+
+    before: float | None
+    after: float | None
+    tick: float
+
+    def holds(self, begin: float, end: float) -> bool:
+        """Whether all of a stretch lies in it."""
+        return (self.before is None or self.before < begin) and (self.after is None or end < self.after)
+
+
+def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | None:
+    """Return the silence that a view with *options* shows; None if anything happens there. Not for Qt's thread."""
+    from scalegraph.views.trace import common as trace_common
+
+    if "begin" not in options or not data.trace.counts():
+        return None
+    window = trace_common.window(data, *(options.get(name) for name in ("begin", "end", "locations")))
+    found = data.timeline.silence(window.begin, window.end, window.locations)
+    if found is None:
+        return None
+    before, after = (None if tick is None else float(data.seconds(tick)) for tick in (found.before, found.after))
+    return Silence(before, after, 1 / data.trace.meta.ticks_per_second)
+
+
+def stretch_at(moment: float, width: float, *, back: bool) -> tuple[float, float]:
+    """Return the stretch of *width* to show so that *moment*, which one came to going *back* or on, is in sight."""
+    begin = moment - (1 - _NEAR if back else _NEAR) * width
+    return begin, begin + width
+
+
+class SilenceNote(QFrame):
+    """Floats over the picture of a silent stretch."""
+
+    wanted = Signal(float, bool)  # a moment (s) to show, whether it lies before
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("silence")
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self._silence: Silence | None = None
+        self.said = QLabel("Nothing begins or ends here.")
+        self.before, self.after = self._button(back=True), self._button(back=False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.setSpacing(2)
+        column.addWidget(self.said, 0, Qt.AlignmentFlag.AlignHCenter)
+        row = QHBoxLayout()
+        for widget in (self.before, self.after):
+            row.addWidget(widget)
+        column.addLayout(row)
+        self.hide()
+
+    def _button(self, *, back: bool) -> QToolButton:
+        made = QToolButton()
+        made.setToolTip(f"Show {'the last event before' if back else 'the next event'} ({'P' if back else 'N'})")
+        made.clicked.connect(lambda: self._go(back=back))
+        return made
+
+    def tell(self, silence: Silence | None, shown: tuple[float, float], room: QSize) -> None:
+        """Show what there is to say of the stretch that is *shown*, if all of it is silent: in the *room* there is."""
+        from scalegraph.figures.timelines import time_text
+
+        self._silence = silence
+        self.said.show()
+        if silence is None or not silence.holds(*shown):
+            self.hide()
+            return
+        finest = max(silence.tick, (shown[1] - shown[0]) / 2000)
+        for button, at, words in (
+            (self.before, silence.before, "◀ last at {}  (P)"),
+            (self.after, silence.after, "next at {}  (N) ▶"),
+        ):
+            button.setVisible(at is not None)
+            button.setText("" if at is None else words.format(time_text(at, finest)))
+            button.setAccessibleName(button.text())
+        self.said.setVisible(self.sizeHint().height() <= room.height())
+        if self.sizeHint().width() > room.width():
+            self.before.setText("◀ (P)")
+            self.after.setText("(N) ▶")
+            self.said.setVisible(self.said.isVisibleTo(self) and self.sizeHint().width() <= room.width())
+        self.adjustSize()
+        self.show()
+
+    def _go(self, *, back: bool) -> None:
+        at = None if self._silence is None else self._silence.before if back else self._silence.after
+        if at is not None:
+            self.wanted.emit(at, back)

@@ -1,0 +1,82 @@
+"""The views that are open for one study, with their places and what was changed in their options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow, QTabWidget
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.option_history import OptionHistory, Place
+from scalegraph.views.view import OptionValue, View
+
+if TYPE_CHECKING:
+    from scalegraph.gui.dock.view_dock import ViewDock
+
+
+class Desk:
+    """The views that are open for one study, and the window that holds them."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.docks: list[ViewDock] = []
+        self.window = _window()  # each desk its own: places are kept by name, and two studies have the same views
+        self.arranged = False
+        self.history = OptionHistory(self._apply)
+        self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
+        self._drawing: ViewDock | None = None
+
+    def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
+        """Let every view of the study of *dock* that has the option *name* follow a line that is dragged."""
+        mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
+        now = {(other.view.name, other.handle.key): other.option(name) for other in mine}
+        self.history.drag(name, now, value, last=last)
+        # One after another: side by side they would share one interpreter, and all come late.
+        order = sorted(mine, key=lambda other: (other is not dock, -other.width() * other.height()))
+        for other in order:
+            other.follow_drag(name, value, last=last)
+        self._queue += [other for other in order if other not in self._queue]
+        if self._drawing not in self.docks:
+            self._draw_next()
+
+    def _draw_next(self) -> None:
+        self._drawing = None
+        while self._queue:
+            dock = self._queue.pop(0)
+            if dock in self.docks and dock.stale and dock.furnished and dock.isVisible():
+                self._drawing = dock
+                dock.drawn.connect(self._drawn, Qt.ConnectionType.SingleShotConnection)
+                dock.refresh()
+                return
+
+    def _drawn(self) -> None:
+        self._draw_next()
+
+    def _apply(self, place: Place, name: str, value: OptionValue) -> None:
+        for dock in self.docks:
+            if (dock.view.name, dock.handle.key) == place:
+                dock.set_options({name: value})
+
+
+def _window() -> QMainWindow:
+    made = QMainWindow()
+    made.setWindowFlags(Qt.WindowType.Widget)
+    made.setDockNestingEnabled(True)
+    made.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+    made.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+    return made
+
+
+def view_options(view: View, given: Any) -> dict[str, OptionValue]:
+    """Return what of *given* the view takes; the rest is dropped (a view may have changed since)."""
+    known = {option.name: option for option in view.options}
+    kept: dict[str, OptionValue] = {}
+    for name, value in dict(given).items():
+        if name in known:
+            try:
+                kept[name] = known[name].parse(value)
+            except InputError:
+                continue
+    return kept

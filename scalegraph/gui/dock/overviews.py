@@ -1,0 +1,54 @@
+"""The arrangement that opens first, chosen from what the study has: nothing in it is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from scalegraph.gui.dock.arrangements import Layout, Split, Tabs
+
+if TYPE_CHECKING:
+    from scalegraph.views.data import StudyData
+
+OVERVIEW: Final = "Overview"
+
+
+def overview_of(data: StudyData) -> Layout | None:
+    """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix."""
+    from scalegraph.views import ways
+    from scalegraph.views.study.scalability import matrices, weak_scaling
+
+    if data.imported is not None and data.main_series is None and weak_scaling.series(data) is not None:
+        return _tiles((("weak-scaling", "runs"), ()), (("verdicts",), ("laws",)))
+    request = data.manifest.get("request") or {}
+    if ways.asks_for_sizes(data) or not ways.of_one_size(data):
+        return None
+    if data.imported is not None and matrices.printed(data) is not None:
+        return None
+    counts = {int(n) for n in data.table["processors"]} | _asked(request)
+    lasting = ("time", "runs") if len(counts) > 1 else ("runs",)
+    several = len(counts) > 1 and (1 in counts or data.imported is not None)  # measurements do without N = 1
+    against_one = ("speedup",) if several else ()
+    if data.imported is None and len(counts) == 1:  # shares over N need several
+        return _tiles((lasting, ("hottest",)), (("processors", "source"), ("profile",)))
+    if data.imported is None:
+        return _tiles((lasting, against_one), (("breakdown", "overheads", "source"), ("hottest", "profile")))
+    weak = data.meaning is not None and data.meaning.scaling == "weak"
+    places = ("hottest", "region-models") if len(data.imported[0].call_paths) > 1 else ("laws",)
+    return _tiles((lasting, ("weak-scaling",) if weak else against_one), (("verdicts",), places))
+
+
+def _asked(request: Mapping[str, Any]) -> set[int]:
+    """Return the counts that will be there when the request is done."""
+    if not request.get("program"):
+        return set()
+    return {int(n) for n in request.get("processors") or ()} | ({1} if request.get("reference", True) else set())
+
+
+def _tiles(above: Sequence[tuple[str, ...]], below: Sequence[tuple[str, ...]]) -> Layout:
+    """Return tiles in columns, those of *above* over those of *below*; a tile without views leaves its room."""
+    columns = []
+    for top, bottom in zip(above, below, strict=True):
+        parts = tuple(Tabs(views) for views in (top, bottom) if views)
+        columns.append(parts[0] if len(parts) == 1 else Split("below", parts))
+    return Split("beside", tuple(columns))

@@ -1,0 +1,563 @@
+"""The middle of the window: the views of the study in view, where the user wants them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QUndoStack
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QPlainTextEdit,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from scalegraph import views
+from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.retire import retire
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.arrangements import (
+    ARRANGEMENTS,
+    COMPARE,
+    COMPARED,
+    SHORT_BELOW,
+    TOGETHER,
+    TRACE_ARRANGEMENTS,
+    Layout,
+    Placer,
+    Split,
+    Tabs,
+    layout_of,
+    tiles,
+)
+from scalegraph.gui.dock.desk import Desk, view_options
+from scalegraph.gui.dock.overviews import OVERVIEW, overview_of
+from scalegraph.gui.dock.view_bar import ViewBar
+from scalegraph.gui.dock.view_dock import ViewDock, has_runs
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.trace.bar import TraceBar
+from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.gui.trace.replay_bar import ReplayBar
+from scalegraph.gui.trace.search import TraceSearch
+from scalegraph.views.view import OptionValue
+
+log: Final = logging.getLogger(__name__)
+_STATE_VERSION: Final = 1
+_LEADING_TO_SOURCE: Final = ("hottest", "lines")  # views whose rows are places of the source
+
+
+class ViewArea(QWidget):
+    """Holds a desk of views for every open study and shows that of the study in view.
+
+    *jobs* starts the threads that build figures; *settings* remembers places per study (key ``places/<study>``).
+    """
+
+    views_changed = Signal()
+    undo_changed = Signal()
+    faster_wanted = Signal(str)  # target of a virtual speedup
+    way_wanted = Signal(object)  # a Way on from a figure
+
+    def __init__(
+        self,
+        selection: SelectionModel,
+        theme: Theme,
+        jobs: Jobs | None = None,
+        settings: Settings | None = None,
+        parent: QWidget | None = None,
+        *,
+        studies: Callable[[], Sequence[Handle]] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._studies = studies or (lambda: [desk.handle for desk in self._desks.values()])
+        self._selection, self._theme = selection, theme
+        self._jobs = jobs or Jobs(self)
+        self._settings = settings
+        self._desks: dict[str, Desk] = {}
+        self._desk: Desk | None = None
+        self._maximised: ViewDock | None = None
+        self._before_maximised: list[tuple[ViewDock, int, int]] = []  # dock, width, height (pixels)
+        self._stack = QStackedWidget()
+        self._nothing = self._make_nothing()
+        self._stack.addWidget(self._nothing)
+        self._stack.setCurrentWidget(self._nothing)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.bar = self._make_bar()
+        column.addWidget(self.bar)
+        self.trace_bar = TraceBar()
+        self.trace_bar.hide()
+        self.search = TraceSearch(self._selection, self._jobs)
+        self.trace_bar.tools.addWidget(self.search)
+        self.trace_bar.below.addWidget(self.search.answer)
+        self.search.answered.connect(self.trace_bar.answered)
+        self.bar.hold(self.trace_bar.line)
+        column.addWidget(self.trace_bar)
+        self.replay_bar = ReplayBar(selection, theme)
+        self.replay_bar.now_wanted.connect(self._show_now)
+        self.replay_bar.fold_with(self.trace_bar.replay)
+        column.addWidget(self.replay_bar)
+        column.addWidget(self._stack, 1)
+
+    def _make_bar(self) -> ViewBar:
+        bar = ViewBar()
+        bar.arrangement_wanted.connect(self.apply_arrangement)
+        bar.view_wanted.connect(self._show_here)
+        bar.tile.clicked.connect(self.tile_all)
+        bar.offer("study", self.arrangements())
+        return bar
+
+    def _make_nothing(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.addStretch(1)
+        text = QLabel("No view is open. Choose an arrangement, or add a view.")
+        text.setProperty("role", "muted")
+        text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        overview = QPushButton("Show the first arrangement")
+        overview.clicked.connect(lambda: self.apply_arrangement(self.arrangements()[0]))
+        column.addWidget(text)
+        column.addWidget(overview, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return page
+
+    # what the rest of the window asks
+
+    @property
+    def docks(self) -> list[ViewDock]:
+        """The views of the study in view, in the order of opening."""
+        return list(self._desk.docks) if self._desk else []
+
+    @property
+    def undo_stack(self) -> QUndoStack | None:
+        """What was changed in the options of the views of the study in view."""
+        return self._desk.history.stack if self._desk is not None else None
+
+    @property
+    def _window(self) -> QMainWindow:
+        assert self._desk is not None
+        return self._desk.window
+
+    def arrangements(self) -> list[str]:
+        """Return the names of the ready-made arrangements, in the order of their number keys."""
+        if self._desk is not None and self._desk.handle.subject == "trace":
+            return list(TRACE_ARRANGEMENTS)
+        return [*ARRANGEMENTS, COMPARE]
+
+    def show_study(self, handle: Handle) -> None:
+        """Bring the views of *handle* into view: as they were left, as remembered, or the overview."""
+        if self._desk is not None and self._desk.handle is handle:
+            return
+        self._leave_desk()
+        desk = self._desk_of(handle)
+        self._desk = desk
+        self._say("")
+        self.bar.offer(handle.subject, self.arrangements())
+        self._show_trace(handle)
+        if not desk.docks and not desk.arranged:
+            desk.arranged = True
+            stored = self._settings.bytes(f"places/{handle.key}") if self._settings else None
+            if stored is None or not self.restore_state(stored):
+                self.apply_arrangement(self.arrangements()[0])
+        self._show_stack()
+        self._take_focus()
+
+    def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
+        """Open the view *name* of *handle*, or bring it to the front if it is open. *roomy*: where most room is.
+
+        Raises:
+            InputError: there is no view of that name.
+
+        """
+        view = views.get(name)
+        if self._desk is None:
+            self._desk = self._desk_of(handle)
+            self.bar.offer(handle.subject, self.arrangements())
+            self._show_trace(handle)
+            self._desk.arranged = True
+        self._restore_all()
+        for dock in self._desk.docks:
+            if dock.view.name == name and dock.handle is handle:
+                if options:
+                    dock.set_options(options)
+                self._front(dock)
+                return dock
+        beside = self._largest_dock() if roomy else self.current_dock()
+        dock = self._make(view, handle, options)
+        if beside is None:
+            self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        else:
+            self._window.tabifyDockWidget(beside, dock)
+        dock.show()
+        self._front(dock)
+        self._show_stack()
+        return dock
+
+    def _take_focus(self) -> None:
+        """Have keys go to the views of a study that comes into view, unless a text is being typed elsewhere."""
+        focus = QApplication.focusWidget()
+        typing = isinstance(focus, QAbstractSpinBox | QPlainTextEdit) or (isinstance(focus, QLineEdit) and focus.text())
+        dock = self.current_dock()
+        if dock is not None and not typing:
+            dock.take_focus()
+
+    def _show_trace(self, handle: Handle | None) -> None:
+        trace = handle if isinstance(handle, TraceHandle) else None
+        self.trace_bar.show_trace(trace)
+        self.search.show_trace(trace)
+        self.replay_bar.show_trace(trace)
+
+    def apply_arrangement(self, name: str) -> str:
+        """Place the views after the arrangement *name*; return a sentence when that cannot be done."""
+        if self._desk is None:
+            return "No study is open."
+        if name not in self.arrangements():
+            return ""
+        if name == COMPARE:
+            return self._compare()
+        self._say("")
+        handle = self._desk.handle
+        data = handle.study()
+        imported = data is not None and data.imported is not None
+        overview = overview_of(data) if name == OVERVIEW and data is not None else None
+        runs, short = data is not None and not data.table.empty, self.window().height() < SHORT_BELOW
+        layout = overview or layout_of(name, imported=imported, runs=runs, short=short)
+        self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
+        return ""
+
+    def apply_state(self, state: QByteArray) -> bool:
+        """Place the views of `save_state`, of this or another study; others are closed. Return whether it was possible.
+
+        Options of views are kept where this study has the view.
+        """
+        if self._desk is None:
+            return False
+        self._restore_all()
+        for dock in list(self._desk.docks):
+            self._remove(self._desk, dock)
+        done = self.restore_state(state)
+        if not done:
+            self.apply_arrangement(self.arrangements()[0])
+        self.views_changed.emit()
+        return done
+
+    def tile_all(self) -> None:
+        """Give every open view a tile of its own."""
+        if self._desk is None or not self._desk.docks:
+            return
+        self._restore_all()
+        by_name = {dock.objectName(): dock for dock in self._desk.docks}
+        for dock in by_name.values():
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        Placer(self._window, by_name.get).place(tiles(list(by_name)))
+        for dock in by_name.values():
+            dock.show()
+
+    def maximise(self, dock: ViewDock) -> None:
+        """Give *dock* the whole area, or show all views again if it has it."""
+        if self._maximised is not None:
+            self._restore_all()
+            return
+        if dock.isFloating():
+            dock.setFloating(False)
+        inside = [other for other in self.docks if not other.isFloating() and not other.visibleRegion().isEmpty()]
+        self._before_maximised = [(other, other.width(), other.height()) for other in inside]
+        self._maximised = dock
+        for other in self.docks:
+            if other is not dock:
+                other.hide()
+        dock.show()
+        dock.title.show_maximised(True)
+
+    def others_changed(self) -> None:
+        """Draw views of several studies anew: one was opened or closed, or has grown."""
+        for dock in self.docks:
+            dock.others_changed()
+
+    def forget(self, key: str) -> None:
+        """Drop a study that was closed: its views go, also those that another study is compared with."""
+        for desk in list(self._desks.values()):
+            for dock in [d for d in desk.docks if d.handle.key == key or desk.handle.key == key]:
+                self._remove(desk, dock)
+        gone = self._desks.pop(key, None)
+        if gone is not None and gone is self._desk:
+            self._desk = self._maximised = None
+            self._show_trace(None)
+        if gone is not None:
+            self._stack.removeWidget(gone.window)
+            retire(gone.window)
+        self._show_stack()
+
+    def save_state(self) -> QByteArray:
+        """Return which views of the study in view are open, with their options and places."""
+        if self._desk is None:
+            return QByteArray()
+        self._restore_all()
+        docks = [
+            {"name": d.objectName(), "view": d.view.name, "options": d.chosen}
+            for d in self._desk.docks
+            if d.handle is self._desk.handle  # a compared study may not be open next time
+        ]
+        state = bytes(self._window.saveState(_STATE_VERSION).toBase64().data()).decode()
+        return QByteArray(json.dumps({"version": _STATE_VERSION, "docks": docks, "places": state}).encode())
+
+    def restore_state(self, state: QByteArray) -> bool:
+        """Open the views of `save_state` where they were; return whether that could be done.
+
+        A state from elsewhere or of another version is left alone: it only names views, nothing of it is run.
+        """
+        if self._desk is None:
+            return False
+        try:
+            content = json.loads(bytes(state.data()).decode())
+            if content["version"] != _STATE_VERSION or not content["docks"]:
+                return False
+            for item in content["docks"]:
+                view = views.registry(self._desk.handle.subject).get(item["view"])
+                if view is not None:
+                    dock = self._make(view, self._desk.handle, view_options(view, item["options"]), item["name"])
+                    self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+            places = QByteArray.fromBase64(str(content["places"]).encode())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log.warning("the remembered places of %s cannot be read; using the overview", self._desk.handle.title)
+            return False
+        if not self._desk.docks:
+            return False
+        self._window.restoreState(places, _STATE_VERSION)
+        self._show_stack()
+        return True
+
+    # desks
+
+    def _desk_of(self, handle: Handle) -> Desk:
+        if handle.key not in self._desks:
+            desk = Desk(handle)
+            desk.history.stack.indexChanged.connect(self._walked)
+            self._desks[handle.key] = desk
+            self._stack.addWidget(desk.window)
+            key = handle.key
+            # the area may end before the study: then there is nothing to forget
+            handle.destroyed.connect(tied(self, lambda *_: self.forget(key)))
+        return self._desks[handle.key]
+
+    def _walked(self, _index: int) -> None:
+        self.undo_changed.emit()
+
+    def _leave_desk(self) -> None:
+        if self._desk is None:
+            return
+        self._restore_all()
+        if self._settings is not None and self._desk.docks:
+            self._settings.set_bytes(f"places/{self._desk.handle.key}", self.save_state())
+        self._desk = None
+
+    def _make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
+        assert self._desk is not None
+        desk = self._desk
+        dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
+        taken = {other.objectName() for other in desk.docks}
+        wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
+        dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
+        dock.name_study(handle is not desk.handle)
+        dock.maximise_wanted.connect(lambda: self.maximise(dock))
+        dock.closed.connect(lambda: self._closed(dock))
+        dock.export_wanted.connect(lambda: self._export(dock))
+        dock.faster_wanted.connect(self.faster_wanted)
+        dock.way_wanted.connect(self.way_wanted)
+        dock.place_chosen.connect(lambda _key: self._show_place(dock))
+        dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
+        place = (view.name, handle.key)
+        dock.option_changed.connect(lambda option, old, new: desk.history.changed(place, view.title, option, old, new))
+        desk.docks.append(dock)
+        self.views_changed.emit()
+        return dock
+
+    def _place(self, layout: Layout, content: dict[str, tuple[str, Handle]]) -> None:
+        """Lay out *layout*, whose names stand for (view, study) in *content*; other views are closed."""
+        assert self._desk is not None
+        desk = self._desk
+        self._restore_all()
+        old = {(dock.view.name, dock.handle.key): dock for dock in desk.docks}
+        for dock in desk.docks:
+            self._window.removeDockWidget(dock)
+        kept: list[ViewDock] = []
+
+        def take(name: str) -> ViewDock | None:
+            if name not in content or content[name][0] not in views.everything():
+                return None
+            view, handle = content[name]
+            dock = old.pop((view, handle.key), None)
+            if dock is None:
+                dock = self._make(views.get(view), handle, {})  # floats for Qt until it has a place
+            elif dock.isFloating():
+                dock.setFloating(False)
+            kept.append(dock)
+            return dock
+
+        self._show_stack(some=True)
+        self._window.setUpdatesEnabled(False)  # docks are placed one after another: painted once
+        try:
+            Placer(self._window, take).place(layout)
+            for dock in old.values():
+                self._remove(desk, dock)
+        finally:
+            self._window.setUpdatesEnabled(True)
+        desk.docks = kept
+        self._show_stack()
+        self.views_changed.emit()
+
+    def _compare(self) -> str:
+        assert self._desk is not None
+        one = self._desk.handle
+        others = [handle for handle in self._studies() if handle is not one]
+        others = [handle for handle in others if has_runs(handle)] or others
+        if not others:
+            self.show_view(one, "compare")  # whose empty state has the button that opens one
+            self._say("Compare needs a second study.")
+            return self.bar.message.text()
+        other = others[-1]
+        current = self.current_dock()
+        names = [current.view.name] if current is not None else []
+        names += [name for name in COMPARED if name not in names]
+        content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
+        content |= {name: (name, one) for name in TOGETHER}
+        sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))
+        self._say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
+        self._place(Split("beside", (Tabs(TOGETHER, 5), Split("below", sides, 4))), content)
+        return ""
+
+    # small things
+
+    def _show_here(self, name: str) -> None:
+        if self._desk is not None:
+            self.show_view(self._desk.handle, name)
+
+    def _show_place(self, dock: ViewDock) -> None:
+        """Open the source at the place that was chosen in *dock*, unless it is in sight; the focus stays."""
+        if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
+            return
+        there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
+        if there and not there[0].visibleRegion().isEmpty():
+            return
+        self.show_view(dock.handle, "source")
+        dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_now(self) -> None:
+        """Show the moment of the replay beside the views over time: where most room is that is none of theirs."""
+        if self._desk is None:
+            return
+        shown = [dock for dock in self.docks if not dock.view.window and not dock.visibleRegion().isEmpty()]
+        place = max(shown, key=lambda dock: dock.width() * dock.height(), default=None)
+        if place is not None:
+            self._front(place)
+        self.show_view(self._desk.handle, "moment")
+
+    def current_dock(self) -> ViewDock | None:
+        """Return the view that has the focus, else the last opened one that is in sight."""
+        focus = self.focusWidget()
+        for dock in self.docks:
+            if focus is not None and (dock is focus or dock.isAncestorOf(focus)):
+                return dock
+        shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        inside = [dock for dock in self.docks if not dock.isFloating()]
+        there = shown or inside
+        return there[-1] if there else None
+
+    def _largest_dock(self) -> ViewDock | None:
+        inside = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        return max(inside, key=lambda dock: dock.width() * dock.height(), default=self.current_dock())
+
+    def _front(self, dock: ViewDock) -> None:
+        dock.show()
+        dock.raise_()
+        dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _restore_all(self) -> None:
+        dock, self._maximised = self._maximised, None
+        if dock is None:
+            return
+        dock.title.show_maximised(False)
+        for other in self.docks:
+            other.show()
+        self._resize()
+
+    def _resize(self) -> None:
+        """Give the views their sizes of before one was maximised.
+
+        Not by `QMainWindow.restoreState`: each call leaves the tabs of before in sight, below those that work.
+        """
+        shown = [entry for entry in self._before_maximised if isValid(entry[0]) and not entry[0].isFloating()]
+        docks = [dock for dock, _, _ in shown]
+        self._window.resizeDocks(docks, [width for _, width, _ in shown], Qt.Orientation.Horizontal)
+        self._window.resizeDocks(docks, [height for _, _, height in shown], Qt.Orientation.Vertical)
+
+    def _closed(self, dock: ViewDock) -> None:
+        if self._maximised is dock:
+            self._maximised = None
+            for other in self.docks:
+                other.setVisible(other is not dock)
+            self._resize()
+        for desk in self._desks.values():
+            if dock in desk.docks:
+                self._remove(desk, dock)
+        self._show_stack()
+
+    def _remove(self, desk: Desk, dock: ViewDock) -> None:
+        if dock in desk.docks:
+            desk.docks.remove(dock)
+        if not isValid(dock):
+            return  # Qt has taken it with its window
+        desk.window.removeDockWidget(dock)
+        dock.stop()
+        retire(dock)
+        self.views_changed.emit()
+
+    def _export(self, dock: ViewDock) -> None:
+        from scalegraph.gui.figures.export_dialog import ExportDialog
+
+        figure = dock.figure()
+        if figure is not None:
+            dialog = ExportDialog(figure, f"{dock.handle.title}-{dock.view.name}", self._jobs, self._settings, self)
+            dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            dialog.open()
+
+    def _say(self, text: str) -> None:
+        self.bar.say(text)
+
+    def _show_stack(self, *, some: bool = False) -> None:
+        wanted = self._window if self._desk is not None and (some or self.docks) else self._nothing
+        if self._stack.currentWidget() is not wanted:
+            self._stack.setCurrentWidget(wanted)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrange by number keys; show all views again on Escape."""
+        number = event.key() - Qt.Key.Key_1.value
+        names = self.arrangements()
+        if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and 0 <= number < len(names):
+            self.apply_arrangement(names[number])
+        elif event.key() == Qt.Key.Key_Escape and self._maximised is not None:
+            self._restore_all()
+        elif not self.move_in_time(event):
+            super().keyPressEvent(event)
+
+    def move_in_time(self, event: QKeyEvent) -> bool:
+        """Let the first timeline in sight have a key that no other widget wanted; return whether it means anything."""
+        shown = [dock for dock in self.docks if not dock.visibleRegion().isEmpty()]
+        panels = [panel for dock in shown for panel in dock.panels if isinstance(panel, TimelinePanel)]
+        return bool(panels) and panels[0].act(event.key(), event.modifiers())

@@ -1,0 +1,129 @@
+"""The line above the views: ready-made arrangements of what is in view, a message, another view, tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+
+from scalegraph.gui.base.menus import grouped
+from scalegraph.gui.base.widgets import ElidedLabel, empty
+from scalegraph.views.view import Subject
+
+_TOOLS_NEED: Final = 620  # pixels that the tools of a trace need beside the arrangements
+_MESSAGE_NEED: Final = 160  # pixels of a message that still say something
+
+
+class ViewBar(QWidget):
+    """Offers what fits what is in view, a study or a trace."""
+
+    arrangement_wanted = Signal(str)
+    view_wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tools: QWidget | None = None
+        self._offered: tuple[str, Sequence[str]] = ("", ())
+        bar = QHBoxLayout(self)
+        bar.setContentsMargins(8, 3, 8, 3)
+        bar.setSpacing(2)
+        self._arrangements = QWidget()
+        names = QHBoxLayout(self._arrangements)
+        names.setContentsMargins(0, 0, 0, 0)
+        names.setSpacing(2)
+        bar.addWidget(self._arrangements)
+        self.folded = QToolButton()  # where the names have no room
+        self.folded.setText("Arrangement ▾")
+        self.folded.setToolTip("Arrange the views (number keys)")
+        self.folded.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.folded.setProperty("arrow", "own")
+        self.folded.setMenu(QMenu(self.folded))
+        self.folded.hide()
+        bar.addWidget(self.folded)
+        self.message = ElidedLabel()
+        self.message.setProperty("role", "muted")
+        self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # the names come first
+        bar.addWidget(self.message, 1)
+        self.add = QToolButton()
+        self.add.setText("Add view ▾")
+        self.add.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.add.setProperty("arrow", "own")
+        self._menu = QMenu(self.add)
+        self._menu.setToolTipsVisible(True)
+        self.add.setMenu(self._menu)
+        bar.addWidget(self.add)
+        self.tile = QToolButton()
+        self.tile.setText("Tile")
+        self.tile.setToolTip("Tile all views")
+        bar.addWidget(self.tile)
+
+    def offer(self, subject: Subject, arrangements: Sequence[str]) -> None:
+        """Offer the views of *subject* and *arrangements*, whose numbers are their keys."""
+        if self._offered == (subject, arrangements):
+            return
+        self._offered = (subject, arrangements)
+        layout, menu = self._arrangements.layout(), self.folded.menu()
+        assert layout is not None
+        empty(layout)
+        for before in menu.actions():
+            menu.removeAction(before)
+            before.deleteLater()
+        for number, name in enumerate(arrangements, 1):
+            action = QAction(name, menu)
+            action.setToolTip(f"Arrange the views: {name} ({number})")
+            action.triggered.connect(lambda _=False, name=name: self.arrangement_wanted.emit(name))
+            menu.addAction(action)
+            shown = QToolButton()
+            shown.setDefaultAction(action)
+            layout.addWidget(shown)
+        self.add.setToolTip(f"Open another view of this {subject}")
+        self._menu.clear()
+        for old in self._menu.findChildren(QMenu):
+            old.deleteLater()
+        for group, members in grouped(subject).items():
+            of_group = QMenu(group, self._menu)
+            self._menu.addMenu(of_group)
+            of_group.setToolTipsVisible(True)
+            for view in members:
+                action = QAction(view.title, of_group)
+                action.setToolTip(view.description)
+                action.triggered.connect(lambda _=False, name=view.name: self.view_wanted.emit(name))
+                of_group.addAction(action)
+        self._menu.addSeparator()
+        everything = QAction("Give every view a tile", self._menu)
+        everything.triggered.connect(lambda _=False: self.tile.click())
+        self._menu.addAction(everything)
+        self.fit()
+
+    def hold(self, tools: QWidget) -> None:
+        """Give *tools* the middle of the bar while they are shown; a message stands there otherwise."""
+        bar = self.layout()
+        assert isinstance(bar, QHBoxLayout)
+        bar.insertWidget(bar.indexOf(self.message), tools, 3)
+        self._tools = tools
+
+    def fit(self) -> None:
+        """Fold the names of the arrangements into a menu where they have no room."""
+        held = _TOOLS_NEED if self._offered[0] == "trace" and self._tools is not None else 0
+        said = min(_MESSAGE_NEED, self.message.fontMetrics().horizontalAdvance(self.message.text()))
+        rest = held + said + self.add.sizeHint().width() + self.tile.sizeHint().width() + 40
+        room = self.width() >= self._arrangements.sizeHint().width() + rest
+        self._arrangements.setVisible(room)
+        self.folded.setVisible(not room)
+        small = held + said + self.folded.sizeHint().width() + self.add.sizeHint().width() + 40
+        self.tile.setVisible(self.width() >= small + self.tile.sizeHint().width())  # else in the menu beside it
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: other things have room now."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def say(self, text: str) -> None:
+        """Show *text* beside the arrangements."""
+        self.message.setText(text)
+        self.message.setToolTip(text)
+        self.message.setVisible(bool(text) or self._tools is None or self._tools.isHidden())
+        self.fit()

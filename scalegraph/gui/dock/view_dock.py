@@ -1,0 +1,502 @@
+"""One view of one study as a window that can be moved, tabbed, floated, maximised and exported."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
+
+from scalegraph.base.errors import InputError, ScaleGraphError
+from scalegraph.figures import render
+from scalegraph.figures.figure import Figure, Timeline
+from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.silence import silence
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
+from scalegraph.gui.dock.parts import Parts
+from scalegraph.gui.dock.rows import row_keys, selected_row
+from scalegraph.gui.dock.view_options import OptionBar
+from scalegraph.gui.dock.view_title import ViewTitle
+from scalegraph.gui.figures.kinds import PanelWidget
+from scalegraph.gui.figures.timeline.paint import prepare
+from scalegraph.gui.state.following import Followed, build_following, to_follow
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.selection import Selection, SelectionModel
+from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.gui.trace.link import TraceLink
+from scalegraph.gui.trace.options import selected_trace_row, trace_options, trace_row_keys
+from scalegraph.views import StudyData, TraceData, View, ways
+from scalegraph.views.view import OptionValue
+
+log: Final = logging.getLogger(__name__)
+_PATIENCE: Final = 20  # times that an analysis is put off for the first picture
+_BEAT_MS: Final = 90  # between two pictures of a moment that moves
+_DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
+
+
+class ViewDock(QDockWidget):
+    """Builds its figure in another thread; keeps the last one while a newer is made and drops answers that are old.
+
+    Until it is first seen it is a frame with a title: its content comes in a turn of the event loop of its own.
+    """
+
+    maximise_wanted = Signal()
+    closed = Signal()
+    drawn = Signal()  # a figure, an empty state or a failure is on the screen
+    export_wanted = Signal()
+    option_changed = Signal(str, object, object)  # name, value before, value that was chosen
+    option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was let go
+    faster_wanted = Signal(str)  # what if this were faster? A target of a virtual speedup
+    way_wanted = Signal(object)  # a way on from the figure
+    place_chosen = Signal(str)  # key of a row that stands for a place in the program
+
+    def __init__(
+        self,
+        view: View,
+        handle: Handle,
+        selection: SelectionModel,
+        theme: Theme,
+        jobs: Jobs,
+        options: Mapping[str, OptionValue] | None = None,
+        others: Callable[[], Sequence[Handle]] = tuple,
+    ) -> None:
+        super().__init__(view.title)
+        self.view, self.handle = view, handle
+        self._selection, self._theme = selection, theme
+        self._options: dict[str, OptionValue] = dict(options or {})
+        self._others = others  # open studies that a view for several is compared with
+        self._left_out: set[str] = set()  # keys of those that are not wanted
+        self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
+        self._stale = True
+        self._stood_back = 0  # times that it was put off
+        self._followed: Followed = {}
+        self._named = False
+        self._trace = handle if isinstance(handle, TraceHandle) else None
+        self.link: TraceLink | None = None
+        if self._trace is not None:
+            self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
+        self._builds.every = view.window  # while one moves, a picture on the way is better than none
+        self._builds.shared.connect(self._tell_share)
+        self._parts: Parts | None = None  # made when it is first seen, or asked for
+        self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._later.timeout.connect(self.refresh)
+        self._beat = QTimer(self, singleShot=True, interval=_BEAT_MS)
+        self._beat.timeout.connect(self._beaten)
+        self._appears = QTimer(self, singleShot=True, interval=0)
+        self._appears.timeout.connect(self._appear)
+        if self._trace is not None:
+            self._follow_time(self._trace)
+        handle.changed.connect(self._study_changed)
+        handle.failed.connect(self._study_failed)
+        selection.changed.connect(self._selection_changed)
+        self.visibilityChanged.connect(self._seen)
+        self.topLevelChanged.connect(self._name_window)
+
+    def _follow_time(self, trace: TraceHandle) -> None:
+        trace.filter.changed.connect(self._follow_trace)
+        if self.view.window and self.link is not None:
+            self.link.window.changed.connect(self._moved)
+        if self.has_option("at"):
+            self._builds.every = True
+            trace.replay.moved.connect(self._follow_replay)
+            trace.replay.changed.connect(self._follow_trace)
+
+    # its content
+
+    @property
+    def furnished(self) -> bool:
+        """Whether its content was made."""
+        return self._parts is not None
+
+    def furnish(self) -> Parts:
+        """Make the content unless it is there, and return it."""
+        if self._parts is None:
+            self._parts = parts = Parts(self, self.view, self.handle, self._selection, self._theme, self.link)
+            self._wire(parts)
+            self.setTitleBarWidget(parts.title)
+            self.setWidget(parts.picture)
+            parts.enable()
+            if self.window().focusWidget() is self:  # also while another window is active
+                parts.picture.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self._parts
+
+    def _wire(self, parts: Parts) -> None:
+        handle = self.handle
+        parts.options.show_values(self._options)
+        parts.options.changed.connect(self._option_changed)
+        parts.title.maximise_wanted.connect(self.maximise_wanted)
+        parts.title.float_wanted.connect(tied(self, lambda: self.setFloating(not self.isFloating())))
+        parts.title.close_wanted.connect(self.close)
+        parts.title.export.clicked.connect(self.export_wanted)
+        parts.make_menu(self, self._offer_others if self.view.several else None)
+        parts.export.triggered.connect(self.export_wanted)
+        parts.copy_picture.triggered.connect(self._copy_picture)
+        parts.copy_text.triggered.connect(tied(self, lambda: self._copy_content("csv")))
+        parts.copy_latex.triggered.connect(tied(self, lambda: self._copy_content("tex")))
+        picture = parts.picture
+        picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
+        picture.selection_of = lambda key: selected_row(handle.study(), key)
+        if self._trace is not None:
+            picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
+            picture.selection_of = selected_trace_row
+        picture.retry_wanted.connect(self.refresh)
+        picture.option_moved.connect(self.option_moved)
+        picture.faster_wanted.connect(self.faster_wanted)
+        picture.way_wanted.connect(self.way_wanted)
+        picture.place_chosen.connect(self.place_chosen)
+
+    @property
+    def options(self) -> OptionBar:
+        """The editors of its options."""
+        return self.furnish().options
+
+    @property
+    def title(self) -> ViewTitle:
+        """The line above the picture."""
+        return self.furnish().title
+
+    @property
+    def picture(self) -> FigureWidget:
+        """What shows the figure."""
+        return self.furnish().picture
+
+    @property
+    def panels(self) -> list[PanelWidget]:
+        """The widgets of the figure's panels; none while there is no content."""
+        return self._parts.picture.panels if self._parts is not None else []
+
+    @property
+    def copy_picture(self) -> QAction:
+        """Copies what is seen."""
+        return self.furnish().copy_picture
+
+    @property
+    def copy_text(self) -> QAction:
+        """Copies the numbers."""
+        return self.furnish().copy_text
+
+    @property
+    def copy_latex(self) -> QAction:
+        """Copies a table or picture for LaTeX."""
+        return self.furnish().copy_latex
+
+    @property
+    def reset(self) -> QAction:
+        """Shows all of the picture again."""
+        return self.furnish().reset
+
+    @property
+    def export(self) -> QAction:
+        """Asks for a file to save to."""
+        return self.furnish().export
+
+    def take_focus(self) -> None:
+        """Have keys go to the picture, as soon as there is one."""
+        place = self if self._parts is None else self._parts.picture
+        place.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def name_study(self, on: bool) -> None:
+        """Say the study's name in the tab: where views of several studies stand together."""
+        self._named = on
+        self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
+
+    def _name_window(self, floating: bool) -> None:
+        whole = f"{self.view.title} — {self.handle.title}"
+        self.setWindowTitle(whole if floating or self._named else self.view.title)
+
+    # what it shows
+
+    @property
+    def chosen(self) -> dict[str, OptionValue]:
+        """The options that differ from their defaults."""
+        return {name: value for name, value in self._options.items() if value is not None}
+
+    def figure(self) -> Figure | None:
+        """Return the figure on the screen."""
+        return self._parts.picture.figure if self._parts is not None else None
+
+    def set_options(self, options: Mapping[str, OptionValue]) -> None:
+        """Ask the view for something else."""
+        self._options.update(options)
+        self._show_options()
+        self._mark_stale()
+
+    def option(self, name: str) -> OptionValue:
+        """Return what is chosen for an option, ``None`` for its default."""
+        return self._options.get(name)
+
+    def has_option(self, name: str) -> bool:
+        """Whether the view can be asked for *name*."""
+        return any(option.name == name for option in self.view.options)
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is on the screen is not what was asked for last."""
+        return self._stale
+
+    def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:
+        """Take *value* from a dragged line, without drawing yet; pictures on the way are shown until the last."""
+        self._builds.every = not last
+        self._options[name] = value
+        self._show_options()
+        self._stale = True
+
+    def _show_options(self) -> None:
+        if self._parts is not None:
+            self._parts.options.show_values(self._options)
+
+    def refresh(self) -> None:
+        """Build the figure again soon; what is on the screen stays until then."""
+        data = self.handle.data()
+        if data is None:
+            self._wait_for_study()
+            return
+        if self._stands_back():
+            self.picture.show_loading()
+            self._later.start()
+            return
+        self._stale = False
+        if not isinstance(data, TraceData):
+            self.options.offer(data)
+        options = dict(self.chosen)
+        self._followed = followed = self._to_follow(data)
+        self.options.show_followed(followed)
+        if not self._builds.every or self.picture.figure is None:
+            self.picture.show_loading()
+            self.title.show_busy(True)
+        view = self.view
+        beside = [other.data() for other in self.compared()]
+
+        theme = self._theme.name
+
+        def build(reporter: Reporter) -> tuple[Figure, Pictures]:
+            reporter.token.check()
+            asked = data
+            if view.several:
+                asked = replace(data, others=tuple(other for other in beside if other is not None))
+            if not isinstance(data, TraceData):
+                return build_following(view, data, asked, options, followed), {}
+            figure = view.build(asked, **options, **followed)
+            quiet = silence(data, options | followed) if view.window and not view.several else None
+            timelines = [panel for panel in figure.panels if isinstance(panel, Timeline)]
+            return figure, {id(p): replace(prepare(p, theme), silence=quiet) for p in timelines}
+
+        self._builds.ask(build, self._built, self._failed)
+
+    def _stands_back(self) -> bool:
+        """Whether an analysis of a trace lets the first view over time be drawn before it."""
+        trace = self._trace
+        if trace is None or self.view.window or trace.pictured:
+            return False
+        self._stood_back += 1
+        return self._stood_back <= _PATIENCE
+
+    def compared(self) -> list[Handle]:
+        """Return the studies that a view for several compares this one with."""
+        if not self.view.several:
+            return []
+        others = [other for other in self._others() if other is not self.handle and self._comparable(other)]
+        return [other for other in others if other.key not in self._left_out]
+
+    def _comparable(self, other: Handle) -> bool:
+        if self.view.subject == "trace":
+            return other.subject == "trace" and other.data() is not None
+        return has_runs(other)
+
+    def others_changed(self) -> None:
+        """Draw anew after another study was opened, closed or has grown."""
+        if self.view.several:
+            self._study_changed()
+
+    def _offer_others(self, menu: QMenu) -> None:
+        menu.clear()
+        for other in self._others():
+            if other is self.handle or not self._comparable(other):
+                continue
+            action = menu.addAction(other.title)
+            action.setCheckable(True)
+            action.setChecked(other.key not in self._left_out)
+            action.toggled.connect(lambda on, key=other.key: self._compare_with(key, on=on))
+        if menu.isEmpty():
+            way = ways.OPEN_TRACE if self.view.subject == "trace" else ways.OPEN_STUDY
+            menu.addAction(way.text, lambda: self.way_wanted.emit(way)).setToolTip(way.tip)
+
+    def _compare_with(self, key: str, *, on: bool) -> None:
+        (self._left_out.discard if on else self._left_out.add)(key)
+        self._mark_stale()
+
+    def _to_follow(self, data: StudyData | TraceData) -> Followed:
+        """Return what of the selection the view takes for options that are left open."""
+        selection = self._selection.current
+        if isinstance(data, TraceData):
+            assert self._trace is not None
+            shown = self.link.window if self.link is not None else None
+            asked = trace_options(self.view, self._trace, selection, self.picture.width(), shown)
+            return {name: value for name, value in asked.items() if self._options.get(name) is None}
+        return to_follow(self.view, data, selection, self.handle.key, self.chosen)
+
+    def _built(self, built: tuple[Figure, Pictures]) -> None:
+        if self.link is not None and self.link.apart:
+            for panel in built[0].panels:
+                if isinstance(panel, Timeline):
+                    self.link.set_axis(panel)
+        self.picture.show_in_turns(*built, self._shown)
+
+    def _shown(self) -> None:
+        self.title.show_busy(False)
+        if self._trace is not None and self.view.window:
+            self._trace.pictured = True
+        self.furnish().enable()
+        self.drawn.emit()
+
+    def _tell_share(self, share: float) -> None:
+        """Say how far the picture is; what is done at once says nothing."""
+        self.title.show_busy(True, share)
+        self.picture.show_loading(f"Drawing … {100 * share:.0f} %")
+
+    def _failed(self, error: Exception) -> None:
+        self.title.show_busy(False)
+        if isinstance(error, InputError) and self.picture.figure is None and self.chosen:
+            self.picture.show_failed(f"{error}\nChoose another value under Options.")
+        elif isinstance(error, ScaleGraphError):
+            self.picture.show_failed(str(error))
+        else:
+            log.error("view %s failed", self.view.name, exc_info=error)
+            self.picture.show_failed(f"This view could not be drawn: {type(error).__name__}: {error}")
+        self.furnish().enable()
+        self.drawn.emit()
+
+    def _wait_for_study(self) -> None:
+        if self.handle.error:
+            self.picture.show_failed(self.handle.error)
+        else:
+            self.picture.show_loading("Reading the study …")
+        self.furnish().enable()
+
+    # what changes it
+
+    def _moved(self, _begin: float, _end: float) -> None:
+        """Draw for the time that is visible now: the view one is at at once, the others when it rests."""
+        self._stale = True
+        focus = QApplication.focusWidget()
+        if self._in_sight() and (self.underMouse() or (focus is not None and self.isAncestorOf(focus))):
+            self.refresh()
+        elif self._in_sight():
+            self._later.start()
+
+    def _follow_replay(self, _now: float) -> None:
+        """Show another moment soon; those that pass meanwhile are left out."""
+        self._stale = True
+        if not self._beat.isActive():
+            self._beat.start()
+
+    def _beaten(self) -> None:
+        if self._in_sight():
+            self.refresh()
+
+    def _follow_trace(self) -> None:
+        data = self.handle.data()
+        if self.furnished and data is not None and self._to_follow(data) != self._followed:
+            self._builds.stop()  # of a large trace a filter takes long: what nobody wants any more is not waited for
+            self._mark_stale()
+
+    def _option_changed(self, name: str, value: OptionValue) -> None:
+        before = self._options.get(name)
+        if self.link is not None and self.link.apart and name in ("align", "region"):
+            self.link.window.fit()  # what was visible means something else on another axis
+        self._options[name] = value
+        self.options.show_values(self._options)
+        self._mark_stale()
+        if before != value:
+            self.option_changed.emit(name, before, value)
+
+    def _study_changed(self) -> None:
+        self._stale = True
+        if self.furnished and self.isVisible():
+            self._later.start()
+
+    def _study_failed(self, sentence: str) -> None:
+        if self.furnished and self.handle.data() is None:
+            self.picture.show_failed(sentence)
+            self.furnish().enable()
+
+    def _selection_changed(self, _selection: Selection) -> None:
+        data = self.handle.data()
+        if self.furnished and data is not None and self._to_follow(data) != self._followed:
+            self._mark_stale()
+
+    def _mark_stale(self) -> None:
+        self._stale = True
+        if self._in_sight():
+            self.refresh()
+
+    def _seen(self, visible: bool) -> None:
+        if self._parts is None:
+            if visible and not turn_queue().has(self):
+                turn_queue().add(self, self._furnish_in_sight, heavy=True)
+            return
+        if visible:
+            self._parts.picture.catch_up()
+        if visible and self._stale and self.handle.data() is None:
+            self.refresh()
+        elif visible and self._stale:
+            # several docks that appear together would hold up the window if each asked here
+            self._appears.start()
+
+    def _furnish_in_sight(self) -> None:
+        """Make the content, unless the dock has gone behind a tab meanwhile: Qt keeps those left of the window."""
+        if self.isVisible() and self.geometry().right() >= 0:
+            self.furnish()
+            turn_queue().add(self, self._appear, heavy=True)
+
+    def _appear(self) -> None:
+        if self._stale and self._in_sight():
+            self.refresh()
+
+    def _in_sight(self) -> bool:
+        """Whether it is on the screen; of a trace, whose views are drawn at every move, also not behind a tab."""
+        return self.furnished and self.isVisible() and (self._trace is None or not self.visibleRegion().isEmpty())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop building; the area forgets a view that was closed."""
+        super().closeEvent(event)
+        self.stop()
+        self.closed.emit()
+
+    def stop(self) -> None:
+        """Drop what is being built."""
+        self._later.stop()
+        self._appears.stop()
+        self._beat.stop()
+        self._builds.stop()
+        if self._parts is not None:
+            self._parts.picture.stop()
+        if self.link is not None:
+            self.link.stop()
+
+    def minimumSizeHint(self) -> QSize:
+        """Small enough for four views in a small window."""
+        return QSize(200, 140)
+
+    # copying
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.picture.grab())
+
+    def _copy_content(self, ending: str) -> None:
+        figure = self.picture.figure
+        if figure is not None:
+            QGuiApplication.clipboard().setText(render.content(figure, ending).decode())
+
+
+def has_runs(handle: Handle) -> bool:
+    """Whether a study has runs that could be compared."""
+    data = handle.study()
+    return data is not None and not data.table.empty

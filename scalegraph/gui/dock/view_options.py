@@ -1,0 +1,330 @@
+"""Editors for the options of a view, made from what the view declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+    QWidgetAction,
+)
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.base.widgets import mark
+from scalegraph.runtime.format import GROUPS
+from scalegraph.views import Option, StudyData, View
+from scalegraph.views.view import OptionValue
+
+AUTO: Final = "automatic"
+FOLLOWS: Final = "as selected"
+_INLINE: Final = 2
+_FIRST: Final = ("efficiency",)  # what one changes most stands in the title
+_MOST_CHOICES: Final = 200
+
+
+class OptionEditor(QWidget):
+    """Edits one option; *changed* says its name and value (``None``: its default)."""
+
+    changed = Signal(str, object)
+
+    def __init__(self, option: Option) -> None:
+        super().__init__()
+        self.option = option
+        self._setting = False
+        self.editor: QComboBox | QCheckBox | QLineEdit | QDoubleSpinBox
+        if option.type == "choice":
+            self.editor = self._combo(list(option.worded))
+        elif option.type == "bool":
+            self.editor = QCheckBox(option.title)
+            self.editor.toggled.connect(self._emit)
+        elif option.name == "efficiency":
+            self.editor = self._fraction()
+        elif _one_of_the_study(option):
+            self.editor = self._combo([(self._left_open(), None)])
+        else:
+            self.editor = QLineEdit()
+            self.editor.setPlaceholderText(self._left_open())
+            self.editor.setClearButtonEnabled(True)
+            self.editor.setMinimumWidth(90)
+            self.editor.editingFinished.connect(self._typed)
+        self.editor.setToolTip(option.description or option.title)
+        self.editor.setAccessibleName(option.title)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.editor, 1)
+        if option.unit:
+            row.addWidget(QLabel(option.unit))
+
+    def _left_open(self, followed: OptionValue = None) -> str:
+        """Return what stands where nothing is chosen; *followed* is what the view takes from the selection now."""
+        if self.option.follows:
+            return FOLLOWS if followed is None else f"{FOLLOWS}: {followed}"
+        return AUTO if self.option.default is None else str(self.option.default)
+
+    def show_followed(self, value: OptionValue) -> None:
+        """Show what of the selection the view takes, ``None`` for nothing."""
+        if isinstance(self.editor, QComboBox):
+            self.editor.setItemText(0, self._left_open(value))
+        elif isinstance(self.editor, QLineEdit):
+            self.editor.setPlaceholderText(self._left_open(value))
+
+    def _combo(self, items: list[tuple[str, OptionValue]]) -> QComboBox:
+        combo = QComboBox()
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(11 if self.option.follows else 8)  # "as selected: 128"
+        for text, value in items:
+            combo.addItem(text, value)
+        combo.currentIndexChanged.connect(self._emit)
+        return combo
+
+    def _fraction(self) -> QDoubleSpinBox:
+        """Return a field for a share between 0 and 1; its lowest step means the default."""
+        box = QDoubleSpinBox()
+        box.setRange(0.0, 1.0)
+        box.setSingleStep(0.05)
+        box.setDecimals(2)
+        box.setSpecialValueText(f"E: {AUTO}")
+        box.setPrefix("E = ")
+        box.setMinimumWidth(112)
+        box.setKeyboardTracking(False)  # not at every digit
+        box.valueChanged.connect(self._emit)
+        return box
+
+    def offer(self, data: StudyData) -> None:
+        """Offer the values that *data* has."""
+        if self.option.name == "metric" and isinstance(self.editor, QLineEdit):
+            known = QCompleter(metric_names(data), self.editor)
+            known.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            known.setFilterMode(Qt.MatchFlag.MatchContains)
+            known.activated.connect(self._typed)
+            self.editor.setCompleter(known)
+        if not _one_of_the_study(self.option) or not isinstance(self.editor, QComboBox):
+            return
+        combo, now = self.editor, self.value()
+        first = combo.itemText(0)
+        self._setting = True
+        combo.clear()
+        combo.addItem(first, None)
+        for text, value in known_values(self.option.name, data):
+            if value != self.option.default:
+                combo.addItem(text, value)
+        combo.setCurrentIndex(max(0, combo.findData(now)))
+        self._setting = False
+
+    def value(self) -> OptionValue:
+        """Return the value, or ``None`` for the default."""
+        if isinstance(self.editor, QCheckBox):
+            return self.editor.isChecked()
+        if isinstance(self.editor, QLineEdit):
+            return self.editor.text().strip() or None
+        if isinstance(self.editor, QDoubleSpinBox):
+            return round(self.editor.value(), 2) or None
+        data: OptionValue = self.editor.currentData()
+        return data
+
+    def set_value(self, value: OptionValue) -> None:
+        """Show *value* without saying so."""
+        self._setting = True
+        if isinstance(self.editor, QCheckBox):
+            self.editor.setChecked(bool(self.option.default if value is None else value))
+        elif isinstance(self.editor, QLineEdit):
+            self.editor.setText("" if value is None else str(value))
+        elif isinstance(self.editor, QDoubleSpinBox):
+            self.editor.setValue(0.0 if value is None else float(value))
+        else:
+            wanted = self.option.default if value is None and self.option.type == "choice" else value
+            if wanted is not None and self.editor.findData(wanted) < 0:
+                self.editor.addItem(str(wanted), wanted)
+            self.editor.setCurrentIndex(max(0, self.editor.findData(wanted)))
+        self._setting = False
+
+    def _typed(self) -> None:
+        assert isinstance(self.editor, QLineEdit)
+        try:
+            self.option.parse(self.value())
+        except InputError as error:
+            mark(self.editor, "fault", True)
+            self.editor.setToolTip(str(error))
+            return
+        mark(self.editor, "fault", False)
+        self.editor.setToolTip(self.option.description or self.option.title)
+        self._emit()
+
+    def _emit(self, *_: object) -> None:
+        if not self._setting:
+            self.changed.emit(self.option.name, self.value())
+
+
+_MORE: Final = "Options ▾"
+
+
+class OptionBar(QWidget):
+    """The options of one view: the first beside the button where there is room, all of them below the button."""
+
+    changed = Signal(str, object)
+
+    def __init__(self, view: View, shared: Sequence[str] = ()) -> None:
+        """*shared* options are chosen for all views at once, elsewhere."""
+        super().__init__()
+        self._own = tuple(option for option in view.options if option.name not in shared)
+        first = sorted(self._own, key=lambda option: option.name not in _FIRST)[:_INLINE]
+        self._inline = [OptionEditor(option) for option in first]
+        self._below: list[OptionEditor] = []  # made when the button is pressed first
+        self._data: StudyData | None = None
+        self._values: Mapping[str, OptionValue] = {}
+        self._followed: Mapping[str, OptionValue] = {}
+        self._titles: list[QLabel] = []
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for editor in self._inline:
+            title = QLabel(editor.option.title)
+            title.setProperty("role", "muted")
+            title.setBuddy(editor.editor)
+            self._titles.append(title)
+            row.addWidget(title)
+            row.addWidget(editor)
+        self.more = QToolButton()
+        self.more.setText(_MORE)
+        self.more.setAccessibleName("Options")
+        self.more.setToolTip("All options of this view")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(self.more)
+        self.menu.aboutToShow.connect(lambda: self._all)
+        self.more.setMenu(self.menu)
+        self.more.setProperty("arrow", "own")
+        row.addWidget(self.more)
+        row.addStretch(1)
+        for editor in self._inline:
+            editor.changed.connect(self._tell)
+        if not self._own:
+            self.hide()  # showing it before it has a parent would make a window of it
+
+    @property
+    def _all(self) -> list[OptionEditor]:
+        """The editors below the button."""
+        if not self._below:
+            page = QWidget()
+            form = QFormLayout(page)
+            for option in self._own:
+                editor = OptionEditor(option)
+                if self._data is not None:
+                    editor.offer(self._data)
+                editor.set_value(self._values.get(option.name))
+                if option.follows:
+                    editor.show_followed(self._followed.get(option.name))
+                editor.changed.connect(self._tell)
+                form.addRow(option.title, editor)
+                self._below.append(editor)
+            action = QWidgetAction(self.menu)
+            action.setDefaultWidget(page)
+            self.menu.addAction(action)
+        return self._below
+
+    def editor(self, name: str) -> OptionEditor:
+        """Return the editor of an option, for tests; the one in sight if there is one."""
+        return next(editor for editor in (*self._inline, *self._all) if editor.option.name == name)
+
+    def offer(self, data: StudyData) -> None:
+        """Offer the values that *data* has."""
+        if data is self._data:
+            return
+        self._data = data
+        for editor in (*self._inline, *self._below):
+            editor.offer(data)
+
+    def show_values(self, values: Mapping[str, OptionValue]) -> None:
+        """Show *values*; options that are not in it show their default."""
+        self._values = dict(values)
+        for editor in (*self._inline, *self._below):
+            editor.set_value(values.get(editor.option.name))
+
+    def show_followed(self, followed: Mapping[str, OptionValue]) -> None:
+        """Show what of the selection the options take that follow it."""
+        self._followed = dict(followed)
+        for editor in (*self._inline, *self._below):
+            if editor.option.follows:
+                editor.show_followed(followed.get(editor.option.name))
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the button: the options beside it go when there is no room."""
+        return QSize(20, self.sizeHint().height())
+
+    def _tell(self, name: str, value: object) -> None:
+        self.changed.emit(name, value)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: what the layout gives may be less than what was reckoned with."""
+        super().resizeEvent(event)
+        if not any(editor.isVisibleTo(self) for editor in self._inline):
+            self._name_button(self.width())
+
+    def _name_button(self, width: int) -> None:
+        """Write the button's name if *width* has room for it, else a mark: a style would cut the word in its middle."""
+        self.more.setText(_MORE)
+        if self.more.sizeHint().width() > width:
+            self.more.setText(_MORE[-1])
+
+    def make_room(self, width: int) -> None:
+        """Show or hide what stands beside the button."""
+        shown = 0
+        self._name_button(width)
+        room = width - self.more.sizeHint().width() - 12
+        for title, editor in zip(self._titles, self._inline, strict=True):
+            named = isinstance(editor.editor, QDoubleSpinBox)  # says its name itself
+            name = 0 if named else title.sizeHint().width()
+            need = name + max(96, editor.minimumSizeHint().width()) + 14
+            fits = shown == self._inline.index(editor) and room >= need
+            room -= need
+            shown += fits
+            title.setVisible(fits and not named)
+            editor.setVisible(fits)
+        self.more.setVisible(shown < len(self._own))
+
+
+def _one_of_the_study(option: Option) -> bool:
+    """Whether *option* is one of the values that the study has: one N or one problem size; not a list of N."""
+    return option.name == "size" or (option.name == "processors" and option.type == "int")
+
+
+def known_values(name: str, data: StudyData) -> list[tuple[str, Any]]:
+    """Return what the study has of ``processors`` or ``size`` (parameters as ``name=value``), as text and value."""
+    table = data.table
+    if table.empty or "processors" not in table.columns:
+        return []
+    if name == "processors":
+        return [(str(int(n)), int(n)) for n in sorted(table["processors"].unique())]
+    columns = [column for column in table.columns if str(column).startswith("param.")]
+    if not columns:
+        return []
+    texts = []
+    for row in table[columns].drop_duplicates().sort_values(columns).to_dict("records"):
+        pairs = [f"{str(key).removeprefix('param.')}={_plain(value)}" for key, value in row.items() if value == value]
+        texts.append(",".join(pairs))
+    return [(text.replace(",", ", "), text) for text in texts[:_MOST_CHOICES]]
+
+
+def metric_names(data: StudyData) -> list[str]:
+    """Return the metrics of a study by name: those of its set, or time and its groups."""
+    if data.imported is not None:
+        return [metric.name for metric in data.imported[0].metrics]
+    return ["time", *GROUPS]
+
+
+def _plain(value: object) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

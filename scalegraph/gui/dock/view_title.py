@@ -1,0 +1,123 @@
+"""The one line above a view: what it shows of which study, its options, and the buttons that save and move it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+
+from scalegraph.gui.base.icons import icon
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.view_options import OptionBar
+
+_STUDY_FROM: Final = 620  # pixels of width from which the study's name has room
+_NAME: Final = 0.42  # of the width that the view's name may take
+
+
+class ViewTitle(QWidget):
+    """Drag it to move the view (Qt does that: pointer events are passed on); a double click maximises."""
+
+    maximise_wanted = Signal()
+    float_wanted = Signal()
+    close_wanted = Signal()
+
+    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._title, self._study_text = title, study
+        self._options = options
+        self._name = QLabel()
+        self._name.setProperty("role", "name")
+        self._study = QLabel()
+        self._study.setProperty("role", "muted")
+        for label in (self._name, self._study):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._busy = QLabel("drawing …")
+        self._busy.setProperty("role", "muted")
+        self._busy.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 2, 4, 2)
+        row.setSpacing(2)
+        row.addWidget(self._name)
+        row.addSpacing(6)
+        row.addWidget(self._study)
+        row.addSpacing(6)
+        row.addWidget(options, 1)
+        row.addStretch(0)  # where there are no options
+        row.addWidget(self._busy)
+        self.export = self._button("", "Export: save as picture or data (Ctrl+E)")
+        self.more = self._button("⋯", "Copy, reset zoom, close")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setProperty("arrow", "own")
+        self.maximise = self._button("⤢", "Maximise (double click on the title)")
+        self.float = self._button("❐", "Float or dock this view")
+        self.close_button = self._button("✕", "Close this view")
+        self.maximise.clicked.connect(self.maximise_wanted)
+        self.float.clicked.connect(self.float_wanted)
+        self.close_button.clicked.connect(self.close_wanted)
+        for button in (self.export, self.more, self.maximise, self.float, self.close_button):
+            row.addWidget(button)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._dress)
+        self._dress()
+        self._fit()
+
+    def _button(self, text: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setProperty("narrow", True)
+        return button
+
+    def set_menu(self, menu: QMenu) -> None:
+        """Give the button with the dots its menu."""
+        self.more.setMenu(menu)
+
+    def show_busy(self, busy: bool, share: float | None = None) -> None:
+        """Say that a newer picture is being made, and what *share* of it (0 to 1) is done, if that is known."""
+        self._busy.setText("drawing …" if share is None else f"drawing … {100 * share:.0f} %")
+        self._busy.setVisible(busy and self.width() > _STUDY_FROM)
+
+    @property
+    def progress(self) -> str:
+        """What is said of the picture that is being made."""
+        return self._busy.text()
+
+    def show_maximised(self, on: bool) -> None:
+        """Change the button's meaning."""
+        self.maximise.setText("⤡" if on else "⤢")
+        self.maximise.setToolTip("Restore all views" if on else "Maximise (double click on the title)")
+
+    def _dress(self, _name: str = "") -> None:
+        paper = self._theme.paper
+        self.export.setIcon(icon("export", paper.text, paper.line))
+        self.export.setIconSize(QSize(16, 16))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten what does not fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        width = self.width()
+        self._study.setVisible(width > _STUDY_FROM)
+        for label, text, share in ((self._name, self._title, _NAME), (self._study, self._study_text, 0.2)):
+            room = max(60, int(share * width))
+            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
+        self.setToolTip(f"{self._title} — {self._study_text}")
+        used = self._name.sizeHint().width() + (self._study.sizeHint().width() if width > _STUDY_FROM else 0) + 170
+        self._options.make_room(width - used)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small."""
+        return QSize(160, self.sizeHint().height())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Maximise, or show all again."""
+        event.accept()
+        self.maximise_wanted.emit()

@@ -1,1 +1,0 @@
-"""What a figure on the screen is made of."""

@@ -1,0 +1,1 @@
+"""Figures on the screen: a panel for each kind."""

@@ -1,0 +1,73 @@
+"""Bars behind the numbers of a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
+
+from scalegraph.gui.base.fitted_names import fit
+from scalegraph.gui.base.tints import tint
+from scalegraph.gui.base.widgets import elided
+from scalegraph.gui.figures.table.model import BAR_ROLE, SHARE_ROLE
+
+BAR = 16  # pixels of a scroll bar, and more
+_LINES = 3  # of a sentence, at most
+_SIDES = 10  # pixels that a style leaves beside a text, left and right
+_WRAP = int(Qt.TextFlag.TextWordWrap)
+
+
+def spare(*, bar: bool) -> int:
+    """Return the pixels beside the text of a cell, with a *bar* behind it or without."""
+    return 30 if bar else 8
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws a bar as long as the cell's share of the column's largest value, and the number on top."""
+
+    theme = "light"
+    sentences = -1  # column whose texts have several lines
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint bar and number."""
+        role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if role and share is not None:
+            # while the row is selected the style paints over the bar, so the bar moves to the foot of the cell
+            super().paint(painter, option, index) if selected else None
+            self._bar(painter, QRectF(option.rect), role, share, foot=selected)
+            if selected:
+                return
+        super().paint(painter, option, index)
+
+    def _bar(self, painter: QPainter, room: QRectF, role: str, share: float, *, foot: bool) -> None:
+        room = room.adjusted(3, 2, -3, -2)
+        width = max(1.0, room.width() * share) if share > 0 else 0.0
+        if foot:
+            room.setTop(room.bottom() - 3)
+        bar = QRectF(room.left(), room.top(), width, room.height())
+        painter.fillRect(bar, tint(role, self.theme, 1.0 if foot else 0.34))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Take a little more than the text, so that bars of neighbouring rows stay apart."""
+        if index.column() == self.sentences and isinstance(view := option.widget, QTreeView):
+            room = view.columnWidth(self.sentences) - _SIDES - BAR
+            lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
+            box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
+            return QSize(box.width() + _SIDES, box.height() + 7)
+        size = super().sizeHint(option, index)
+        return QSize(
+            size.width() + spare(bar=bool(index.data(BAR_ROLE))), max(size.height(), option.fontMetrics.height() + 7)
+        )
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Long names are cut at their end, with the place in the source first."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight
+        if index.column() != self.sentences:
+            fit(option)
+        elif not option.rect.isEmpty():
+            option.features |= QStyleOptionViewItem.ViewItemFeature.WrapText
+            option.text = elided(option.text, option.fontMetrics, option.rect.width() - _SIDES, _LINES)

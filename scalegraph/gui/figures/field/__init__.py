@@ -1,0 +1,1 @@
+"""Fields over two parameters, in colours and contours."""

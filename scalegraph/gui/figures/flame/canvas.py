@@ -1,0 +1,212 @@
+"""The frames of a flame graph: painted, pointed at, walked through with the keys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from scalegraph.figures.figure import Flame
+from scalegraph.figures.flame_geometry import WHOLE, Geometry, Step, change_share
+from scalegraph.figures.palette import Theme, diverging
+from scalegraph.gui.base import tips
+from scalegraph.gui.base.tints import ink, legible_on, paper, tint
+from scalegraph.gui.figures.flame.zoom import Zoom
+from scalegraph.gui.figures.plot.targets import rich
+
+_ROW: Final = 20  # pixels of height of a frame
+_TEXT_FROM: Final = 26.0  # pixels of width from which a name is written
+_LEAST: Final = 0.6  # pixels: what is narrower is not drawn
+_FADED: Final = 0.28  # of the colour of what the search has not found
+
+
+class FlameCanvas(QWidget):
+    """Paints one flame graph; *chosen* says the frame that was clicked or entered, *zoomed* that the zoom changed."""
+
+    chosen = Signal(int)
+    zoomed = Signal()
+    escaped = Signal()
+    pointed = Signal(int)  # the frame that the keys are at
+
+    def __init__(self, flame: Flame, theme: Theme) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.geometry_of = Geometry(flame)
+        self.zoom = Zoom()
+        self.theme: Theme = theme
+        self.at = WHOLE  # where the keys are
+        self.marked: frozenset[int] = frozenset()
+        self.found: NDArray[np.bool_] = np.zeros(len(flame.frames), bool)
+        self._colours: dict[int, QColor] = {}
+        self._resize()
+
+    @property
+    def flame(self) -> Flame:
+        """What is shown."""
+        return self.geometry_of.flame
+
+    def show_flame(self, flame: Flame, theme: Theme) -> None:
+        """Show *flame*; a zoom stays where its call path is still there."""
+        self.zoom.carry(self.flame, flame)
+        self.geometry_of, self.theme = Geometry(flame), theme
+        self.at, self.marked = WHOLE, frozenset()
+        self.found = np.zeros(len(flame.frames), bool)
+        self._colours.clear()
+        self._resize()
+        self.update()
+
+    def show_theme(self, theme: Theme) -> None:
+        """Paint in the colours of *theme*."""
+        self.theme = theme
+        self._colours.clear()
+        self.update()
+
+    def _resize(self) -> None:
+        self.setMinimumHeight(self.geometry_of.levels * _ROW + 2)
+
+    def sizeHint(self) -> QSize:
+        """Return the room that all levels take."""
+        return QSize(320, self.geometry_of.levels * _ROW + 2)
+
+    # zoom
+
+    def into(self, frame: int) -> None:
+        """Let *frame* fill the width."""
+        low, high = self.geometry_of.extent
+        whole = self.geometry_of.width[frame] >= (high - low) * (1 - 1e-9) and self.geometry_of.depth[frame] == 0
+        self.zoom.into(frame, fills=bool(whole))
+        self.zoomed.emit()
+        self.update()
+
+    def back(self) -> bool:
+        """Show what was shown before; return whether there was anything."""
+        changed = self.zoom.back()
+        self.zoomed.emit()
+        self.update()
+        return changed
+
+    def fit(self) -> None:
+        """Show the whole graph."""
+        self.zoom.whole()
+        self.zoomed.emit()
+        self.update()
+
+    # places
+
+    def box(self, frame: int) -> QRectF:
+        """Return where *frame* is drawn now; empty if it is not shown."""
+        rows, begin, end = self.geometry_of.shown(self.zoom.frame)
+        hit = np.flatnonzero(rows == frame)
+        if not len(hit):
+            return QRectF()
+        return self._box(frame, float(begin[hit[0]]), float(end[hit[0]]))
+
+    def _box(self, frame: int, begin: float, end: float) -> QRectF:
+        depth = int(self.geometry_of.depth[frame])
+        top = depth * _ROW if self.flame.icicle else self.height() - (depth + 1) * _ROW
+        return QRectF(begin * self.width(), top, (end - begin) * self.width(), _ROW)
+
+    def frame_at(self, x: float, y: float) -> int:
+        """Return the frame at a place of this widget, `WHOLE` for none."""
+        depth = int(y // _ROW) if self.flame.icicle else int((self.height() - y) // _ROW)
+        return self.geometry_of.at(x / max(1, self.width()), depth, self.zoom.frame)
+
+    # painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw the frames that can be seen."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), paper(self.theme))
+        rows, begin, end = self.geometry_of.shown(self.zoom.frame, _LEAST / max(1, self.width()))
+        metrics, searching = self.fontMetrics(), bool(self.found.any())
+        clip = QRectF(event.rect())
+        for frame, left, right in zip(rows.tolist(), begin.tolist(), end.tolist(), strict=True):
+            box = self._box(frame, left, right)
+            if not box.intersects(clip):
+                continue
+            faded = searching and not self.found[frame]
+            colour = self._colour(frame)
+            shade = _faded(colour, paper(self.theme)) if faded else colour
+            inner = box.adjusted(0.0, 0.0, -1.0 if box.width() > 2 else 0.0, -1.0)
+            painter.fillRect(inner, shade)
+            if frame in self.marked or (frame == self.at and self.hasFocus()):
+                painter.setPen(QPen(ink(self.theme), 2.0 if frame in self.marked else 1.2))
+                painter.drawRect(inner.adjusted(1, 1, -1, -1))
+            if box.width() >= _TEXT_FROM:
+                painter.setPen(ink(self.theme, 0.55) if faded else legible_on(shade))
+                room = inner.adjusted(4, 0, -2, 0)
+                text = metrics.elidedText(self.flame.frames[frame].name, Qt.TextElideMode.ElideRight, int(room.width()))
+                painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), text)
+        painter.end()
+
+    def _colour(self, frame: int) -> QColor:
+        if frame not in self._colours:
+            one = self.flame.frames[frame]
+            if self.flame.change is not None:
+                self._colours[frame] = QColor(diverging(change_share(self.flame, one.change), self.theme))
+            else:
+                self._colours[frame] = tint(one.role, self.theme)
+        return self._colours[frame]
+
+    # pointer and keys
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt: say what is below the pointer."""
+        frame = self.frame_at(event.position().x(), event.position().y())
+        if frame == WHOLE:
+            QToolTip.hideText()
+            return
+        one = self.flame.frames[frame]
+        tips.show(event.globalPosition().toPoint() + QPoint(10, 8), rich(one.name, one.tip), self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click zooms into the frame and selects it; the back button of the mouse goes back."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if event.button() == Qt.MouseButton.BackButton:
+            self.back()
+            return
+        frame = self.frame_at(event.position().x(), event.position().y())
+        if event.button() == Qt.MouseButton.LeftButton and frame != WHOLE:
+            self.go_to(frame)
+
+    def go_to(self, frame: int) -> None:
+        """Zoom into *frame* and select it."""
+        self.at = frame
+        self.into(frame)
+        self.chosen.emit(frame)
+        self.pointed.emit(frame)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: arrows walk, Enter zooms, Backspace and Escape go back, Home shows all."""
+        key = event.key()
+        ways: dict[int, Step] = {Qt.Key.Key_Left: "left", Qt.Key.Key_Right: "right", Qt.Key.Key_Up: "in",
+                                 Qt.Key.Key_Down: "out"}  # fmt: skip
+        if self.flame.icicle:
+            ways |= {Qt.Key.Key_Up: "out", Qt.Key.Key_Down: "in"}
+        if key in ways:
+            self.at = self.geometry_of.step(self.at, ways[Qt.Key(key)], self.zoom.frame)
+            self.pointed.emit(self.at)
+            self.update()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.at != WHOLE:
+            self.go_to(self.at)
+        elif key == Qt.Key.Key_Backspace:
+            self.back()
+        elif key == Qt.Key.Key_Home:
+            self.fit()
+        elif key == Qt.Key.Key_Escape:
+            if not self.back():
+                self.escaped.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+def _faded(colour: QColor, behind: QColor) -> QColor:
+    """Return *colour* as if it were clear and stood before *behind*."""
+    pairs = ((colour.red(), behind.red()), (colour.green(), behind.green()), (colour.blue(), behind.blue()))
+    red, green, blue = (round(a * _FADED + b * (1 - _FADED)) for a, b in pairs)
+    return QColor(red, green, blue)

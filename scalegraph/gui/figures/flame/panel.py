@@ -1,0 +1,212 @@
+"""A `Flame` on the screen: frames to click into, with search, the way back, and what the colours mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Flame
+from scalegraph.figures.flame_geometry import WHOLE
+from scalegraph.figures.palette import Theme, diverging
+from scalegraph.gui.base import tips
+from scalegraph.gui.base.key_claim import KeyClaim
+from scalegraph.gui.base.tints import tint
+from scalegraph.gui.base.widgets import button, elided, label
+from scalegraph.gui.figures.flame.canvas import FlameCanvas
+from scalegraph.gui.figures.flame.zoom import path_of
+from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
+from scalegraph.gui.figures.plot.targets import rich
+
+_KEY_FROM: Final = 150  # pixels of height from which the key of the colours has room
+HINT: Final = "Click a frame to zoom in; Escape or Backspace goes back; arrow keys walk, Enter zooms, / finds"
+
+
+class FlamePanel(QWidget):
+    """Shows one `Flame`; *frame_chosen* says the key of the frame that was clicked or entered."""
+
+    frame_chosen = Signal(str)
+    escaped = Signal()
+
+    def __init__(self, flame: Flame, theme: str = "light", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.canvas = FlameCanvas(flame, cast("Theme", theme))
+        self.canvas.setToolTipDuration(20_000)
+        self._scroll = QScrollArea()
+        self._scroll.setWidget(self.canvas)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._legend = LegendStrip(self)
+        self.back = button("Back", "Show what was shown before (Backspace)")
+        self.back.clicked.connect(self.canvas.back)
+        self.path = label("", "muted")
+        self.path.setMinimumWidth(20)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find frames  /")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAccessibleName("Find frames by name")
+        self.search.setMaximumWidth(200)
+        self.search.textChanged.connect(self._find)
+        self.search.returnPressed.connect(self._next_found)
+        self.answer = label("", "muted")
+        self._keys: tuple[str, ...] = ()
+        self._place_at_root = QTimer(self, singleShot=True, interval=0)
+        self._place_at_root.timeout.connect(self._to_root)
+        self._lay_out()
+        self.canvas.chosen.connect(self._chosen)
+        self.canvas.zoomed.connect(self._say_path)
+        self.canvas.pointed.connect(self._tell)
+        self.canvas.escaped.connect(self.escaped)
+        self.setFocusProxy(self.canvas)
+        claims = {"/": self._to_search, "Ctrl+F": self._to_search, "Backspace": self.canvas.back}
+        KeyClaim(self.canvas, claims)
+        KeyClaim(self.search, {"Esc": self._leave_search})
+        self._dress()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self.back)
+        top.addWidget(self.path, 1)
+        top.addWidget(self.answer)
+        top.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addLayout(top)
+        column.addWidget(self._legend)
+        column.addWidget(self._scroll, 1)
+
+    @property
+    def flame(self) -> Flame:
+        """The flame graph shown now."""
+        return self.canvas.flame
+
+    def set_flame(self, flame: Flame) -> None:
+        """Show *flame*; zoom and search stay."""
+        self.canvas.show_flame(flame, self.canvas.theme)
+        self._find(self.search.text())
+        self.select(self._keys)
+        self._dress()
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        self.canvas.show_theme(cast("Theme", theme))
+        self._dress()
+
+    def fit(self) -> None:
+        """Show the whole graph."""
+        self.canvas.fit()
+
+    def select(self, keys: Sequence[str]) -> None:
+        """Mark the frames with one of *keys*."""
+        self._keys = tuple(keys)
+        self.canvas.marked = frozenset(self.canvas.geometry_of.of_key(self._keys).tolist())
+        self.canvas.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the room in which names can be read."""
+        return QSize(480, 300)
+
+    # what it says
+
+    def _dress(self) -> None:
+        flame, theme = self.flame, self.canvas.theme
+        entries = [LegendEntry(key.name, tint(key.role, theme), "bar") for key in flame.legend]
+        if flame.change is not None:
+            entries = _change_entries(flame, theme)
+        self._legend.show_entries(entries)
+        self._legend.setVisible(bool(entries) and (self.height() >= _KEY_FROM or not self.isVisible()))
+        kind = "Difference of flame graphs" if flame.change is not None else "Flame graph"
+        self.canvas.setAccessibleName(f"{kind} of {flame.value.title}, {len(flame.frames)} frames")
+        self._say_path()
+        self._place_at_root.start()
+
+    def _to_root(self) -> None:
+        """Scroll to where the roots are: a deep flame grows upwards out of sight."""
+        bar = self._scroll.verticalScrollBar()
+        bar.setValue(bar.minimum() if self.flame.icicle else bar.maximum())
+
+    def _say_path(self) -> None:
+        zoomed = self.canvas.zoom.frame
+        names = path_of(self.flame, zoomed)
+        self.back.setVisible(self.canvas.zoom.can_go_back)
+        text = " › ".join(names) if names else HINT
+        self.path.setToolTip(text)
+        self.path.setText(elided(text, self.path.fontMetrics(), max(60, self.path.width() - 4), 1))
+
+    def resizeEvent(self, event: object) -> None:
+        """Qt: shorten what stands above to the room there is."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._legend.setVisible(bool(self._legend.entries()) and self.height() >= _KEY_FROM)
+        self._say_path()
+
+    def _chosen(self, frame: int) -> None:
+        key = self.flame.frames[frame].key
+        if key:
+            self.frame_chosen.emit(key)
+
+    def _tell(self, frame: int) -> None:
+        """Say the frame that the keys are at, in a tip beside it and to screen readers."""
+        if frame == WHOLE:
+            return
+        one, box = self.flame.frames[frame], self.canvas.box(frame)
+        self.canvas.setAccessibleDescription(f"{one.name}: {one.tip}")
+        self._scroll.ensureVisible(int(box.center().x()), int(box.center().y()), 0, int(box.height()))
+        if self.canvas.hasFocus() and self.isVisible():
+            place = QPoint(int(min(max(box.left(), 0.0) + 12, self.canvas.width() - 40)), int(box.bottom()) + 4)
+            tips.show(self.canvas.mapToGlobal(place), rich(one.name, one.tip), self.canvas)
+
+    # search
+
+    def _to_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _leave_search(self) -> None:
+        self.search.clear()
+        self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _find(self, text: str) -> None:
+        geometry = self.canvas.geometry_of
+        self.canvas.found = geometry.found(text)
+        count = int(self.canvas.found.sum())
+        words = ""
+        if text.strip():
+            whole = self.flame.whole
+            share = f", {100 * geometry.found_value(self.canvas.found) / whole:.3g} %" if whole > 0 and count else ""
+            words = f"{count:,} frame{'' if count == 1 else 's'}{share}"
+        self.answer.setText(words)
+        self.answer.setToolTip(f"Share of {self.flame.base}; a frame on another that was found counts with that.")
+        self.canvas.update()
+
+    def _next_found(self) -> None:
+        """Go on to the next frame that was found, from where the keys are; zoomed out if it is not shown."""
+        rows = self.canvas.found.nonzero()[0]
+        if not len(rows):
+            return
+        later = rows[rows > self.canvas.at]
+        frame = int(later[0] if len(later) else rows[0])
+        if self.canvas.box(frame).isEmpty():
+            self.canvas.fit()
+        self.canvas.at = frame
+        self._tell(frame)
+        self.canvas.update()
+
+
+def _change_entries(flame: Flame, theme: Theme) -> list[LegendEntry]:
+    """Return what the ends and the middle of the diverging colours stand for."""
+    assert flame.change is not None
+    low, high = flame.change.limits or (-1.0, 1.0)
+    unit = flame.change.unit
+    made = []
+    for share, value, words in ((-1.0, low, "less"), (0.0, 0.0, "unchanged"), (1.0, high, "more")):
+        text = "" if not value else f" ({value:+.3g} %)" if unit == "%" else f" ({'+' * (value > 0)}{si(value, unit)})"
+        made.append(LegendEntry(f"{words}{text}", QColor(diverging(share, theme)), "bar"))
+    return made

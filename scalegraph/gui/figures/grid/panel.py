@@ -1,0 +1,426 @@
+"""A `Grid` on the screen: the scalability matrix as numbers, heat map or both."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.figures.figure import Grid
+from scalegraph.gui.base.tints import COLOUR_MAPS, ColourMapName, ink, tint
+from scalegraph.gui.figures.colour_bar import ColourBar, TurnedLabel
+from scalegraph.gui.figures.grid.delegate import CellPainter, Show
+from scalegraph.gui.figures.grid.model import GridModel, as_text, reasons
+
+_LEAST_BOX = 56  # pixels of a box to choose from
+_LARGEST = QSize(150, 96)  # a matrix of two rows need not fill the screen
+
+
+class GridPanel(QWidget):
+    """Shows one `Grid`; *cell_chosen* says (N of the row, N of the column) of what was clicked or reached by keys."""
+
+    cell_chosen = Signal(object)
+    escaped = Signal()
+
+    def __init__(self, grid: Grid, theme: str = "light", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._following = False
+        self._heated = True  # whether colours stand for values
+        self._model = GridModel(grid)
+        self.table = _Matrix(self)
+        self.table.setModel(self._model)
+        self._painter = CellPainter(self.table)
+        self.table.setItemDelegate(self._painter)
+        # not the current cell: that changes when the focus merely comes here
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
+        self.table.escaped.connect(self.escaped)
+        self.setFocusProxy(self.table)
+        self._lay_out()
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(
+            lambda at: self.menu().popup(self.table.viewport().mapToGlobal(at))
+        )
+        self.set_grid(grid)
+
+    def _lay_out(self) -> None:
+        self.colour_by = QComboBox()
+        self.colour_by.setAccessibleName("Value that colours the cells")
+        self.colour_by.currentIndexChanged.connect(self._recolour)
+        self.show_what = QComboBox()
+        self.show_what.setAccessibleName("What the cells show")
+        for what in Show:
+            self.show_what.addItem(what.value, what)
+        self.show_what.currentIndexChanged.connect(self._recolour)
+        self.colour_map = QComboBox()
+        self.colour_map.setAccessibleName("Colours")
+        for name in COLOUR_MAPS:
+            self.colour_map.addItem(name, name)
+        self.colour_map.currentIndexChanged.connect(self._recolour)
+        self._by = QLabel("Colour by")
+        controls = QHBoxLayout()
+        controls.setSpacing(6)
+        for box in (self.colour_by, self.show_what, self.colour_map):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            box.setMinimumWidth(_LEAST_BOX)
+            box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        controls.addWidget(self._by)
+        controls.addWidget(self.colour_by)
+        controls.addWidget(self.show_what)
+        controls.addWidget(self.colour_map)
+        controls.addStretch(1)
+        self._legend = QLabel()
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        self._legend.setWordWrap(True)
+        self._columns = QLabel()
+        self._columns.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._rows = TurnedLabel()
+        self._bar = ColourBar()
+        self._matrix_room = QWidget()
+        self._matrix_room.setMinimumSize(120, 90)
+        for widget in (self._columns, self._rows, self.table, self._bar):
+            widget.setParent(self._matrix_room)
+        self._matrix_room.installEventFilter(self)
+        self._reasons = QLabel()
+        self._reasons.setProperty("role", "muted")
+        self._reasons.setWordWrap(True)
+        self._reasons.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._reasons.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._reason_room = QScrollArea()
+        self._reason_room.setWidget(self._reasons)
+        self._reason_room.setWidgetResizable(True)
+        self._reason_room.setFrameShape(QFrame.Shape.NoFrame)
+        self._reason_room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(controls)
+        layout.addWidget(self._legend)
+        layout.addWidget(self._matrix_room, 1)
+        layout.addWidget(self._reason_room)
+
+    # what it shows
+
+    @property
+    def grid(self) -> Grid:
+        """The grid shown now."""
+        return self._model.grid
+
+    def set_grid(self, grid: Grid) -> None:
+        """Show *grid*; what colours and what is shown stay as the user chose."""
+        chosen = self.colour_by.currentText()
+        names = list(grid.value_names)
+        self._following = True
+        self.colour_by.clear()
+        self.colour_by.addItems(names)
+        self.colour_by.setCurrentIndex(names.index(chosen) if chosen in names else grid.colour_by)
+        self.colour_by.setEnabled(len(names) > 1)
+        current = self.table.chosen()
+        self._model.set_grid(grid)
+        if current is not None and self._model.cell(*current) is not None:
+            self.table.go(*current)
+        self._following = False
+        self._columns.setText(grid.column_label)
+        self._rows.setText(grid.row_label)
+        lines = reasons(grid)
+        self._reasons.setText("\n".join(lines))
+        self._reason_room.setVisible(bool(lines))
+        self.setAccessibleName(f"Matrix of {grid.row_label} by {grid.column_label}: {', '.join(names)}")
+        self._recolour()
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        self._theme = theme
+        self._recolour()
+
+    def select(self, cell: tuple[int, int] | None, processors: int | None = None) -> None:
+        """Show *cell* (N of its row and column) as selected and *processors* in the headers."""
+        self._following = True
+        place = self._model.where(cell)
+        if place is None:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(self._model.index(-1, -1))
+        else:
+            self.table.go(*place)
+        self._following = False
+        self.table.mark(self.grid, processors)
+
+    def reason_text(self) -> str:
+        """Return what stands below the matrix."""
+        return self._reasons.text()
+
+    def legend_text(self) -> str:
+        """Return what says which value of a cell is which."""
+        return self._legend.text()
+
+    def _recolour(self) -> None:
+        if self._following:
+            return
+        painter, grid = self._painter, self.grid
+        painter.theme = self._theme
+        painter.colour_by = max(0, self.colour_by.currentIndex())
+        painter.show_what = self.show_what.currentData()
+        name: ColourMapName = self.colour_map.currentData()
+        painter.colour_map = name
+        painter.take(grid)
+        self._heated = heated = painter.show_what is not Show.NUMBERS
+        self._bar.setVisible(heated)
+        self.colour_map.setEnabled(heated)
+        label = grid.value_names[painter.colour_by] if grid.value_names else ""
+        self._bar.show_scale(label, grid.limits, name)
+        self._legend.setText(_legend_of(grid, painter))
+        self._legend.setVisible(bool(self._legend.text()) and self.height() > 220)
+        self.table.dress(self._theme)
+        self._settle()
+
+    # places
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the cells the room there is."""
+        super().resizeEvent(event)
+        narrow = self.width() < 420
+        self._by.setVisible(not narrow)
+        self._reason_room.setVisible(bool(self._reasons.text()) and self.height() > 240)
+        high = self._reasons.heightForWidth(max(100, self.width() - 14)) + 2
+        self._reason_room.setFixedHeight(min(high, 3 * self.fontMetrics().height() + 4))
+        self._legend.setVisible(bool(self._legend.text()) and self.height() > 220)
+        self._settle()
+
+    def _settle(self) -> None:
+        left, top = self._rows.sizeHint().width(), self._columns.sizeHint().height() + 2
+        needed = self._painter.needed(self.font())
+        bar = self._room_of_bar(self._matrix_room.width() - left - self.table.least_width(needed))
+        room = self._matrix_room.size() - QSize(left + bar, top)
+        size = self.table.fill(room, needed)
+        self.table.setGeometry(left, top, size.width(), size.height())
+        head_side, head_top = self.table.heads()
+        self._columns.setGeometry(left + head_side, 0, max(20, size.width() - head_side), top)
+        self._rows.setGeometry(0, top + head_top, left, max(20, size.height() - head_top))
+        self._bar.setGeometry(left + size.width() + 6, top, max(0, bar - 6), min(size.height(), 320))
+
+    def _room_of_bar(self, rest: int) -> int:
+        """Return the pixels of the scale of colours where the matrix leaves *rest*: without its title, then none.
+
+        What the title says stands above the matrix as well, and the numbers in the cells.
+        """
+        if not self._heated:
+            return 0
+        whole, bare = (self._bar.width_with(title=title) + 6 for title in (True, False))
+        numbered = self._painter.show_what is not Show.HEAT
+        room = whole if rest >= whole else bare if rest >= bare or not numbered else 0 if rest >= 0 else bare
+        self._bar.show_title(room == whole)
+        self._bar.setVisible(room > 0)
+        return room
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Place the matrix when its room changes."""
+        if watched is self._matrix_room and event.type() == QEvent.Type.Resize:
+            self._settle()
+        return super().eventFilter(watched, event)
+
+    # copying
+
+    def menu(self) -> QMenu:
+        """Return the context menu."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        text = QAction("Copy as text\tCtrl+C", menu)
+        text.triggered.connect(self.copy_text)
+        menu.addAction(text)
+        for action in self.actions():
+            menu.addAction(action)
+        return menu
+
+    def copy_text(self) -> None:
+        """Put the matrix on the clipboard as tab-separated text."""
+        QGuiApplication.clipboard().setText(as_text(self.grid))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_text()
+        else:
+            super().keyPressEvent(event)
+
+    def _chosen(self) -> None:
+        place = self.table.chosen() if self.table.selectionModel().hasSelection() else None
+        if not self._following and place is not None and self._model.cell(*place) is not None:
+            self.cell_chosen.emit(self._model.processors(*place))
+
+
+class _Matrix(QTableView):
+    """The table itself: sections of equal size, no scroll bars while everything fits."""
+
+    escaped = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("bare", True)
+        self.setCornerButtonEnabled(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self._heads = (_Head(Qt.Orientation.Horizontal, self), _Head(Qt.Orientation.Vertical, self))
+        self.setHorizontalHeader(self._heads[0])
+        self.setVerticalHeader(self._heads[1])
+        self.setAccessibleName("Matrix")
+
+    def chosen(self) -> tuple[int, int] | None:
+        """Return row and column of the current cell."""
+        index = self.currentIndex()
+        return (index.row(), index.column()) if index.isValid() else None
+
+    def go(self, row: int, column: int) -> None:
+        """Make a cell the current one and show it."""
+        index = self.model().index(row, column)
+        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        self.scrollTo(index)
+
+    def mark(self, grid: Grid, processors: int | None) -> None:
+        """Show *processors* in both headers, and the place of the current cell."""
+        place = self.chosen()
+        for head, numbers, i in zip(self._heads, (grid.column_processors, grid.row_processors), (1, 0), strict=True):
+            marked = {n for n, value in enumerate(numbers) if value == processors}
+            head.mark(marked | ({place[i]} if place else set()))
+
+    def dress(self, theme: str) -> None:
+        """Take the colours of *theme*."""
+        for head in self._heads:
+            head.theme = theme
+        self.viewport().update()
+
+    def heads(self) -> tuple[int, int]:
+        """Return width and height of the headers."""
+        return self._heads[1].extent(), self._heads[0].extent()
+
+    def least_width(self, least: QSize) -> int:
+        """Return the pixels across in which cells of the size *least* need not be scrolled sideways."""
+        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)  # that rows may need
+        return max(1, self.model().columnCount()) * least.width() + self._heads[1].extent() + 2 + bar
+
+    def fill(self, room: QSize, least: QSize) -> QSize:
+        """Make the cells as large as *room* allows, not smaller than *least*: then it scrolls. Return the size."""
+        model = self.model()
+        columns, rows = max(1, model.columnCount()), max(1, model.rowCount())
+        side, top = self._heads[1].extent(), self._heads[0].extent()
+        bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)
+        beside = bar if rows * least.height() + top + 2 > room.height() else 0  # the rows are scrolled
+        width = max(least.width(), min(_LARGEST.width(), (room.width() - side - 2 - beside) // columns))
+        height = max(least.height(), min(_LARGEST.height(), (room.height() - top - 2) // rows))
+        for head, size in zip(self._heads, (width, height), strict=True):
+            head.setMinimumSectionSize(4)
+            head.setDefaultSectionSize(size)
+        self._heads[1].setFixedWidth(side)
+        self._heads[0].setFixedHeight(top)
+        across, down = columns * width + side + 2, rows * height + top + 2
+        if across > room.width():
+            down += bar
+        if down > room.height():
+            across += bar
+        return QSize(max(60, min(across, room.width())), max(40, min(down, room.height())))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape clears; Ctrl+C is the panel's."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+
+class _Head(QHeaderView):
+    """Names of rows or columns; those of the selection stand out."""
+
+    def __init__(self, orientation: Qt.Orientation, parent: QWidget) -> None:
+        super().__init__(orientation, parent)
+        self.theme = "light"
+        self._marked: set[int] = set()
+        self.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+
+    def mark(self, sections: set[int]) -> None:
+        """Let *sections* stand out."""
+        self._marked = sections
+        self.viewport().update()
+
+    def extent(self) -> int:
+        """Return the room across that the longest name takes."""
+        metrics = self.fontMetrics()
+        if self.orientation() == Qt.Orientation.Horizontal:
+            return metrics.height() + 8
+        count = self.model().rowCount() if self.model() else 0
+        names = [str(self.model().headerData(i, self.orientation())) for i in range(count)]
+        return min(160, max((metrics.horizontalAdvance(name) for name in names), default=20) + 16)
+
+    def _widest(self) -> int:
+        """Return the pixels of the longest name of a column; it may take the room of others, which are left out."""
+        count = self.model().columnCount() if self.model() else 0
+        names = [str(self.model().headerData(i, self.orientation())) for i in range(count)]
+        return min(80, max((self.fontMetrics().horizontalAdvance(name) for name in names), default=20))
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Draw one name."""
+        painter.save()
+        text = str(self.model().headerData(section, self.orientation()))
+        if section in self._marked:
+            painter.fillRect(rect, tint("muted", self.theme, 0.28))
+            font = painter.font()
+            font.setBold(True)
+            painter.setFont(font)
+        painter.setPen(ink(self.theme))
+        fits = painter.fontMetrics().horizontalAdvance(text) <= rect.width()
+        upright = self.orientation() == Qt.Orientation.Vertical
+        if upright:
+            fits = rect.height() >= painter.fontMetrics().height() - 4
+        # names of narrow columns: every second, fourth, .. so that they stay apart
+        step = 1
+        across = rect.height() if upright else rect.width()
+        need = painter.fontMetrics().height() - 4 if upright else self._widest() + 4
+        while not fits and across * step < need:
+            step *= 2
+        if fits or section % step == 0:
+            room = rect.adjusted(0, -8, 0, 8) if upright and not fits else rect
+            wide = (rect.width() if upright else step * rect.width()) - 4
+            room = QRect(rect.center().x() - wide // 2, room.y(), wide, room.height())
+            if painter.fontMetrics().horizontalAdvance(text) > wide:
+                text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, wide)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), text)
+        painter.restore()
+
+
+def _legend_of(grid: Grid, painter: CellPainter) -> str:
+    """Say which value of a cell is which, and what hatching and marks mean."""
+    names = [name.replace("&", "&amp;").replace("<", "&lt;") for name in grid.value_names]
+    parts = []
+    if len(names) > 1:
+        marked = [f"<b>{name}</b>" if i == painter.colour_by else name for i, name in enumerate(names)]
+        parts.append("Each cell: " + " / ".join(marked))
+    elif names:
+        parts.append(names[0])
+    cells = [cell for row in grid.cells for cell in row if cell is not None]
+    origins = sorted({cell.origin for cell in cells})
+    if painter.mark_origin:
+        signs = {"simulated": "○ simulated", "measured": "● measured", "imported": "● imported"}
+        signs |= {"predicted": "┄ predicted", "computed": "unmarked: computed from runs"}
+        parts.append(", ".join(signs[origin] for origin in sorted(origins, key=list(signs).index)))
+    elif origins and origins[0] != "computed":
+        parts.append(origins[0])
+    if any(cell.reason for cell in cells):
+        parts.append("▨ no value")
+    return " &nbsp;·&nbsp; ".join(parts)

@@ -1,0 +1,70 @@
+"""The kinds of panels that a figure has: the widget that shows each, what its tab says, the room it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from scalegraph.figures.figure import Field, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.gui.figures.field.panel import FieldPanel
+from scalegraph.gui.figures.flame.panel import FlamePanel
+from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.figures.radar import RadarPanel
+from scalegraph.gui.figures.source.panel import SourcePanel
+from scalegraph.gui.figures.surface import SurfacePanel
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.panel import TimelinePanel
+
+PanelWidget: TypeAlias = (
+    PlotPanel | GridPanel | TablePanel | SourcePanel | SurfacePanel | TimelinePanel | RadarPanel | FlamePanel
+)  # a field is a plot
+# width and height in pixels with which a panel is still read with ease
+LEAST: Final[dict[type, tuple[int, int]]] = {
+    PlotPanel: (320, 210),
+    GridPanel: (420, 300),
+    TablePanel: (460, 160),
+    SourcePanel: (520, 220),
+    FieldPanel: (380, 260),
+    SurfacePanel: (360, 280),
+    TimelinePanel: (420, 160),
+    RadarPanel: (420, 260),
+    FlamePanel: (420, 220),
+}
+PARTS: Final[dict[type, str]] = {
+    PlotPanel: "Plot",
+    GridPanel: "Matrix",
+    TablePanel: "Table",
+    SourcePanel: "Source",
+    FieldPanel: "Map",
+    SurfacePanel: "Surface",
+    TimelinePanel: "Timeline",
+    RadarPanel: "Radar",
+    FlamePanel: "Flame graph",
+}
+KINDS: Final[dict[type, type]] = {
+    Plot: PlotPanel,
+    Grid: GridPanel,
+    Table: TablePanel,
+    Source: SourcePanel,
+    Field: FieldPanel,
+    Surface: SurfacePanel,
+    Timeline: TimelinePanel,
+    Radar: RadarPanel,
+    Flame: FlamePanel,
+}
+
+
+def update(widget: PanelWidget, panel: Panel) -> None:
+    """Have *widget* show *panel*, which is of its kind."""
+    setters: dict[type, Callable[..., None]] = {
+        PlotPanel: PlotPanel.set_plot,
+        GridPanel: GridPanel.set_grid,
+        TablePanel: TablePanel.set_table,
+        SourcePanel: SourcePanel.set_source,
+        FieldPanel: FieldPanel.set_field,
+        SurfacePanel: SurfacePanel.set_surface,
+        RadarPanel: RadarPanel.set_radar,
+        FlamePanel: FlamePanel.set_flame,
+    }
+    setters[type(widget)](widget, panel)

@@ -1,0 +1,1 @@
+"""Curves, bars and points with axes."""

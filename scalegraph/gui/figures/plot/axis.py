@@ -1,0 +1,143 @@
+"""An axis of a plot that shows a `Scale`: real values as ticks, one unit in its title."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
+
+from scalegraph.figures.figure import Axis
+from scalegraph.gui.base.tints import ink, tint
+from scalegraph.gui.figures.scales import Scale
+
+_FEWEST_LETTERS = 9  # of an axis title that still say something
+_LEAST_UPRIGHT = 60.0  # pixels that a name which stands upright may take at least
+_UPRIGHT_SHARE = 0.4  # of the plot's height that it may take
+_LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
+
+
+class ValueAxis(pg.AxisItem):  # type: ignore[misc]
+    """Ticks and title come from the `Scale`; pyqtgraph's own choice of ticks and prefixes is not used."""
+
+    def __init__(self, side: str) -> None:
+        self._value_scale = Scale(Axis(""), ())
+        self._texts: dict[float, str] = {}
+        self.largest = -1  # position of the largest bar, whose name is never left out
+        self._upright = 0.0  # pixels of length of names that stand upright; 0: they lie
+        super().__init__(side)
+        self.enableAutoSIPrefix(False)
+        self.setStyle(tickLength=-4, autoExpandTextSpace=True, hideOverlappingLabels=False)
+
+    def show_scale(self, scale: Scale, theme: str) -> None:
+        """Take ticks from *scale* and colours from *theme*."""
+        self._value_scale = scale
+        self.setPen(pg.mkPen(tint("grid", theme)))
+        self.setTickPen(pg.mkPen(tint("grid", theme)))
+        self.setTextPen(pg.mkPen(ink(theme)))
+        self.setLabel(scale.title)
+        self._turn_names()
+        self.picture = None
+        self.update()
+
+    def labelString(self) -> str:
+        """Return the axis title as it fits: the words are shortened or left out; the unit stays."""
+        axis, title = self._value_scale.axis, self._value_scale.title
+        length = self.size().height() if self.orientation in ("left", "right") else self.size().width()
+        metrics = QFontMetricsF(self.label.font())
+        if length > 1 and metrics.horizontalAdvance(title) > length:
+            unit = title.removeprefix(axis.label)
+            room = max(0.0, length - metrics.horizontalAdvance(unit))
+            few = room < _FEWEST_LETTERS * metrics.averageCharWidth()
+            words = "" if few and unit else metrics.elidedText(axis.label, Qt.TextElideMode.ElideRight, room)
+            title = (words + unit).strip()
+        style = ";".join(f"{key}: {value}" for key, value in self.labelStyle.items())
+        return f"<span style='{style}'>{escape(title)}</span>"
+
+    def resizeEvent(self, ev: Any = None) -> None:
+        """Shorten the title to the new length."""
+        if self.isVisible() and self._value_scale.title:
+            self.label.setHtml(self.labelString())
+            self._turn_names()
+        super().resizeEvent(ev)
+
+    def _turn_names(self) -> None:
+        """Let names of categories stand upright where they have no room beside one another."""
+        axis, width = self._value_scale.axis, self.size().width()
+        if self.orientation != "bottom" or width <= 1:
+            return
+        metrics = QFontMetricsF(self.font())
+        names = [_shortened(name) for name in axis.categories] if axis.scale == "category" else []
+        widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
+        turned = not all(name.isdigit() for name in names) and widest + metrics.averageCharWidth() > width / len(names)
+        height = self.scene().height() if self.scene() is not None else 0.0
+        upright = min(widest + 4, max(_LEAST_UPRIGHT, _UPRIGHT_SHARE * height)) if turned else 0.0
+        if upright != self._upright:
+            self._upright = upright
+            self.setHeight(upright + metrics.height() + 14 if upright else None)
+            self.picture = None
+
+    def drawPicture(self, p: Any, axisSpec: Any, tickSpecs: Any, textSpecs: Any) -> None:  # noqa: N803
+        """Draw the axis, for pyqtgraph; names upright where they are turned."""
+        super().drawPicture(p, axisSpec, tickSpecs, [] if self._upright else textSpecs)
+        if not self._upright:
+            return
+        metrics = QFontMetricsF(self.font())
+        p.setFont(self.font())
+        p.setPen(self.textPen())
+        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for rect, _flags, text in textSpecs:
+            p.save()
+            p.translate(rect.center().x(), rect.top() + 2)
+            p.rotate(-90)
+            room = QRectF(-self._upright, -metrics.height() / 2, self._upright, metrics.height())
+            p.drawText(room, flags, metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._upright))
+            p.restore()
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Return the places of the ticks, for pyqtgraph."""
+        ticks = self._value_scale.ticks(low, high, self._room(size), self.largest)
+        self._texts = {tick.place: tick.text for tick in ticks}
+        return [(1.0, list(self._texts))]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
+        """Return what the ticks say, for pyqtgraph."""
+        texts = [self._texts.get(value, "") for value in values]
+        return [_shortened(text) for text in texts]
+
+    def boundingRect(self) -> QRectF:
+        """Leave room for the text of ticks that stand at the very ends, which pyqtgraph would drop."""
+        half = QFontMetricsF(self.font()).height()
+        rect = QRectF(super().boundingRect())
+        upright = self.orientation in ("left", "right")
+        return rect.adjusted(0, -half, 0, half) if upright else rect.adjusted(-2 * half, 0, 2 * half, 0)
+
+    def _room(self, size: float) -> int:
+        metrics = QFontMetricsF(self.font())
+        axis = self._value_scale.axis
+        if self.orientation in ("left", "right"):
+            # names stand as close as lines of text, so that every bar has its own; numbers need not
+            return int(size / ((1.0 if axis.scale == "category" else 2.4) * metrics.height()))
+        if self._upright:
+            return int(size / metrics.height())
+        if axis.scale == "category":
+            texts = [_shortened(name) for name in axis.categories]
+        else:
+            low, high = self.range
+            texts = [tick.text for tick in self._value_scale.ticks(low, high, 12)]
+        widest = max((metrics.horizontalAdvance(text) for text in texts), default=40.0)
+        return int(size / (widest + 1.6 * metrics.averageCharWidth()))
+
+    def wheelEvent(self, event: Any) -> None:
+        """Zoom along this axis only."""
+        view = self.linkedView()
+        if view is not None:
+            view.wheelEvent(event, axis=1 if self.orientation in ("left", "right") else 0)
+            event.accept()
+
+
+def _shortened(text: str) -> str:
+    """Long names are cut at their end; the tooltip of what they name has all of them."""
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

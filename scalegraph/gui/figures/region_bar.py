@@ -1,0 +1,36 @@
+"""A bar behind a number in a tree: how much of the whole it is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from scalegraph.gui.base.theme import Theme
+
+ShareRole: Final = Qt.ItemDataRole.UserRole + 1
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws a bar for the share (0 to 1) under `ShareRole`, then the text."""
+
+    def __init__(self, theme: Theme, parent: QObject, colour: str = "idle") -> None:
+        super().__init__(parent)
+        self._theme, self._role = theme, colour
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Qt: draw bar and text."""
+        share = index.data(ShareRole)
+        if isinstance(share, int | float) and share > 0:
+            area = QRectF(option.rect).adjusted(4, 3, -3, -3)
+            colour = QColor(self._theme.colour(self._role))
+            chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+            colour.setAlphaF(0.85 if chosen else 0.45)
+            area.setLeft(area.right() - area.width() * min(1.0, float(share)))
+            if not chosen:
+                painter.fillRect(area, colour)
+        super().paint(painter, option, index)

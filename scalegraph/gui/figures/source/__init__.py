@@ -1,0 +1,1 @@
+"""Source texts with cost in the margin."""

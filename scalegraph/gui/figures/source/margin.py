@@ -1,0 +1,161 @@
+"""The columns left of a program's text: costs with their bars, and line numbers."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
+
+from scalegraph.base.measures import Measure, exact, measure
+from scalegraph.base.units import stacked
+from scalegraph.figures.figure import Source, SourceLine
+from scalegraph.gui.base import tips
+from scalegraph.gui.base.tints import ink, paper, tint
+from scalegraph.gui.figures.plot.targets import rich
+
+_PAD = 8
+
+
+class Margin(QWidget):
+    """Paints what belongs to the lines that *editor* shows. Its heading is painted by `MarginHead`."""
+
+    def __init__(self, editor: QPlainTextEdit) -> None:
+        super().__init__(editor)
+        self._editor = editor
+        self._lines: tuple[SourceLine, ...] = ()
+        self._measures: list[Measure] = []
+        self._largest: list[float] = []
+        self._source = Source("", (), ())
+        self._most = 10_000  # pixels that the cost columns may take
+        self.theme = "light"
+        self.setMouseTracking(True)
+
+    def show_source(self, source: Source) -> None:
+        """Take numbers and lines from *source*."""
+        self._source, self._lines = source, source.lines
+        self._measures, self._largest = [], []
+        for i, column in enumerate(source.columns):
+            values = [line.values[i] for line in source.lines if i < len(line.values)]
+            self._measures.append(measure(values, column.unit))
+            finite = [abs(v) for v in values if v is not None and math.isfinite(v)]
+            self._largest.append(max(finite, default=0.0))
+        self.update()
+
+    def headings(self) -> list[str]:
+        """Return names and units of the cost columns."""
+        pairs = zip(self._measures, self._source.columns, strict=True)
+        return [stacked(how.heading(column.name)) for how, column in pairs]
+
+    def make_room(self, most: int) -> None:
+        """Show as many cost columns as *most* pixels hold; the tooltip has all of them."""
+        if most != self._most:
+            self._most = most
+            self.updateGeometry()
+            self.update()
+
+    def widths(self) -> list[int]:
+        """Return the widths of the cost columns and of the line numbers, in pixels."""
+        metrics = self.fontMetrics()
+        widths: list[int] = []
+        outside = self._editor.parentWidget()
+        head = QFontMetrics(outside.font() if outside is not None else self.font())
+        for i, heading in enumerate(self.headings()):
+            texts = [self._measures[i].number(self._largest[i]), "0.000"]
+            widest = max(metrics.horizontalAdvance(text) for text in texts)
+            width = max(widest, *(head.horizontalAdvance(text) for text in heading.split("\n"))) + 2 * _PAD
+            if widths and sum(widths) + width > self._most:
+                break
+            widths.append(width)
+        last = max((line.number for line in self._lines), default=1)
+        widths.append(metrics.horizontalAdvance(str(last)) + 2 * _PAD)
+        return widths
+
+    def sizeHint(self) -> QSize:
+        """Return the width of all columns."""
+        return QSize(sum(self.widths()), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the lines in sight."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), paper(self.theme).darker(103) if self.theme == "light" else paper(self.theme))
+        widths = self.widths()
+        block = self._editor.firstVisibleBlock()
+        offset = self._editor.contentOffset()
+        while block.isValid():
+            room = self._editor.blockBoundingGeometry(block).translated(offset)
+            if room.top() > event.rect().bottom():
+                break
+            if block.isVisible() and block.blockNumber() < len(self._lines):
+                self._line(painter, self._lines[block.blockNumber()], widths, int(room.top()), int(room.height()))
+            block = block.next()
+        painter.setPen(tint("grid", self.theme, 0.5))
+        painter.drawLine(self.width() - 1, 0, self.width() - 1, self.height())
+
+    def _line(self, painter: QPainter, line: SourceLine, widths: list[int], top: int, height: int) -> None:
+        left = 0
+        right_middle = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for i, width in enumerate(widths[:-1]):
+            value = line.values[i] if i < len(line.values) else None
+            if value is not None and not math.isnan(value):
+                if self._largest[i] > 0 and value != 0:
+                    size = max(1.0, (width - 4) * abs(value) / self._largest[i])
+                    bar = QRectF(left + 2, top + 1, size, height - 2)
+                    painter.fillRect(bar, tint(self._source.columns[i].bar_role or "time", self.theme, 0.34))
+                painter.setPen(ink(self.theme))
+                text = self._measures[i].number(value)
+                painter.drawText(QRect(left, top, width - _PAD, height), right_middle, text)
+            left += width
+        painter.setPen(tint("muted", self.theme))
+        painter.drawText(QRect(left, top, widths[-1] - _PAD, height), right_middle, str(line.number))
+
+    def line_at(self, at: QPoint) -> SourceLine | None:
+        """Return the line at *at*."""
+        cursor = self._editor.cursorForPosition(QPoint(2, at.y()))
+        number = cursor.blockNumber()
+        return self._lines[number] if number < len(self._lines) else None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Say exact values."""
+        line = self.line_at(event.position().toPoint())
+        if line is None or not line.values:
+            QToolTip.hideText()
+            return
+        pairs = zip(self._source.columns, line.values, strict=False)
+        text = "\n".join(f"{column.name}: {exact(value, column.unit)}" for column, value in pairs)
+        where = f"{self._source.file}:{line.number}"
+        tips.show(event.globalPosition().toPoint(), rich(where, text), self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take a click here as a click on the line."""
+        self._editor.setTextCursor(self._editor.cursorForPosition(QPoint(2, event.position().toPoint().y())))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the text."""
+        self._editor.verticalScrollBar().event(event)
+
+
+class MarginHead(QWidget):
+    """The names of the margin's columns, above them."""
+
+    def __init__(self, margin: Margin, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._margin = margin
+
+    def sizeHint(self) -> QSize:
+        """Return as many lines as the longest name has."""
+        many = 1 + max((name.count("\n") for name in self._margin.headings()), default=0)
+        return QSize(self._margin.sizeHint().width(), many * self.fontMetrics().height() + 6)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the names."""
+        painter = QPainter(self)
+        painter.setFont(QFont(self.font()))
+        painter.setPen(self.palette().windowText().color())
+        left = 0
+        names = self._margin.headings()
+        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        for name, width in zip(names, self._margin.widths()[:-1], strict=False):
+            painter.drawText(QRect(left, 0, width - _PAD, self.height() - 3), flags, name)
+            left += width

@@ -1,0 +1,345 @@
+"""A `Table` on the screen: a tree or list of numbers that can be sorted, filtered and selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from heapq import nlargest
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QStyle,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.figures.figure import Table
+from scalegraph.gui.base.key_claim import KeyClaim
+from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, spare
+from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
+
+_LOW = 190  # pixels of height below which the search field is folded away until it is asked for
+_FILTER_FROM = 6  # rows from which a search field is worth its place
+FASTER = "What if this were faster…"
+_LEAST_SENTENCE = 200  # pixels of sentences, in several lines
+_FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences have several lines; spaces and letters of a sentence
+_LEAST_TEXT = 160  # pixels in which a text can be read
+_LONGEST = 12  # texts of a column that are measured: the longest by letters are not always the widest
+_SPREAD = 48  # pixels that a column of numbers gets more where there is room
+_NAME_SHARE = 0.45  # of the width that the first column may take
+
+
+class TablePanel(QWidget):
+    """Shows one `Table`; *row_chosen* says the key of the row that was clicked or reached by keys."""
+
+    row_chosen = Signal(str)
+    faster_wanted = Signal(str)  # key of the row: what if it were faster?
+
+    def __init__(
+        self, table: Table, theme: str = "light", parent: QWidget | None = None, *, searchable: bool = True
+    ) -> None:
+        super().__init__(parent)
+        self._searchable = searchable
+        self._following = False
+        self._key = ""
+        self._wrapped_at = 0  # pixels of the column of sentences
+        self._natural: list[int] = []  # pixels in which each column can be read
+        self.can_be_faster: Callable[[str], bool] = lambda _key: False
+        self._model = TableModel(table)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter rows  /")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setAccessibleName("Filter rows")
+        self.filter.textChanged.connect(self._search)
+        self._found = QLabel()
+        self._found.setProperty("role", "muted")
+        self.tree = _Tree()
+        self.tree.setModel(self._model)
+        self._delegate = BarDelegate(self.tree)
+        self._delegate.theme = theme
+        self.tree.setItemDelegate(self._delegate)
+        # not the current row: that changes when the focus merely comes here
+        self.tree.selectionModel().selectionChanged.connect(lambda *_: self._chosen())
+        self.tree.resized.connect(self._share_width)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._show_menu)
+        self.setFocusProxy(self.tree)
+        KeyClaim(self.tree, {"/": self._to_filter, "Ctrl+F": self._to_filter})
+        KeyClaim(self.filter, {"Esc": self._leave_filter})
+        top = QHBoxLayout()
+        top.addWidget(self.filter, 1)
+        top.addWidget(self._found)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.tree, 1)
+        self._arrange()
+
+    @property
+    def table(self) -> Table:
+        """The table shown now."""
+        return self._model.table
+
+    def set_table(self, table: Table) -> None:
+        """Show *table*; sorting, filter and widths stay where the columns are the same."""
+        same = [c.name for c in table.columns] == [c.name for c in self.table.columns]
+        scroll = self.tree.verticalScrollBar().value()
+        self._following = True
+        self._model.set_table(table)
+        self._following = False
+        if same:
+            self._open_all()
+            self.tree.verticalScrollBar().setValue(scroll)
+            self._count()
+        else:
+            self._arrange()
+        self.select(self._key)
+
+    def set_theme(self, theme: str) -> None:
+        """Draw in the colours of *theme*."""
+        self._delegate.theme = theme
+        self.tree.viewport().update()
+
+    def select(self, key: str) -> None:
+        """Mark the row of *key* and show it; an unknown key marks nothing."""
+        self._key = key
+        self._following = True
+        found = self._model.find(key) if key else QModelIndex()
+        if found.isValid():
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            self.tree.selectionModel().setCurrentIndex(found, flags)
+            self.tree.scrollTo(found)
+        else:
+            self.tree.selectionModel().clear()
+        self._following = False
+
+    def select_first(self, keys: Sequence[str]) -> None:
+        """Mark the row of the first of *keys* that the table has, or none."""
+        there = {row.key for row in self.table.rows}
+        self.select(next((key for key in keys if key in there), ""))
+
+    def shown_rows(self) -> list[str]:
+        """Return the first column of every row that is shown, from top to bottom."""
+        texts = []
+        index = self._model.index(0, 0)
+        while index.isValid():
+            texts.append(str(index.data()))
+            index = self.tree.indexBelow(index)
+        return texts
+
+    def _open_all(self) -> None:
+        if self._model.is_tree():  # of a list Qt would ask for every row what it has below
+            self.tree.expandAll()
+
+    def _arrange(self) -> None:
+        tree, header = self.tree, self.tree.header()
+        tree.setRootIsDecorated(self._model.is_tree())
+        self._model.sort_by(-1, Qt.SortOrder.AscendingOrder)
+        self._open_all()
+        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        header.setStretchLastSection(False)
+        for column in range(self._model.columnCount()):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        self._natural = [self._width_of(column) for column in range(self._model.columnCount())]
+        for column, width in enumerate(self._natural):
+            header.resizeSection(column, width)
+        self._share_width()
+        self._fold()
+        self._count()
+        self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
+
+    def _width_of(self, column: int) -> int:
+        """Return the pixels in which everything in *column* can be read.
+
+        Worked out from the longest texts: Qt asks for the size of every cell, which takes long and would be done at
+        every change of size.
+        """
+        tree, metrics = self.tree, self.tree.fontMetrics()
+        indent = tree.indentation() if column == 0 and self._model.is_tree() else 0
+        texts = self._model.texts(column)
+        longest = nlargest(_LONGEST, {(len(text), text, depth) for text, depth in texts})
+        if indent:
+            longest += nlargest(_LONGEST, {(depth, text, depth) for text, depth in texts})
+        widest = max((metrics.horizontalAdvance(text) + indent * (depth + 1) for _, text, depth in longest), default=0)
+        margin = 2 * (tree.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, tree) + 1)
+        bar = bool(self.table.columns[column].bar_role)
+        return max(widest + margin + spare(bar=bar), tree.header().sectionSizeHint(column))
+
+    def _share_width(self) -> None:
+        """Give one column of text what the others leave, but enough to read it; then the table scrolls sideways.
+
+        Of a tree that is the first, of a list the one with the longest texts. Numbers alone are spread a little.
+        """
+        header, whole = self.tree.header(), self.tree.viewport().width()
+        if not header.count():
+            return
+        texts = [column for column in range(header.count()) if not self._model.numeric(column)]
+        if self._model.is_tree() or texts == [0]:
+            rest = sum(header.sectionSize(column) for column in range(1, header.count()))
+            wanted = min(self._natural[0] + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
+            header.resizeSection(0, max(whole - rest, wanted))
+            return
+        for column, width in enumerate(self._natural):
+            header.resizeSection(column, width)
+        rest = sum(header.sectionSize(column) for column in range(header.count()))
+        if texts:
+            longest = max(texts, key=header.sectionSize)
+            for column in texts if rest > whole else ():  # names leave room for what is said of them
+                most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
+                if column != longest and header.sectionSize(column) > most:
+                    rest += most - header.sectionSize(column)
+                    header.resizeSection(column, most)
+            size = header.sectionSize(longest)
+            header.resizeSection(longest, max(whole - rest + size, min(size, self._least_of(longest, whole))))
+            self._wrap(longest)
+        else:
+            more = min(_SPREAD, max(0, whole - rest) // header.count())
+            for column in range(header.count()):
+                header.resizeSection(column, header.sectionSize(column) + more)
+
+    def _least_of(self, column: int, whole: int) -> int:
+        """Return the least pixels of a text *column*: of names their share, of sentences what makes short lines."""
+        return _LEAST_SENTENCE if self._says(column) else min(int(_NAME_SHARE * whole), max(_LEAST_TEXT, whole // 3))
+
+    def _says(self, column: int) -> bool:
+        """Whether *column* of a short list holds sentences."""
+        if self._model.is_tree() or len(self.table.rows) > _FEW:
+            return False
+        return any(text.count(" ") >= _WORDS and len(text) > _LONG for text, _ in self._model.texts(column))
+
+    def _wrap(self, column: int) -> None:
+        """Break the lines of the sentences in *column* where they have no room in one."""
+        wanted = column if self._says(column) else -1
+        width = self.tree.header().sectionSize(column) if wanted >= 0 else 0
+        if wanted == self._delegate.sentences and abs(width - self._wrapped_at) <= BAR:
+            return  # a scroll bar that comes with the lines must not bring others
+        self._delegate.sentences, self._wrapped_at = wanted, width
+        self.tree.setUniformRowHeights(wanted < 0)
+        self.tree.scheduleDelayedItemsLayout()
+
+    def _search(self, text: str) -> None:
+        self._following = True
+        self._model.search(text)
+        self._open_all()
+        self._following = False
+        self.select(self._key)
+        self._count()
+
+    def _count(self) -> None:
+        total = len(self.table.rows)
+        self._found.setText(f"{self._model.shown} of {total}" if self.filter.text() else f"{total} rows")
+
+    def _fold(self) -> None:
+        """Show the search field where there are rows to search; in a low table, where rows come first, while used."""
+        many = self._searchable and len(self.table.rows) >= _FILTER_FROM
+        used = bool(self.filter.text()) or self.filter.hasFocus()
+        for widget in (self.filter, self._found):
+            widget.setVisible(many and (used or self.height() >= _LOW))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: there is room for the search field, or none."""
+        super().resizeEvent(event)
+        self._fold()
+
+    def _to_filter(self) -> None:
+        if self._searchable and len(self.table.rows) >= _FILTER_FROM:
+            self.filter.show()
+            self._found.show()
+            self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.filter.selectAll()
+
+    def _leave_filter(self) -> None:
+        self.filter.clear()
+        self.tree.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._fold()
+
+    def _chosen(self) -> None:
+        rows = self.tree.selectionModel().selectedRows()
+        if not self._following and rows:
+            key = rows[0].data(KEY_ROLE)
+            self._key = key or ""
+            if key:
+                self.row_chosen.emit(key)
+
+    def menu_for(self, key: str) -> QMenu:
+        """Return what can be done with the row *key*."""
+        menu = QMenu(self)
+        if self.can_be_faster(key):
+            menu.addAction(FASTER, lambda: self.faster_wanted.emit(key))
+        menu.addAction("Copy the table", lambda: QGuiApplication.clipboard().setText(self.as_text()))
+        return menu
+
+    def _show_menu(self, place: QPoint) -> None:
+        key = self.tree.indexAt(place).siblingAtColumn(0).data(KEY_ROLE)
+        menu = self.menu_for(str(key or ""))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.tree.viewport().mapToGlobal(place))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies the rows that are shown; Escape in the filter clears it."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.as_text())
+        else:
+            super().keyPressEvent(event)
+
+    def as_text(self) -> str:
+        """Return what is shown as tab-separated text."""
+        columns = range(self._model.columnCount())
+        heads = [str(self._model.headerData(c, Qt.Orientation.Horizontal)) for c in columns]
+        lines = ["\t".join(head.replace("\n", " ") for head in heads)]
+        index = self._model.index(0, 0)
+        while index.isValid():
+            lines.append("\t".join(str(index.siblingAtColumn(c).data()) for c in columns))
+            index = self.tree.indexBelow(index)
+        return "\n".join(lines) + "\n"
+
+
+class _Tree(QTreeView):
+    """A tree that sorts on a click on its header: numbers from the largest down first."""
+
+    resized = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAlternatingRowColors(True)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setIndentation(14)
+        header = self.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setMinimumSectionSize(56)
+        header.sectionClicked.connect(self._sort)
+        self._order: tuple[int, Qt.SortOrder] | None = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+    def _sort(self, column: int) -> None:
+        model = self.model()
+        if not isinstance(model, TableModel):
+            return
+        numeric = model.numeric(column)
+        first = Qt.SortOrder.DescendingOrder if numeric else Qt.SortOrder.AscendingOrder
+        second = Qt.SortOrder.AscendingOrder if numeric else Qt.SortOrder.DescendingOrder
+        # one way, the other, then the order of the program again
+        steps = [(column, first), (column, second), (-1, first)]
+        now = steps.index(self._order) if self._order in steps else -1
+        where, order = steps[(now + 1) % 3]
+        self._order = (where, order) if where >= 0 else None
+        self.header().setSortIndicator(where, order)
+        model.sort_by(where, order)

@@ -1,0 +1,31 @@
+"""The second column of a tree of the navigator: as wide as its head and its numbers, whatever the font."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtWidgets import QHeaderView, QTreeView
+
+from scalegraph.gui.base.lifetime import tied
+
+_LEAST: Final = 78
+_AROUND: Final = 16  # pixels beside a number
+_WIDEST: Final = "100.0 %"
+
+
+def fit_value_column(tree: QTreeView) -> None:
+    """Let the first column of *tree* have what the second, which is fitted to its head, leaves."""
+    header = tree.header()
+    header.setStretchLastSection(False)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+
+    def fit() -> None:
+        head = header.sectionSizeHint(1) + 2
+        wanted = max(_LEAST, head, tree.fontMetrics().horizontalAdvance(_WIDEST) + _AROUND)
+        if header.sectionSize(1) != wanted:
+            header.resizeSection(1, wanted)
+
+    header.geometriesChanged.connect(tied(tree, fit))  # another font, another head
+    tree.model().headerDataChanged.connect(tied(tree, lambda *_: fit()))
+    fit()

@@ -1,0 +1,293 @@
+"""The page between a file of measurements and a study: what was found, what cannot be guessed, what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QProgressBar,
+    QScrollArea,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scalegraph.figures.figure import Column, Table
+from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.edit_model import EditModel
+from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.widgets import button, label
+from scalegraph.gui.imports.form import ImportForm
+from scalegraph.gui.imports.state import ImportState, skipped_words
+from scalegraph.gui.imports.work import Looked, Source
+from scalegraph.gui.imports.work import look as _look
+
+_FORM: Final = 400
+_NOTHING: Final = Table((Column(""),), ())
+
+
+class ImportPage(QWidget):
+    """Looks at one source at a time. *accepted* gives it with what was found once it is to become a study."""
+
+    accepted = Signal(object, object)  # Source, Looked
+    left = Signal(object)  # Source
+    refused = Signal(str)  # a file that cannot be read, with the reason
+    undo_changed = Signal()
+
+    def __init__(self, jobs: Jobs, theme: Theme, form: ImportForm | None = None) -> None:
+        super().__init__()
+        self._jobs, self._theme = jobs, theme
+        self._source: Source | None = None
+        self._looked: Looked | None = None
+        self._eager = False
+        self._looking = False
+        self._asked: Callable[[], None] = lambda: None
+        self._looks = Latest(jobs, "reading measurements", self)
+        self.model: EditModel[ImportState] = EditModel(ImportState(), self)
+        self.model.changed.connect(lambda _state: self._look())
+        self.model.undo_stack.indexChanged.connect(self._walked)
+        self.banner = Banner()
+        self._title = label("Open measurements", "title")
+        self._words = label("", "muted", wrap=True)
+        self._skipped = label("", "muted", wrap=True)
+        self.form = form or ImportForm()
+        self.form.edited.connect(self._edited)
+        self._lay()
+        self._theme.changed.connect(self._dress)
+
+    def _lay(self) -> None:
+        from scalegraph.gui.figures.table.panel import TablePanel
+
+        self.rows = TablePanel(_NOTHING, self._theme.name, searchable=False)
+        self.rows.setAccessibleName("First rows")
+        self.runs = TablePanel(_NOTHING, self._theme.name, searchable=False)
+        self.runs.setAccessibleName("Resulting runs")
+        self._runs_words = label("", "sentence", wrap=True)
+        self._runs_words.setAccessibleName("Result")
+        self._questions = label("", "fault", wrap=True)
+        self._questions.setAccessibleName("Open questions")
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setMinimumWidth(_FORM)
+        self._form_area = area
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        split.addWidget(_titled("First rows", self.rows))
+        below = _titled("Resulting runs", self._runs_words, self.runs)
+        below.layout().addStretch(0)  # type: ignore[union-attr]
+        split.addWidget(below)
+        split.setSizes([240, 300])
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(6)
+        for widget in (self._title, self.banner, self._words, self._skipped, self._questions):
+            column.addWidget(widget)
+        self._parts = QStackedWidget()
+        column.addWidget(self._parts, 1)
+        # what holds others stands in its place before they come into it: Qt dresses all of them anew at every move
+        whole = QWidget()
+        self._parts.addWidget(self._make_waiting())
+        self._parts.addWidget(whole)
+        middle = QHBoxLayout(whole)
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.addWidget(area, 2)
+        area.setWidget(self.form)
+        middle.addWidget(split, 3)
+        column.addLayout(self._make_footer())
+
+    def _make_waiting(self) -> QWidget:
+        made = QWidget()
+        column = QVBoxLayout(made)
+        self._waiting = label("", "muted")
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(1)
+        column.addWidget(self._waiting)
+        column.addStretch(1)
+        return made
+
+    def _make_footer(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 100)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(6)
+        self.bar.setAccessibleName("Progress of reading")
+        self.cancel = button("Cancel", "Cancel the import (Esc)")
+        self.cancel.clicked.connect(self.leave)
+        self.open = button("Open", "Create the study and open it (Ctrl+Return)", "primary")
+        self.open.clicked.connect(self.accept)
+        row.addWidget(self.bar, 1)
+        row.addStretch(1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.open)
+        self.bar.hide()
+        return row
+
+    # what it is asked
+
+    @property
+    def undo_stack(self) -> QUndoStack:
+        """What was said, step by step."""
+        return self.model.undo_stack
+
+    @property
+    def source(self) -> Source | None:
+        """What is looked at."""
+        return self._source
+
+    @property
+    def looked(self) -> Looked | None:
+        """What was found when it was looked at last."""
+        return self._looked
+
+    @property
+    def can_accept(self) -> bool:
+        """Whether a study can be made now."""
+        return self._looked is not None and self._looked.ready and not self._looking
+
+    def show_source(self, source: Source, state: ImportState, *, eager: bool, asked: Callable[[], None]) -> None:
+        """Look at *source*. *eager*: it is accepted by itself if nothing is to be asked, else *asked* is called."""
+        self._source, self._looked, self._eager, self._asked = source, None, eager, asked
+        self.banner.clear()
+        self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")
+        self.open.setText("Apply" if source.study else "Open")
+        for text in (self._words, self._skipped, self._questions):
+            text.hide()
+        self._waiting.setText(f"Reading {source.title} …")
+        self._parts.setCurrentIndex(0)
+        self.open.setEnabled(False)
+        self.model.reset(state)
+
+    def accept(self) -> None:
+        """Make a study of what is shown, if that can be done."""
+        if self.can_accept and self._source is not None:
+            self.open.setEnabled(False)
+            self.accepted.emit(self._source, self._looked)
+
+    def leave(self) -> None:
+        """Stop reading, and leave the page."""
+        self.stop()
+        source, self._source = self._source, None
+        if source is not None:
+            self.left.emit(source)
+
+    def stop(self) -> None:
+        """Drop what is read."""
+        self._looks.stop()
+        self.bar.hide()
+
+    def done(self) -> None:
+        """Forget what was shown: it is a study now."""
+        self._source = self._looked = None
+        self.bar.hide()
+
+    def fail(self, sentence: str) -> None:
+        """Say why no study could be made."""
+        self.banner.show_fault(sentence)
+        self.open.setEnabled(self.can_accept)
+
+    def busy(self, text: str) -> None:
+        """Say what is under way."""
+        self._waiting.setText(text)
+        self.show_progress(0.0)
+
+    def show_progress(self, share: float) -> None:
+        """Show how much of the work is done."""
+        self.bar.show()
+        self.bar.setValue(round(100 * share))
+
+    # looking
+
+    def _walked(self, _index: int) -> None:
+        self.undo_changed.emit()
+
+    def _edited(self, part: str, key: str, value: object) -> None:
+        state = self.model.state.said(part, key, value)
+        self.model.set(state, key)
+
+    def _look(self) -> None:
+        source, state = self._source, self.model.state
+        if source is None:
+            return
+        self._looking = True
+        self.open.setEnabled(False)
+        self.show_progress(0.0)
+
+        def work(reporter: Reporter) -> Looked:
+            return _look(source, state, reporter.token, lambda share: reporter.send((source, share)))
+
+        self._looks.ask(work, self._show, self._failed, said=self._progress)
+
+    def _progress(self, told: Any) -> None:
+        source, share = told
+        if source is self._source:
+            self.show_progress(share)
+
+    def _show(self, looked: Looked) -> None:
+        if self._source is None:
+            return
+        self._looked, self._looking = looked, False
+        self.bar.hide()
+        if self._eager and looked.ready:
+            self._eager = False
+            self.accepted.emit(self._source, looked)
+            return
+        if self._eager:
+            self._eager = False
+            self._asked()
+        self.banner.clear()
+        self._say(looked)
+        self.form.show_look(looked, self.model.state)
+        self.rows.set_table(looked.rows)
+        self.runs.set_table(looked.runs)
+        self.runs.setVisible(bool(looked.runs.rows))
+        self._runs_words.setText(looked.runs_words)
+        self._form_area.setVisible(looked.guess is not None or looked.measured is not None)
+        self._parts.setCurrentIndex(1)
+        self.open.setEnabled(self.can_accept)
+
+    def _say(self, looked: Looked) -> None:
+        self._words.setText(looked.words)
+        sentence, details = skipped_words(looked.measured) if looked.measured is not None else ("", "")
+        self._skipped.setText(sentence)
+        self._skipped.setToolTip(details)
+        self._questions.setText("\n".join(looked.open_questions))
+        for text in (self._words, self._skipped, self._questions):
+            text.setVisible(bool(text.text()))
+
+    def _failed(self, error: Exception) -> None:
+        self.bar.hide()
+        self._looked, self._looking = None, False
+        source = self._source
+        if self._eager and source is not None:
+            self._eager = False
+            self._source = None
+            self.refused.emit(str(error))
+            self.left.emit(source)
+            return
+        self.banner.show_fault(str(error))
+        self._waiting.setText("")
+
+    def _dress(self, name: str) -> None:
+        for panel in (self.rows, self.runs):
+            panel.set_theme(name)
+
+
+def _titled(title: str, *widgets: QWidget) -> QWidget:
+    made = QWidget()
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(4)
+    column.addWidget(label(title, "heading"))
+    for widget in widgets[:-1]:
+        column.addWidget(widget)
+    column.addWidget(widgets[-1], 1)
+    return made

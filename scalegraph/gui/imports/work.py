@@ -1,0 +1,216 @@
+"""Reading measurements for the import page, away from Qt: what was found, what must be asked, which runs come of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.figures.figure import Column, Table
+from scalegraph.gui.imports import preview
+from scalegraph.gui.imports.state import NONE, ImportState, choices, fault_places, meaning, words_of
+from scalegraph.measurements import guessing
+from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.mapping import Question
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.runs import make_runs, serial_times
+from scalegraph.measurements.table import TableChoices, TableGuess, guess_table
+from scalegraph.request.imports import sets as imports
+from scalegraph.request.imports import tables
+from scalegraph.store import Study
+
+Share = Callable[[float], None]
+_NOTHING = Table((Column(""),), ())
+_TABLE = "table"  # name of the reader whose guesses can be changed
+_PROFILES = frozenset({"caliper", "cube", "cube-file"})  # formats with a file for every run
+_READING = 0.85  # share of the work that is reading; the rest is making runs
+
+
+@dataclass
+class Source:
+    """Files that make one set, or with *study* the set that it was made of. What was read is kept for the next look."""
+
+    paths: tuple[Path, ...]
+    study: Path | None = None
+    known: MeasurementSet | None = None
+    runs: Study | None = field(default=None, repr=False)  # of a table of runs in our own columns
+    _read: tuple[str, MeasurementSet] | None = field(default=None, repr=False)
+
+    @property
+    def path(self) -> Path:
+        """The first of the files."""
+        return self.paths[0]
+
+    @property
+    def title(self) -> str:
+        """Short name for people."""
+        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        return (self.study or self.path).name + more
+
+    def read(self, said: Mapping[str, Any], token: CancelToken, share: Share) -> MeasurementSet:
+        """Return the set, read again only when something else was *said* of the table."""
+        if self.known is not None:
+            return self.known
+        key = repr(sorted(said.items(), key=str))
+        if self._read is None or self._read[0] != key:
+            chosen = TableChoices(**said) if self.is_table else None
+            made = imports.read_set(self.paths, choices=chosen, cancel=token, progress=share)
+            self._read = (key, made)
+        return self._read[1]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is read as a table, whose guesses can be changed."""
+        return self.known is None and imports.reader_of(self.path).name == _TABLE
+
+
+def sources(paths: Sequence[Path]) -> list[Source]:
+    """Return *paths* as sources: profiles of single runs are one set together, everything else is one by itself."""
+    profiles: dict[str, list[Path]] = {}
+    made: list[Source] = []
+    for path in paths:
+        name = "" if path.is_dir() else imports.reader_of(path).name
+        if name in _PROFILES:
+            profiles.setdefault(name, []).append(path)
+        else:
+            made.append(Source((path,)))
+    return [*made, *(Source(tuple(mine)) for mine in profiles.values())]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What one look has found. *faults* refuse what was said; *questions* must be answered before there is a study."""
+
+    words: str
+    guess: TableGuess | None = None
+    measured: MeasurementSet | None = None
+    mapping: Meaning = field(default_factory=Meaning)
+    questions: tuple[Question, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+    rows: Table = _NOTHING
+    runs: Table = _NOTHING
+    runs_words: str = ""
+
+    is_runs: bool = False  # a table of runs in our own columns: there is nothing to ask
+
+    @property
+    def ready(self) -> bool:
+        """Whether a study can be made of it."""
+        return (self.measured is not None or self.is_runs) and not self.questions and not self.faults
+
+    @cached_property
+    def faults_by_field(self) -> dict[str, str]:
+        """What is wrong or not known yet, by the key of its field."""
+        asked = {question.key: question.message for question in self.questions}
+        return asked | fault_places(self.faults)
+
+    @property
+    def open_questions(self) -> list[str]:
+        """What stands above the page: what has no field of its own, in sentences."""
+        table = {"delimiter", "decimal", "header", "names", "across"}
+        fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes"}
+        told = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
+        asked = [question.message for question in self.questions if question.key not in fields]
+        return [*told, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
+
+
+def look(source: Source, state: ImportState, token: CancelToken, share: Share) -> Looked:
+    """Return what *source* holds when it is read as *state* says; raise `InputError` where it cannot be read at all."""
+    said = choices(state)
+    guess = None
+    if source.known is None and imports.is_run_table(source.path):
+        return _run_table(source)
+    if source.is_table:
+        try:
+            guess = guess_table(source.path, TableChoices(**said))
+        except InputError as error:
+            if not said:
+                raise
+            return Looked(source.title, faults=error.faults)
+        if guess.questions:
+            words = f"{source.title} is a table; not all of it is clear."
+            return Looked(words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess))
+    token.check()
+    measured = source.read(said, token, lambda part: share(_READING * part))
+    rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)
+    words = words_of(source.title, measured)
+    notes = (*(guess.notes if guess is not None else ()), *measured.notes)
+    try:
+        found = guessing.guess_mapping(measured, _answers(state))
+    except InputError as error:
+        return Looked(words, guess, measured, faults=error.faults, notes=notes, rows=rows)
+    mapping = found.mapping
+    told = (*notes, *found.measured.remarks, *found.notes)
+    base = Looked(words, guess, found.measured, mapping, found.questions, notes=told, rows=rows)
+    if found.questions:
+        return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
+    return _with_runs(base, token, lambda part: share(_READING + (1 - _READING) * part))
+
+
+def _run_table(source: Source) -> Looked:
+    if source.runs is None:
+        source.runs = tables.read_runs(source.path)
+    count = len(source.runs)
+    return Looked(f"{source.title}: {count} run{'s' if count != 1 else ''} in ScaleGraph's columns.", is_runs=True)
+
+
+def _answers(state: ImportState) -> dict[str, Any]:
+    said = meaning(state)
+    return {key: guessing.NONE if value in ("", ()) else value for key, value in said.items()}
+
+
+def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
+    """Return *base* with the resulting runs, or with what keeps it from having any."""
+    from scalegraph.views.data import StudyData
+
+    assert base.measured is not None
+    try:
+        runs, _memory = make_runs(base.measured, base.mapping, token, share)
+    except InputError as error:
+        return replace(base, faults=error.faults)
+    if not runs:
+        return replace(base, runs_words=_no_runs(base))
+    data = StudyData.from_runs(runs)
+    if serial := serial_times(base.measured, base.mapping, runs):
+        data = replace(data, table=data.table.assign(serial_s=[serial.get(run.point.key, math.nan) for run in runs]))
+    scaling = data.scaling
+    known = {column.removeprefix("param.") for column in map(str, scaling.columns) if column.startswith("param.")}
+    sizes = [name for name in (*base.measured.parameters, *sorted(known)) if name in known]
+    sizes = list(dict.fromkeys(sizes))
+    return replace(base, runs=preview.runs_table(scaling, sizes), runs_words=preview.runs_words(scaling, sizes))
+
+
+def _no_runs(base: Looked) -> str:
+    lacking = "parameter that counts processors" if not base.mapping.processors else "metric that is an elapsed time"
+    return f"There is no {lacking}, so it yields no runs; models over the parameters still work."
+
+
+def state_of(mapping: Meaning | None) -> ImportState:
+    """Return what was said when a set became a study, to be changed."""
+    if mapping is None:
+        return ImportState()
+    fields = mapping.model_dump()
+    said: list[tuple[str, Any]] = [(key, fields[key] or NONE) for key in ("processors", "time", "total")]
+    said += [(key, fields[key]) for key in ("unit", "clock_hz", "scaling") if fields[key]]
+    said += [("summed", mapping.summed)] if mapping.summed else []
+    said += [("sizes", tuple(mapping.sizes)), ("columns", dict(mapping.columns))]
+    return ImportState(meaning=tuple(said))
+
+
+def keep(source: Source, looked: Looked, target: Path, token: CancelToken, share: Share) -> Path:
+    """Make the study *target* of what was found, or say anew what the names of its set mean; return its path."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.runs is not None:
+        source.runs.save_as(target)
+        return target
+    assert looked.measured is not None
+    with imports.study_of(looked.measured, looked.mapping, cancel=token, progress=share) as study:
+        token.check()
+        study.save_as(target)
+    return target

@@ -1,0 +1,1 @@
+"""The Inspector: what a value is and where it comes from."""

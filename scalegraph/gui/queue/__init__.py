@@ -1,0 +1,1 @@
+"""The queue of requests: its state, its runner and its panel."""

@@ -1,0 +1,1 @@
+"""The request panel: one file for each section."""

@@ -1,0 +1,359 @@
+"""The request panel's content as it was typed: immutable, so that undo is keeping the one before.
+
+A form may hold anything a hand can type. ``read`` turns it into a `Request` or into faults that name the field
+by the key path of the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scalegraph.base import toml
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.gui.request import text
+from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
+from scalegraph.request.model.origin import HERE, Origin
+from scalegraph.request.model.programs import Program
+from scalegraph.request.model.request import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
+
+Pairs = tuple[tuple[str, str], ...]
+
+CUSTOM: Final = "*"  # the growth is written down instead of taken from a method of the program
+FIXED: Final = ""
+BOUND_KINDS: Final = ("problem_size", "growth", "memory", "time", "speed", "efficiency")
+_BOUND_DEFAULTS: Final = {"memory": "1 MiB", "time": "10 ms", "efficiency": "0.5", "speed": "10e6"}
+
+
+@dataclass(frozen=True)
+class BoundForm:
+    """One bound as typed."""
+
+    kind: str = "problem_size"
+    value: str = ""
+    tolerance: str = "0.05"
+    max_runs: str = "10"
+
+    @staticmethod
+    def of_kind(kind: str) -> BoundForm:
+        """Return a bound of that kind with a value to start from."""
+        return BoundForm(kind=kind, value=_BOUND_DEFAULTS.get(kind, ""))
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """Everything in the panel; texts as typed."""
+
+    title: str = ""
+    program: str = ""  # a shipped program, or empty for own sources
+    sources: tuple[str, ...] = ()
+    built: bool = False  # the user's own build makes the program
+    build: str = ""
+    executable: str = ""
+    args: str = ""
+    cflags: str = ""
+    ldflags: str = ""
+    include: str = ""
+    env: Pairs = ()
+    stdin: str = ""
+    accept_exit: str = ""
+    directory: str = ""
+    cwd: str = ""
+    parameters: Pairs = ()
+    method: str = FIXED  # a method's name, CUSTOM, or FIXED
+    grow: Pairs = ()
+    machine: str = OWN_MACHINE
+    machine_path: str = ""
+    overrides: Pairs = ()
+    processors: str = text.processors_text(OWN_PROCESSORS)
+    bounds: tuple[BoundForm, ...] = (BoundForm(),)
+    regions: bool = True
+    classes: bool = False
+    lines: bool = True
+    detail: str = "outer"
+    repetitions: str = "1"
+    reference: bool = True  # from a file; passed on
+    time_s: str = "10 min"
+    memory_bytes: str = "8 GiB"
+    output_bytes: str = "16 MiB"
+    schedule: str = ""
+    trace: bool = False
+    trace_what: tuple[str, ...] = USUAL_TRACE
+    trace_processors: str = ""
+    trace_sizes: str = "all"
+    trace_runs: str = "actual"
+    trace_begin: str = ""
+    trace_end: str = ""
+    trace_region: str = ""
+    trace_interval: str = ""
+    trace_limit: str = "1 GiB"
+    what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; the request panel passes them on
+    speedups: Speedups = field(default_factory=Speedups)
+    origin: Origin = HERE  # the file that the request was loaded from, if it was
+
+    @property
+    def chosen(self) -> bool:
+        """Whether there is a program at all."""
+        return bool(self.program or self.sources or self.built)
+
+
+@dataclass
+class _Reader:
+    """Collects values and the faults of those that cannot be read."""
+
+    faults: list[Fault] = field(default_factory=list)
+
+    def take(self, key: str, read: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return read(*arguments)
+        except ValueError as error:
+            self.faults.append(Fault(str(error), key=key))
+            return None
+
+
+def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
+    """Return the request that *form* describes and every fault of what was typed.
+
+    What cannot be read is left at its default in the request, so that the rest can be checked as well; with faults it
+    must not be run. ``None`` when nothing can be made of it.
+    """
+    if not form.chosen:
+        return None, [Fault("choose a program", key="program")]
+    reader = _Reader()
+    data = _data(form, reader)
+    try:
+        request = toml.validate(Request, data, "")
+    except InputError as error:
+        known = {fault.key for fault in reader.faults}
+        return None, reader.faults + [fault for fault in error.faults if fault.key not in known]
+    return request.with_origin(form.origin), reader.faults
+
+
+def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "title": form.title.strip(),
+        "program": _program(form, reader),
+        "parameters": _pairs(form.parameters, "parameters", reader, text.values),
+        "scaling": _scaling(form, reader),
+        "machine": {
+            "name": form.machine,
+            "path": form.machine_path,
+            "overrides": _pairs(form.overrides, "machine.overrides", reader, _given),
+        },
+        "bound": [_bound(bound, index, reader) for index, bound in enumerate(form.bounds)],
+        "collect": {
+            "regions": form.regions,
+            "lines": form.lines,
+            "detail": form.detail,
+            "classes": form.classes,
+        },
+        "schedule": form.schedule.replace(" ", ""),
+        "reference": form.reference,
+        "limits": {
+            "time_s": reader.take("limits.time_s", text.duration, form.time_s),
+            "memory_bytes": reader.take("limits.memory_bytes", text.size, form.memory_bytes),
+            "output_bytes": reader.take("limits.output_bytes", text.size, form.output_bytes),
+        },
+    }
+    data["repetitions"] = reader.take("repetitions", text.whole, form.repetitions, "a whole number of runs")
+    data["processors"] = reader.take("processors", text.processors, form.processors)
+    data |= _what_if(form, data["processors"] or ())
+    if form.trace:
+        data["trace"] = _trace(form, reader)
+    data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
+    """Return what the panel does not show; processor counts that are gone are not looked at."""
+
+    def kept(part: WhatIf | Speedups) -> Any:
+        return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})
+
+    return {"what_if": tuple(map(kept, form.what_if)), "speedups": kept(form.speedups)}
+
+
+def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    counts = form.trace_processors.strip()
+    made = {
+        "what": form.trace_what,
+        "processors": reader.take("trace.processors", text.processors, counts) if counts else (),
+        "sizes": form.trace_sizes,
+        "runs": form.trace_runs,
+        "begin": form.trace_begin,
+        "end": form.trace_end,
+        "region": form.trace_region.strip(),
+        "interval": form.trace_interval,
+        "limit": form.trace_limit,
+    }
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": form.program, "stdin": form.stdin, "directory": form.directory, "cwd": form.cwd}
+    if form.built:
+        made |= {"executable": form.executable.strip(), "build": form.build.strip()}
+        if not made["executable"]:
+            reader.faults.append(Fault("name the program that the build makes", key="program.executable"))
+            made["executable"] = "program"  # so that the rest can be checked
+    elif not form.program:
+        made["sources"] = form.sources
+    if not form.program:
+        made["args"] = reader.take("program.args", text.words, form.args)
+    for key in ("cflags", "ldflags", "include"):
+        made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
+    made["env"] = _pairs(form.env, "program.env", reader, str)
+    if form.accept_exit.strip():
+        made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _scaling(form: RequestForm, reader: _Reader) -> dict[str, Any]:
+    if form.method == CUSTOM:
+        return {"grow": _pairs(form.grow, "scaling.grow", reader, _given)}
+    return {"method": form.method}
+
+
+def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
+    made: dict[str, Any] = {"kind": bound.kind}
+    readers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+        "memory": (text.size, ()),
+        "time": (text.duration, ()),
+        "efficiency": (text.real, ("an efficiency between 0 and 1",)),
+        "speed": (text.real, ("operations per second and processor, like 10e6",)),
+    }
+    if bound.kind in readers:
+        take, more = readers[bound.kind]
+        value = reader.take(f"bound.{index}.value", take, bound.value, *more)
+        # A value that cannot be read is a fault already; the model must not add "needs a value" to it.
+        made["value"] = 0.5 if value is None else float(value)
+    if bound.kind in SEARCHED:
+        share = reader.take(f"bound.{index}.tolerance", text.real, bound.tolerance, "a share of the value, like 0.05")
+        tries = reader.take(f"bound.{index}.max_runs", text.whole, bound.max_runs, "a whole number of runs")
+        made |= {key: v for key, v in (("tolerance", share), ("max_runs", tries)) if v is not None}
+    return made
+
+
+def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, typed in pairs:
+        word = name.strip()
+        if not word:
+            if typed.strip():
+                reader.faults.append(Fault(f"'{typed.strip()}' needs a name beside it", key=key))
+            continue
+        if word in made:
+            reader.faults.append(Fault(f"'{word}' is there twice", key=f"{key}.{word}"))
+        value = reader.take(f"{key}.{word}", take, typed)
+        if value is not None:
+            made[word] = value
+    return made
+
+
+def _given(typed: str) -> str:
+    if not typed.strip():
+        raise ValueError("a value was expected")
+    return typed.strip()
+
+
+def of_request(request: Request, program: Program | None = None) -> RequestForm:
+    """Return the form that reads back as *request*; *program* gives the parameters that the request leaves out."""
+    named: dict[str, Any] = dict(program.parameters()) if program is not None else {}
+    named |= request.parameters
+    choice = request.program
+    return RequestForm(
+        title=request.title,
+        program=choice.name,
+        sources=choice.sources,
+        built=bool(choice.executable),
+        build=choice.build,
+        executable=choice.executable,
+        args=text.words_text(choice.args if choice.args is not None else program.args if program else ()),
+        cflags=text.words_text(choice.cflags),
+        ldflags=text.words_text(choice.ldflags),
+        include=text.words_text(choice.include),
+        env=tuple(choice.env.items()),
+        stdin=choice.stdin,
+        accept_exit=", ".join(map(str, choice.accept_exit)),
+        directory=choice.directory,
+        cwd=choice.cwd,
+        parameters=tuple((name, text.values_text(value)) for name, value in named.items()),
+        method=CUSTOM if request.scaling.grow else request.scaling.method,
+        grow=tuple(request.scaling.grow.items()),
+        machine=request.machine.name,
+        machine_path=request.machine.path,
+        overrides=tuple(request.machine.overrides.items()),
+        processors=text.processors_text(request.processors),
+        bounds=tuple(map(_bound_form, request.bound)),
+        regions=request.collect.regions,
+        classes=request.collect.classes,
+        lines=request.collect.lines,
+        detail=request.collect.detail,
+        repetitions=str(request.repetitions),
+        reference=request.reference,
+        time_s=text.duration_text(request.limits.time_s),
+        memory_bytes=text.size_text(request.limits.memory_bytes),
+        output_bytes=text.size_text(request.limits.output_bytes),
+        schedule=request.schedule,
+        what_if=request.what_if,
+        speedups=request.speedups,
+        origin=request.origin,
+        **_trace_form(request.trace),
+    )
+
+
+def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
+    if trace is None:
+        return {}
+    return {
+        "trace": True,
+        "trace_what": trace.what,
+        "trace_processors": text.processors_text(trace.processors),
+        "trace_sizes": trace.sizes,
+        "trace_runs": trace.runs,
+        "trace_begin": trace.begin,
+        "trace_end": trace.end,
+        "trace_region": trace.region,
+        "trace_interval": trace.interval,
+        "trace_limit": text.size_text(trace.limit),
+    }
+
+
+def _bound_form(bound: Bound) -> BoundForm:
+    writers: dict[str, Callable[[float], str]] = {
+        "memory": text.size_text,
+        "time": text.duration_text,
+        "efficiency": "{:g}".format,
+        "speed": "{:g}".format,
+    }
+    value = "" if bound.value is None else writers[bound.kind](bound.value)
+    return BoundForm(bound.kind, value, f"{bound.tolerance:g}", str(bound.max_runs))
+
+
+def for_program(name: str, program: Program, before: RequestForm | None = None) -> RequestForm:
+    """Return the default request of a shipped program; what *before* says about the host is kept."""
+    body = program.request.model_dump()
+    body["parameters"] = program.parameters() | body["parameters"]
+    form = of_request(Request.model_validate(body | {"program": {"name": name}}), program)
+    return form if before is None else _with_host(form, before)
+
+
+def for_sources(sources: tuple[str, ...], before: RequestForm | None = None) -> RequestForm:
+    """Return the request to start from with sources of the user's own."""
+    form = RequestForm(sources=sources)
+    return form if before is None else _with_host(form, before)
+
+
+def for_build(executable: str, before: RequestForm | None = None) -> RequestForm:
+    """Return the request to start from with a program that the user's own build makes, or has made."""
+    directory = os.path.dirname(executable)  # noqa: PTH120 - "" stays ""
+    form = RequestForm(built=True, executable=executable, directory=directory)
+    return form if before is None else _with_host(form, before)
+
+
+def _with_host(form: RequestForm, before: RequestForm) -> RequestForm:
+    from dataclasses import replace
+
+    return replace(form, time_s=before.time_s, memory_bytes=before.memory_bytes, output_bytes=before.output_bytes)

@@ -1,0 +1,20 @@
+"""The request being edited, with undo."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from scalegraph.gui.base.edit_model import EditModel
+from scalegraph.gui.request.form import RequestForm
+
+
+class RequestModel(EditModel[RequestForm]):
+    """Holds the form in force; widgets show it and ask for changes, `undo` walks through them."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(RequestForm(), parent)
+
+    @property
+    def form(self) -> RequestForm:
+        """What is in the panel now."""
+        return self.state

@@ -1,0 +1,364 @@
+"""The request page: the form on the left, the live plan on the right, faults where they belong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from scalegraph.base.errors import Fault, InputError, ScaleGraphError
+from scalegraph.base.files import write_atomic
+from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.widgets import label
+from scalegraph.gui.request.form import RequestForm, of_request, read
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.program import ParameterSection, ProgramSection
+from scalegraph.gui.request.scaling import BoundSection, GrowthSection
+from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.side import RequestSide
+from scalegraph.gui.request.sizes import with_sizes
+from scalegraph.gui.request.target import MachineSection, RunSection
+from scalegraph.gui.request.text import processors_text
+from scalegraph.gui.request.trace import TraceSection
+from scalegraph.request.model.defaults import OWN_PROCESSORS
+from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.request import Request
+
+_PAUSE_MS: Final = 120  # after the last key, before the request is looked at
+_SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
+_BESIDE_FIELDS: Final = 40  # margins and the scroll bar
+
+
+class RequestPanel(QWidget):
+    """Edits one request and starts it."""
+
+    run_wanted = Signal(object, object, str)  # Request, Path of the study, title
+    preview_wanted = Signal(str)  # path of a source
+    checked = Signal(bool)  # the form in force was looked at; whether it can run
+
+    def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
+        super().__init__()
+        self._session = session
+        self._settings = settings
+        self._catalog = Catalog()
+        self._request: Request | None = None
+        self._start_soon = False
+        self._started: RequestForm | None = None
+        self._named: tuple[object, ...] = ()  # the program that is chosen
+        self.model = RequestModel(self)
+        self._checker = Latest(jobs, "checking the request", self)
+        self._describer = Latest(jobs, "reading the machine", self)
+        self._machine = ""
+        self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._timer.timeout.connect(self._check)
+        self.banner = Banner()
+        self.program = ProgramSection(self.model)
+        self.program.preferred = self._preferred
+        self.parameters = ParameterSection(self.model)
+        self.growth = GrowthSection(self.model)
+        self.bounds = BoundSection(self.model)
+        self.machine = MachineSection(self.model)
+        self.runs = RunSection(self.model)
+        self.trace = TraceSection(self.model)
+        self.sections: tuple[Section, ...] = (
+            self.program,
+            self.parameters,
+            self.machine,
+            self.growth,
+            self.bounds,
+            self.runs,
+            self.trace,
+        )
+        self.side = RequestSide(theme)
+        self._lay()
+        self.program.described.connect(self.set_catalog)
+        self.program.preview_wanted.connect(self.preview_wanted)
+        self.side.run_clicked.connect(self.start)
+        self.side.load_clicked.connect(self._ask_load)
+        self.side.save_clicked.connect(self.ask_save)
+        self.model.changed.connect(self._show)
+        self._show(self.model.form)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the programs and machines that can be chosen."""
+        self._catalog = catalog
+        for section in self.sections:
+            section.set_catalog(catalog)
+
+    @property
+    def machines(self) -> list[tuple[str, str]]:
+        """Name and title of the machines that can be chosen."""
+        return [(machine.name, machine.title) for machine in self._catalog.machines]
+
+    def _preferred(self, form: RequestForm) -> RequestForm:
+        """Return *form*, of a program of the user's own, with the machine and processor counts that are preferred."""
+        from scalegraph.gui.preferences.values import read as preferences
+
+        values = preferences(self._settings)
+        most = {machine.name: int(machine.processors_max) for machine in self._catalog.machines}
+        if values.machine in most:
+            counts = tuple(n for n in OWN_PROCESSORS if n <= most[values.machine])
+            form = replace(form, machine=values.machine, processors=processors_text(counts))
+        return replace(form, processors=values.processors) if values.processors else form
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the form in force was checked and can run."""
+        return self.side.run.isEnabled()
+
+    def start(self) -> None:
+        """Start the request, if it can run."""
+        path = self.side.study_path()
+        if self._request is None or not self.can_run:
+            return
+        if path is None:
+            self.side.study_field.show_fault("a file for the study was expected")
+            self.side.study.setFocus()
+            return
+        self._started = self.model.form
+        title = self._request.title or self._title(self.model.form)
+        self.run_wanted.emit(self._request, path, title)
+        self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
+
+    def start_when_ready(self) -> None:
+        """Start the request in force as soon as it is checked; if it cannot run, its faults are shown instead."""
+        self._start_soon = True
+        self._timer.start()
+
+    @property
+    def edited_since_start(self) -> bool:
+        """Whether the form was changed after the last start."""
+        return self._started != self.model.form
+
+    def load(self, path: Path) -> None:
+        """Show the request of a file as one undoable edit; nothing of it is run."""
+        from scalegraph.request import load_request
+
+        try:
+            request = load_request(path)
+        except InputError as error:
+            self.banner.show_fault(str(error))
+            return
+        self.banner.clear()
+        found = self._catalog.programs.get(request.program.name)
+        self.model.set(of_request(request, found.program if found is not None else None), f"loading of {path.name}")
+        self._settings.add_recent(path)
+
+    def show_request(self, data: Mapping[str, Any], name: str, study: Path, **changes: Any) -> str:
+        """Show the request that *study* keeps, as one undoable edit; return a sentence if it cannot be read.
+
+        *changes* are fields of the form that differ from it.
+        """
+        try:
+            request = of_study(data, name)
+        except InputError as error:
+            return f"The request of this study cannot be shown: {error}"
+        found = self._catalog.programs.get(request.program.name)
+        form = of_request(request, found.program if found is not None else None)
+        self.banner.clear()
+        self.model.set(replace(form, **changes), f"request of {name}")
+        self.side.set_study(study)
+        return ""
+
+    def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
+        """Show the request that *study* keeps with sizes that hold something; return a sentence if it cannot be.
+
+        *known* says what is held, as `with_sizes` takes it. A program with other arguments is another study; so is one
+        of a study that cannot be written.
+        """
+        try:
+            request = of_study(data, name)
+        except InputError as error:
+            return f"The request of this study cannot be shown: {error}"
+        found = self._catalog.programs.get(request.program.name)
+        program = found.program if found is not None else None
+        grown = with_sizes(of_request(request, program), program, known)
+        self.model.set(grown.form, f"sizes for {name}")
+        other = grown.other or not os.access(study, os.W_OK)
+        self.side.set_study(self._settings.free_study_path(f"{study.stem}-sizes") if other else study)
+        self.banner.show_remark(grown.remark)
+        return ""
+
+    def save(self, path: Path) -> None:
+        """Write the request to *path*."""
+        request, faults = read(self.model.form)
+        if request is None or faults:
+            self.banner.show_fault("\n".join(map(str, faults)))
+            return
+        try:
+            write_atomic(path, request.to_toml())
+            self._settings.add_recent(path)
+        except ScaleGraphError as error:
+            self.banner.show_fault(str(error))
+
+    def ask_save(self) -> None:
+        """Ask for a file and save there."""
+        path, _kind = QFileDialog.getSaveFileName(self, "Save request", "request.toml", "Request (*.toml)")
+        if path:
+            self.save(Path(path))
+
+    def stop(self) -> None:
+        """Drop checks under way: the window closes."""
+        self._timer.stop()
+        self._checker.stop()
+        self._describer.stop()
+
+    def _ask_load(self) -> None:
+        path, _kind = QFileDialog.getOpenFileName(self, "Load request", "", "Request (*.toml);;All files (*)")
+        if path:
+            self.load(Path(path))
+
+    def _lay(self) -> None:
+        page = QWidget()
+        page.setProperty("page", True)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 12, 12, 16)
+        column.setSpacing(10)
+        self.form_area = QScrollArea()
+        self.form_area.setWidgetResizable(True)
+        self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.form_area.setWidget(page)
+        self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 16, 12)
+        row.setSpacing(8)
+        row.addWidget(self.form_area, 3)
+        # the page stands in its place before the sections come into it: Qt dresses all of them anew at every move
+        column.addWidget(label("Run a program", "title"))
+        column.addWidget(self.banner)
+        for section in self.sections:
+            column.addWidget(section)
+        column.addStretch(1)
+        page.installEventFilter(self)
+        self.side.setContentsMargins(0, 12, 0, 0)
+        self.side.setMinimumWidth(_SIDE_WIDTHS[0])
+        self.side.setMaximumWidth(_SIDE_WIDTHS[1])
+        row.addWidget(self.side, 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: share the width again."""
+        super().resizeEvent(event)
+        self._share()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: share the width again when the fields need another."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._share()
+        return super().eventFilter(watched, event)
+
+    def _share(self) -> None:
+        """Give the fields the width they need first; the plan beside has less to lose."""
+        page = self.form_area.widget()
+        need = page.minimumSizeHint().width() if page is not None else 0
+        rest = self.width() - need - _BESIDE_FIELDS
+        self.side.setMaximumWidth(max(_SIDE_WIDTHS[0], min(_SIDE_WIDTHS[1], rest)))
+
+    def _show(self, form: RequestForm) -> None:
+        for section in self.sections:
+            section.show_form(form)
+        if form.chosen:
+            named = (form.program, form.sources, form.executable)
+            other, self._named = named != self._named, named
+            self.side.suggest_study(self._settings.free_study_path(self._stem(form)), other=other)
+        self.side.show_waiting()
+        self._timer.start()
+        self._describe(form.machine_path or form.machine)
+
+    def _describe(self, machine: str) -> None:
+        """Have the values of the chosen machine ready for who wants to change one."""
+        if machine == self._machine:
+            return
+        self._machine, session = machine, self._session
+
+        def look(_reporter: Reporter) -> Any:
+            from scalegraph.machine import describe
+
+            return describe(session.machine(machine))
+
+        self._describer.ask(look, self.machine.set_values, self._no_machine)
+
+    def _no_machine(self, error: Exception) -> None:
+        self.machine.set_values(())
+        if not self.model.form.chosen:  # else the check tells it, beside its field
+            self.banner.show_fault(str(error))
+
+    def _check(self) -> None:
+        form = self.model.form
+        request, faults = read(form)
+        self._request = None
+        if request is None:
+            self._checker.stop()
+            if form.chosen:
+                self._take(faults)
+            else:
+                self._take([])
+                self.side.show_empty()
+            self.checked.emit(False)
+            return
+        session = self._session
+
+        def look(reporter: Reporter) -> tuple[list[Fault], Any]:
+            found = [*faults, *_others(session.check(request), faults)]
+            reporter.token.check()
+            wrong = any(fault.severity == "error" for fault in found)
+            return found, None if wrong else session.plan(request)
+
+        self._checker.ask(look, lambda answer: self._answered(request, *answer), self._unplanned)
+
+    def _answered(self, request: Request, faults: list[Fault], plan: Any) -> None:
+        if plan is None:
+            self._take(faults)
+            self.checked.emit(False)
+            return
+        remarks = self._take_in_sections(faults)
+        self._request = request
+        self.side.show_plan(plan, request.to_toml(), remarks)
+        self.checked.emit(True)
+        if self._start_soon:
+            self._start_soon = False
+            self.start()
+
+    def _unplanned(self, error: Exception) -> None:
+        faults = error.faults if isinstance(error, InputError) else [Fault(str(error))]
+        self._take(list(faults))
+        self.checked.emit(False)
+
+    def _take(self, faults: Sequence[Fault]) -> None:
+        self._start_soon = False
+        left = self._take_in_sections(faults)
+        if faults:
+            self.side.show_faults(left, len(faults))
+
+    def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
+        left = list(faults)
+        for section in self.sections:
+            left = section.take_faults(left)
+        return left
+
+    def _stem(self, form: RequestForm) -> str:
+        return f"{_program_stem(form)}-{Path(form.machine_path or form.machine).stem}"
+
+    def _title(self, form: RequestForm) -> str:
+        found = self._catalog.programs.get(form.program)
+        name = found.program.title if found is not None else _program_stem(form)
+        machine = next((m.title for m in self._catalog.machines if m.name == form.machine), form.machine)
+        return f"{name} on {Path(form.machine_path).stem if form.machine_path else machine}"
+
+
+def _program_stem(form: RequestForm) -> str:
+    return Path(form.program or form.executable or (form.sources[0] if form.sources else "study")).stem
+
+
+def _others(found: Sequence[Fault], typed: Sequence[Fault]) -> list[Fault]:
+    """Return what the check found beside what could not be read: the default put there is not what was typed."""
+    keys = {fault.key for fault in typed}
+    return [fault for fault in found if fault.key not in keys]

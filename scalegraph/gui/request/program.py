@@ -1,0 +1,305 @@
+"""The request panel's first part: which program, with which arguments and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from scalegraph.base.units import thousands
+from scalegraph.gui.base.opening import SOURCES
+from scalegraph.gui.base.widgets import Field, button, label
+from scalegraph.gui.request.form import Pairs, RequestForm, for_build, for_program, for_sources
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.widgets import Choice, PairsEditor
+from scalegraph.request.model import programs
+from scalegraph.request.model.programs import Parameter, Program
+
+_OWN: Final = "\0own"  # no program is called that
+_BUILT: Final = "\0built"
+_EXECUTABLE: Final = "\0executable"
+_SHIPPED: Final = "\0shipped"  # heading
+_OWN_ITEMS: Final = (
+    (_OWN, "Source files of your own…"),
+    (_EXECUTABLE, "An executable of your own…"),
+    (_BUILT, "A build of your own (make, CMake)"),
+)
+_COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # said by a build of the user's own, or above
+
+
+class ProgramSection(Section):
+    """Program, sources, arguments, compiler flags."""
+
+    preview_wanted = Signal(str)  # path of the source whose instrumentation is to be shown
+    described = Signal(object)  # Catalog with a program more
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Program")
+        # a request of the user's own with what the user prefers
+        self.preferred: Callable[[RequestForm], RequestForm] = lambda form: form
+        self._catalog = Catalog()
+        self.own = self._ways_to_own()
+        self.column.addWidget(self.own)
+        self.choice = Choice()
+        self.choice.setAccessibleName("Program")
+        self.choice.chosen.connect(self.choose)
+        self.add(
+            "Program",
+            self.choice,
+            ("program.name", "program"),
+            "Sources of your own, what your own build makes, or a shipped program",
+        )
+        self.summary = label("", "muted", wrap=True)
+        self.column.addWidget(self.summary)
+        self._own = self.add("Sources", self._source_row(), ("program.sources",))
+        self._build_entry = self.entry("build", "make CC=scalegraph-cc")
+        self._base_entry = self.entry("directory", "where the request lies")
+        self._built = (
+            self.add("Base directory", self._base_entry, ("program.directory",),
+                     "What names are relative to; the build command runs there"),
+            self.add("Build command", self._build_entry, ("program.build",),
+                     "Run in the base directory before the runs; empty if the program is built already"),
+            self.add("Executable", self._executable_row(), ("program.executable",),
+                     "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked"),
+        )  # fmt: skip
+        self._args_entry = self.entry("args", "for instance {n} -v, where {n} stands for the parameter n")
+        self._args = self.add("Arguments", self._args_entry, ("program.args",), "Arguments of the program")
+        self._more_button = button("More: title, compiler flags, environment, input", kind="link")
+        self._more_button.setCheckable(True)
+        self._more_button.toggled.connect(self._show_more)
+        self._build_more()
+        row = QHBoxLayout()
+        self.preview = button("Show instrumentation", "What the preprocessor inserts, beside the original", "link")
+        self.preview.clicked.connect(self.show_preview)
+        row.addWidget(self.preview)
+        row.addWidget(self._more_button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self.column.addWidget(self._more)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Offer the shipped programs."""
+        self._catalog = catalog
+        self.show_form(self.model.form)
+
+    def choose(self, name: str) -> None:
+        """Start from the defaults of program *name*; for own files, ask which."""
+        if name == _OWN:
+            self.ask_sources()
+            self.show_form(self.model.form)
+        elif name == _EXECUTABLE:
+            self._ask_executable()
+            self.show_form(self.model.form)
+        elif name == _BUILT:
+            if not self.model.form.built:
+                self.choose_build("")
+        elif name != self.model.form.program:
+            found = self._catalog.programs.get(name)
+            if found is not None:
+                form = for_program(name, found.program, self.model.form)
+                self.model.set(form, f"choice of {found.program.title}")
+
+    def choose_description(self, path: Path) -> None:
+        """Start from the program described by the TOML file at *path*. Raises `InputError` with its faults."""
+        found = programs.load(str(path))
+        name = str(path)
+        self._catalog = replace(self._catalog, programs={**self._catalog.programs, name: found})
+        self.described.emit(self._catalog)
+        self.choose(name)
+
+    def choose_sources(self, paths: tuple[Path, ...]) -> None:
+        """Start from sources of the user's own."""
+        form = for_sources(tuple(map(str, paths)), self.model.form)
+        self.model.set(self.preferred(form), "choice of sources")
+
+    def choose_build(self, executable: str) -> None:
+        """Start from what the user's own build makes; the executable may be named later."""
+        self.model.set(self.preferred(for_build(executable, self.model.form)), "choice of a build")
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        items = [(name, found.program.title) for name, found in self._catalog.programs.items()]
+        if form.program and form.program not in self._catalog.programs:
+            items.append((form.program, form.program))
+        self.choice.offer([*_OWN_ITEMS, (_SHIPPED, "Shipped programs"), *items])
+        self.choice.show_heading(_SHIPPED)
+        self.choice.show_value(form.program or (_BUILT if form.built else _OWN if form.sources else None))
+        self.own.setVisible(not form.chosen)
+        if not form.chosen:
+            self.choice.setPlaceholderText("Or choose a shipped program")
+        found = self._catalog.programs.get(form.program)
+        self.summary.setText(found.program.summary if found is not None else "")
+        self.summary.setVisible(bool(self.summary.text()))
+        self._files.setText("\n".join(Path(source).name for source in form.sources))
+        self._files.setToolTip("\n".join(form.sources))
+        self._own.setVisible(bool(form.sources))
+        for made in self._built:
+            made.setVisible(form.built)
+        for attribute in _COMPILED:
+            self._more_fields[attribute].setVisible(not form.built)
+        self._args.setVisible(bool(form.sources) or form.built)
+        self.preview.setVisible(form.chosen and not form.built)
+        self._base_entry.show_text(form.directory)
+        self._build_entry.show_text(form.build)
+        self._executable_entry.show_text(form.executable)
+        for attribute, editor in self._entries.items():
+            editor.show_text(getattr(form, attribute))
+        self._args_entry.show_text(form.args)
+        self.tables["program.env"].show_pairs(form.env)
+
+    def _ways_to_own(self) -> QWidget:
+        """Return what is first in the panel while nothing is chosen: the ways to a program of the user's own."""
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 2, 0, 6)
+        row = QHBoxLayout()
+        self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
+        self.own_sources.clicked.connect(self.ask_sources)
+        executable = button("Executable…", "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked")
+        executable.clicked.connect(self._ask_executable)
+        build = button("Build command…", "make, CMake ..: run before the program")
+        build.clicked.connect(lambda: self.choose(_BUILT))
+        for way in (self.own_sources, executable, build):
+            row.addWidget(way)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(
+            label("The program is not changed. Files can also be dropped on the window.", "muted", wrap=True)
+        )
+        return made
+
+    def _source_row(self) -> QWidget:
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        self._files = label("", wrap=True)
+        change = button("Choose…", "Choose the sources of the program")
+        change.clicked.connect(self.ask_sources)
+        line.addWidget(self._files, 1)
+        line.addWidget(change)
+        return row
+
+    def _executable_row(self) -> QWidget:
+        row = QWidget()
+        line = QHBoxLayout(row)
+        line.setContentsMargins(0, 0, 0, 0)
+        self._executable_entry = self.entry("executable", "prog")
+        self._executable_entry.setAccessibleName("Executable")
+        change = button("Choose…", "Choose the program that the build made")
+        change.clicked.connect(self._ask_executable)
+        line.addWidget(self._executable_entry, 1)
+        line.addWidget(change)
+        return row
+
+    def _ask_executable(self) -> None:
+        file, _kind = QFileDialog.getOpenFileName(self, "Program that the build makes", self.model.form.directory)
+        if file and self.model.form.built:
+            self.model.edit("choice of the executable", executable=file)
+        elif file:
+            self.choose_build(file)
+
+    def _build_more(self) -> None:
+        self._more = QWidget()
+        column = QVBoxLayout(self._more)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        self._entries = {}
+        self._more_fields = {}
+        for attribute, name, hint, tip in (
+            ("title", "Title", "made of program and machine", "Name of the request and its study, for people"),
+            ("cflags", "Compiler flags", "-O3 -DSIZE=100", "Given to the compiler after ScaleGraph's own flags"),
+            ("ldflags", "Linker flags", "-lm", "Given to the linker after the objects"),
+            ("include", "Header directories", "include", "Directories searched for headers"),
+            ("stdin", "Standard input", "a file", "File given to the program as standard input"),
+            (
+                "accept_exit",
+                "Accepted exit codes",
+                "1, 3",
+                "Exit codes besides 0 with which the results of a run count",
+            ),
+            ("directory", "Base directory", "where the request lies", "What names are relative to; builds run there"),
+            ("cwd", "Working directory", "the base directory", "Directory in which the runs start"),
+        ):
+            editor = self.entry(attribute, hint)
+            self._entries[attribute] = editor
+            made = Field(name, editor, ("title",) if attribute == "title" else (f"program.{attribute}",), tip)
+            self.fields.append(made)
+            self._more_fields[attribute] = made
+            column.addWidget(made)
+        env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
+        self.tables["program.env"] = env
+        column.addWidget(env)
+        self._more.hide()
+
+    def _env_typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of the environment", typing=f"env {typing}" if typing else "", env=pairs)
+
+    def _show_more(self, shown: bool) -> None:
+        self._more.setVisible(shown)
+        self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
+
+    def ask_sources(self) -> None:
+        """Ask for the sources of a program of the user's own and start from them."""
+        files, _kind = QFileDialog.getOpenFileNames(self, "Sources of the program", "", f"{SOURCES};;All files (*)")
+        if files:
+            self.choose_sources(tuple(map(Path, files)))
+
+    def show_preview(self) -> None:
+        """Ask for the page that shows the instrumentation of the first source."""
+        form = self.model.form
+        found = self._catalog.programs.get(form.program)
+        sources = found.sources() if found is not None else tuple(map(Path, form.sources))
+        if sources:
+            self.preview_wanted.emit(str(sources[0]))
+
+
+class ParameterSection(Section):
+    """Base values of the program's parameters."""
+
+    def __init__(self, model: RequestModel) -> None:
+        super().__init__(model, "Parameters", "Values at the base size. Several separated by commas are a sweep.")
+        self._catalog = Catalog()
+        self.editor = PairsEditor("parameter", self._typed, name_hint="name, used as {name}")
+        self.editor.setAccessibleName("Parameter")
+        self.tables["parameters"] = self.editor
+        self.add("", self.editor, ("parameters",), beside=False)
+
+    def set_catalog(self, catalog: Catalog) -> None:
+        """Take the programs' descriptions."""
+        self._catalog = catalog
+        self.show_form(self.model.form)
+
+    def show_form(self, form: RequestForm) -> None:
+        """Show *form*."""
+        found = self._catalog.programs.get(form.program)
+        self.setVisible(form.chosen)
+        notes = _notes(found.program) if found is not None else {}
+        self.editor.show_pairs(form.parameters)
+        self.editor.set_names(fixed=found is not None, notes=notes)
+
+    def _typed(self, pairs: Pairs, typing: str) -> None:
+        self.model.edit("change of a parameter", typing=typing, parameters=pairs)
+        if not typing:
+            self.model.finish_typing()
+
+
+def _notes(program: Program) -> dict[str, str]:
+    return {item.name: _note(item) for item in program.parameter}
+
+
+def _note(item: Parameter) -> str:
+    span = ""
+    if item.minimum is not None and item.maximum is not None:
+        span = f"{_grouped(item.minimum)} to {_grouped(item.maximum)}"
+    elif item.minimum is not None:
+        span = f"at least {_grouped(item.minimum)}"
+    return ", ".join(part for part in (item.title, span) if part)
+
+
+def _grouped(value: float) -> str:
+    return thousands(value) if value == int(value) else f"{value:g}"

@@ -1,0 +1,246 @@
+"""Every action of the window, declared as data: menus, toolbar, command palette and shortcut sheet read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar, QWidget
+
+from scalegraph.gui.base.icons import icon
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.commands.synonyms import SYNONYMS
+from scalegraph.gui.dock.arrangements import ARRANGEMENTS, COMPARE, TRACE_ARRANGEMENTS
+from scalegraph.gui.shell.command_palette import CALLED, FOUND_BY, words
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One action: *name* in the code, *text* for people, its menu (``View/Theme`` is a submenu), its keys."""
+
+    name: str
+    text: str
+    menu: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    checkable: bool = False
+    group: str = ""  # one of several
+    hint: str = ""  # keys that the views take themselves, where the focus is in one
+    called: str = ""  # in the palette and tooltips, where *text* alone says too little; empty: as in the menu
+
+
+MENUS: Final = ("File", "Edit", "Run", "View", "Trace", "Go", "Help")
+SEPARATOR: Final = "-"
+_ARRANGEMENTS: Final = "View/Arrangements"
+_THEME: Final = "View/Theme"
+
+ARRANGEMENT_NAMES: Final = (*ARRANGEMENTS, COMPARE)
+
+SPECS: Final = (
+    Spec("new_request", "&Run a program…", "File", ("Ctrl+N",), "new"),
+    Spec("open", "&Open…", "File", ("Ctrl+O",), "open"),
+    Spec("open_measurements", "Open &measurements…", "File", ("Ctrl+Shift+O",), "open"),
+    Spec("open_directory", "Open a &directory of measurements…", "File", ("Ctrl+Alt+O",)),
+    Spec("open_trace", "Open a &trace…", "File", ("Ctrl+Alt+T",)),
+    Spec("change_meaning", "Edit import &mapping…", "Edit", ("Ctrl+M",)),
+    Spec("save_request", "&Save request…", "File", ("Ctrl+S",), "save"),
+    Spec("save_study", "Save study &as…", "File", ("Ctrl+Shift+S",)),
+    Spec("export_view", "E&xport image or data…", "File", icon="export", hint="Ctrl+E"),
+    Spec("reveal_study", "Show study in the file manager", "File"),
+    Spec("close_study", "&Close study or trace", "File", ("Ctrl+W",), "close"),
+    Spec("quit", "&Quit", "File", ("Ctrl+Q",)),
+    Spec("undo", "&Undo", "Edit", ("Ctrl+Z",), "undo"),
+    Spec("redo", "&Redo", "Edit", ("Ctrl+Shift+Z", "Ctrl+Y"), "redo"),
+    Spec("clear_selection", "&Clear selection", "Edit", ("Esc",)),
+    Spec("copy_view", "Co&py image of the view", "Edit", hint="Ctrl+Shift+C"),
+    Spec("preferences", "Pr&eferences…", "Edit", ("Ctrl+,",)),
+    Spec("start_request", "&Start the request, open the measurements", "Run", ("Ctrl+Return", "Ctrl+Enter"), "run"),
+    Spec("edit_request", "&Edit the request of this study", "Run", ("Ctrl+Shift+R",)),
+    Spec("open_demo", "Open the &demonstration", "Run"),
+    Spec("compute_demo", "Compute the demonstration &anew", "Run"),
+    Spec("instrumentation", "Show &instrumentation", "Run", ("Ctrl+I",), "code"),
+    Spec("cancel_all", "&Cancel all runs", "Run", ("Ctrl+.",), "stop"),
+    Spec("clear_finished", "Clear &finished requests", "Run"),
+    *(
+        Spec(f"arrange_{name}", name, _ARRANGEMENTS, (str(number),), called=f"Arrange: {name}")
+        for names in (ARRANGEMENT_NAMES, TRACE_ARRANGEMENTS)  # of what is in view, a study or a trace: the same keys
+        for number, name in enumerate(names, 1)
+    ),
+    Spec("save_arrangement", "&Save as…", _ARRANGEMENTS, called="Save arrangement as…"),
+    Spec("manage_arrangements", "&Manage…", _ARRANGEMENTS, called="Manage arrangements…"),
+    Spec("tile_views", "Ti&le all views", "View"),
+    Spec("reset_zoom", "Reset &zoom of the view", "View"),
+    Spec("toggle_navigator", "&Navigator", "View", ("Ctrl+1",), "navigator", checkable=True),
+    Spec("toggle_inspector", "&Inspector", "View", ("Ctrl+2",), "inspector", checkable=True),
+    Spec("toggle_queue", "&Queue", "View", ("Ctrl+3",), "queue", checkable=True),
+    Spec("toggle_whatif", "&What if", "View", ("Ctrl+4",), "whatif", checkable=True),
+    Spec("theme_system", "System theme", _THEME, checkable=True, group="theme"),
+    Spec("theme_light", "Light theme", _THEME, checkable=True, group="theme"),
+    Spec("theme_dark", "Dark theme", _THEME, checkable=True, group="theme"),
+    Spec("full_screen", "&Full screen", "View", ("F11",), checkable=True),
+    Spec("trace_play", "&Play or pause the replay", "Trace", icon="run", hint="Space"),
+    Spec("trace_step_on", "Replay: to the &next change", "Trace", icon="step_on", hint="."),
+    Spec("trace_step_back", "Replay: to the change &before", "Trace", icon="step_back", hint=","),
+    Spec("trace_loop", "Replay in a l&oop, or not", "Trace", icon="loop", hint="L"),
+    Spec("trace_end_replay", "&End the replay", "Trace"),
+    Spec("trace_bookmark", "Set a &bookmark", "Trace", icon="bookmark", hint="B"),
+    Spec("trace_bookmarks", "Book&marks…", "Trace", hint="Shift+B"),
+    Spec("trace_next_bookmark", "Go to the next bookmark", "Trace"),
+    Spec("trace_last_bookmark", "Go to the bookmark before", "Trace"),
+    Spec("trace_next_event", "Go to the next e&vent out of sight", "Trace", hint="N"),
+    Spec("trace_last_event", "Go to the last event before", "Trace", hint="P"),
+    Spec("trace_next_event_there", "Next event of the selected location", "Trace", hint="Shift+N"),
+    Spec("trace_last_event_there", "Last event of the selected location", "Trace", hint="Shift+P"),
+    Spec("trace_cursor", "Set a measuring &cursor", "Trace", hint="C"),
+    Spec("trace_no_cursors", "Clear c&ursors", "Trace", hint="Shift+C"),
+    Spec("trace_between", "&Select between the cursors", "Trace", hint="Shift+Z"),
+    Spec("trace_whole", "Show the &whole run", "Trace", hint="F"),
+    Spec("back", "&Back", "Go", ("Alt+Left",), "back"),
+    Spec("forward", "&Forward", "Go", ("Alt+Right",), "forward"),
+    Spec("go_start", "&Start page", "Go", ("Alt+Home",), "home"),
+    Spec("go_request", "&Request", "Go", ("Ctrl+R",)),
+    Spec("go_study", "S&tudy", "Go", ("Ctrl+T",)),
+    Spec("search", "Sear&ch", "Go", ("/", "Ctrl+F"), "search"),
+    Spec("find_next", "&Next occurrence in the trace", "Go", ("F3",)),
+    Spec("find_before", "&Occurrence before in the trace", "Go", ("Shift+F3",)),
+    Spec("palette", "&Commands…", "Help", ("Ctrl+K",), "command"),
+    Spec("tutorial", "&Tutorial", "Help"),
+    Spec("glossary", "&Glossary", "Help", ("Shift+F1",)),
+    Spec("shortcuts", "&Keyboard shortcuts", "Help", ("?", "F1")),
+    Spec("documentation", "&Documentation on the web", "Help"),
+    Spec("report_problem", "&Report a problem…", "Help"),
+    Spec("about", "&About ScaleGraph", "Help"),
+)
+_TOOLS: Final = (
+    "go_start",
+    "new_request",
+    "open",
+    SEPARATOR,
+    "back",
+    "forward",
+    SEPARATOR,
+    "undo",
+    "redo",
+    SEPARATOR,
+    "start_request",
+    "cancel_all",
+)
+_TOOLS_RIGHT: Final = ("palette", "toggle_navigator", "toggle_queue", "toggle_inspector", "toggle_whatif")
+
+
+class Actions:
+    """Holds the window's actions by name."""
+
+    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+        self._window, self._theme = window, theme
+        self._made: dict[str, QAction] = {}
+        self._icons: dict[str, str] = {}
+        self.menus: dict[str, QMenu] = {}
+        self._groups: dict[str, QActionGroup] = {}
+        for title in MENUS:
+            menu = QMenu(f"&{title}", window)
+            window.menuBar().addMenu(menu)
+            self.menus[title] = menu
+        for spec in SPECS:
+            self.add(spec)
+        self.toolbar = self._tools()
+        self.dress()
+        theme.changed.connect(tied(window, lambda _name: self.dress()))
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._made[name]
+
+    def add(self, spec: Spec) -> QAction:
+        """Add one action to its menu, the palette and the shortcut sheet."""
+        # behind the tab: the keys as menus show them, though they are no shortcut of the window's
+        action = QAction(f"{spec.text}\t{spec.hint}" if spec.hint else spec.text, self._window)
+        action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        action.setCheckable(spec.checkable)
+        action.setProperty(CALLED, spec.called)
+        action.setProperty(FOUND_BY, list(SYNONYMS.get(spec.name, ())))
+        plain = words(action)
+        keys = spec.keys[0] if spec.keys else spec.hint
+        action.setToolTip(f"{plain} ({keys})" if keys else plain)
+        if spec.group:
+            group = self._groups.setdefault(spec.group, QActionGroup(self._window))
+            group.addAction(action)
+        self._menu(spec.menu).addAction(action)
+        self._window.addAction(action)  # keys work while the menu bar is hidden too
+        self._made[spec.name] = action
+        self._icons[spec.name] = spec.icon
+        return action
+
+    def remove(self, name: str) -> None:
+        """Take an action out of its menu, the palette and the sheet."""
+        action = self._made.pop(name)
+        self._icons.pop(name)
+        for menu in self.menus.values():
+            menu.removeAction(action)
+        self._window.removeAction(action)
+        action.deleteLater()
+
+    def _menu(self, path: str) -> QMenu:
+        """Return a menu; a submenu is made when it is first asked for, those of views above the window's panels."""
+        if path not in self.menus:
+            top, _, title = path.partition("/")
+            made = QMenu(title, self._window)
+            made.setToolTipsVisible(True)
+            below = self._made.get("toggle_navigator")
+            if below is not None and path not in (_THEME, _ARRANGEMENTS):
+                self.menus[top].insertMenu(below, made)
+            else:
+                self.menus[top].addMenu(made)
+            self.menus[path] = made
+        return self.menus[path]
+
+    def show_filled(self) -> None:
+        """Hide submenus in which nothing can be chosen now."""
+        for path, menu in self.menus.items():
+            if "/" in path:
+                menu.menuAction().setVisible(any(action.isEnabled() for action in menu.actions()))
+
+    def names(self) -> list[str]:
+        """Return the name of every action."""
+        return list(self._made)
+
+    def all(self) -> list[QAction]:
+        """Return every action, in the order of the menus."""
+        return list(self._made.values())
+
+    def by_menu(self) -> dict[str, Sequence[QAction]]:
+        """Return the actions of each menu."""
+        found: dict[str, Sequence[QAction]] = {}
+        for title in MENUS:
+            under = [a for path, menu in self.menus.items() if path.partition("/")[0] == title for a in menu.actions()]
+            found[title] = [action for action in self._made.values() if action in under]
+        return found
+
+    def dress(self) -> None:
+        """Draw the icons in the colours of the theme."""
+        paper = self._theme.paper
+        for name, which in self._icons.items():
+            if which:
+                self._made[name].setIcon(icon(which, paper.text, paper.line))
+
+    def _tools(self) -> QToolBar:
+        bar = QToolBar("Tools", self._window)
+        bar.setObjectName("tools")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(20, 20))
+        for name in _TOOLS:
+            if name == SEPARATOR:
+                bar.addSeparator()
+            else:
+                bar.addAction(self._made[name])
+        spacer = QWidget()
+        spacer.setSizePolicy(spacer.sizePolicy().Policy.Expanding, spacer.sizePolicy().Policy.Preferred)
+        bar.addWidget(spacer)
+        for name in _TOOLS_RIGHT:
+            bar.addAction(self._made[name])
+        self._window.addToolBar(bar)
+        return bar

@@ -1,0 +1,145 @@
+"""Ctrl+K: every action by its words, by synonyms, with typos, or by a few of its letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from scalegraph.gui.base.widgets import label
+from scalegraph.gui.commands.matching import score
+
+CALLED: Final = "called"  # property of an action: its name in the palette, where the menu's says too little
+FOUND_BY: Final = "found_by"  # property of an action: synonyms, a list of texts
+
+
+class CommandPalette(QFrame):
+    """A list of actions over the window; Return triggers, Escape closes it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._owner = parent
+        self.setProperty("role", "card")
+        self.setAutoFillBackground(True)
+        self._actions: Sequence[QAction] = ()
+        self.entry = QLineEdit()
+        self.entry.setPlaceholderText("Type a command")
+        self.entry.setAccessibleName("Command")
+        self.list = QTreeWidget()
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.setAccessibleName("Commands")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._none = label("No match", "muted")
+        column = QVBoxLayout(self)
+        column.addWidget(self.entry)
+        column.addWidget(self.list)
+        column.addWidget(self._none)
+        self.entry.textChanged.connect(self._fill)
+        self.entry.installEventFilter(self)
+        self.list.itemClicked.connect(lambda _item, _column: self.trigger())
+        self.hide()
+
+    def open(self, actions: Sequence[QAction]) -> None:
+        """Show *actions*: those that are enabled, and the others too, greyed, once something is typed."""
+        self._actions = [action for action in actions if action.text()]
+        self.entry.clear()
+        self._fill("")
+        owner = self._owner
+        width = min(560, owner.width() - 40)
+        self.setFixedSize(width, min(420, owner.height() - 80))
+        self.move(QPoint((owner.width() - width) // 2, 60))
+        self.show()
+        self.raise_()
+        self.entry.setFocus()
+
+    def names(self) -> list[str]:
+        """Return the commands listed now that are possible, best first."""
+        return [item.text(0) for item in self._items() if item.data(0, Qt.ItemDataRole.UserRole).isEnabled()]
+
+    def listed(self) -> list[str]:
+        """Return all commands listed now, best first."""
+        return [item.text(0) for item in self._items()]
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found = (self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount()))
+        return [item for item in found if item is not None]
+
+    def trigger(self) -> None:
+        """Do what is chosen and go away."""
+        item = self.list.currentItem()
+        self.leave()
+        if item is not None:
+            item.data(0, Qt.ItemDataRole.UserRole).trigger()
+
+    def leave(self) -> None:
+        """Go away and give the focus back."""
+        self.hide()
+        self._owner.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: arrows move in the list while typing; leaving the field closes."""
+        if watched is self.entry and event.type() == QEvent.Type.FocusOut and self.isVisible():
+            self.hide()
+        if watched is not self.entry or not isinstance(event, QKeyEvent):
+            return False
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()  # the window's own Escape waits
+            return True
+        if event.type() != QEvent.Type.KeyPress:
+            return False
+        match event.key():
+            case Qt.Key.Key_Down | Qt.Key.Key_Up:
+                step = 1 if event.key() == Qt.Key.Key_Down else -1
+                items = self._items()
+                if items:
+                    at = self.list.indexOfTopLevelItem(self.list.currentItem() or items[0])
+                    self.list.setCurrentItem(items[(at + step) % len(items)])
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.trigger()
+            case Qt.Key.Key_Escape:
+                self.leave()
+            case _:
+                return False
+        return True
+
+    def _fill(self, typed: str) -> None:
+        self.list.clear()
+        scored = [
+            (score(typed, words(action), action.property(FOUND_BY) or ()), index)
+            for index, action in enumerate(self._actions)
+        ]
+        for _cost, index in sorted((cost, index) for cost, index in scored if cost is not None):
+            action = self._actions[index]
+            if not (action.isEnabled() or typed):
+                continue
+            item = QTreeWidgetItem([words(action), action.shortcut().toString() or hint(action)])
+            item.setData(0, Qt.ItemDataRole.UserRole, action)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            if not action.isEnabled():
+                item.setForeground(0, self.palette().placeholderText())
+                item.setToolTip(0, "Not possible now")
+            self.list.addTopLevelItem(item)
+        items = self._items()
+        if items:
+            self.list.setCurrentItem(items[0])
+        self.list.setVisible(bool(items))
+        self._none.setVisible(not items)
+
+
+def words(action: QAction) -> str:
+    """Return what an action is called in the palette: its menu words without the marks of the keyboard."""
+    called = action.property(CALLED) or action.text().partition("\t")[0].replace("&", "")
+    return str(called).rstrip("…")
+
+
+def hint(action: QAction) -> str:
+    """Return the keys that the views take for what an action does, empty if there are none."""
+    return action.text().partition("\t")[2]

@@ -1,0 +1,166 @@
+"""Opening and saving: what is chosen, dropped or named on the command line goes where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.base.jobs import Reporter
+from scalegraph.gui.base.opening import SOURCES, Kind, kind_of, measurement_filter, open_filter, trace_filter
+
+if TYPE_CHECKING:
+    from scalegraph.gui.shell.main_window import MainWindow
+
+
+class Files(QObject):
+    """Opens files in the window; nothing that is opened is run."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._waiting: list[Path] = []
+        self._ready = False
+        self._then: list[Callable[[], None]] = []
+        window.settings.recent_changed.connect(self._fill_recent)
+        self._recent = window.actions_.menus["File"].addMenu("Recent files")
+        self._recent.setObjectName("recent")
+        self._fill_recent()
+
+    def ready(self) -> None:
+        """Open what came before programs and machines were known."""
+        self._ready = True
+        waiting, self._waiting = self._waiting, []
+        self.open(waiting)
+        then, self._then = self._then, []
+        for act in then:
+            act()
+
+    def when_ready(self, act: Callable[[], None]) -> None:
+        """Do *act* once programs and machines are known."""
+        if self._ready:
+            act()
+        else:
+            self._then.append(act)
+
+    def open(self, paths: Sequence[Path]) -> None:
+        """Open every file by what it is; those that cannot be opened are told together."""
+        if paths:
+            self._window.forget_messages()
+        faults: list[str] = []
+        kinds: list[tuple[Path, Kind]] = []
+        for path in paths:
+            try:
+                kinds.append((path, kind_of(path)))
+            except InputError as error:
+                faults.append(str(error))
+        for path, kind in kinds:
+            if kind == "study":
+                self._window.open_study(path)
+            elif kind == "trace":
+                self._window.open_trace(path)
+            elif kind not in ("source", "measurements"):
+                self._open_for_request(path, kind, faults)
+        sources = [path for path, kind in kinds if kind == "source"]
+        if sources and self._ready:
+            self._window.go("request")
+            self._window.request.program.choose_sources(tuple(path.resolve() for path in sources))
+        elif sources:
+            self._waiting += sources
+        if faults:
+            self._window.say_fault("\n".join(faults))
+        measured = [path for path, kind in kinds if kind == "measurements"]
+        if measured:
+            self._window.imports.open(measured)
+
+    def _open_for_request(self, path: Path, kind: Kind, faults: list[str]) -> None:
+        """Show what belongs to the request panel, which has to know programs and machines first."""
+        if not self._ready:
+            self._waiting.append(path)
+            return
+        self._window.go("request")
+        if kind == "request":
+            self._window.request.load(path)
+        elif kind == "program":
+            self._describe(path, faults)
+        elif kind == "machine":
+            self._window.request.machine.choose_file(path)
+        else:
+            self._window.request.program.choose_build(str(path.resolve()))
+
+    def _describe(self, path: Path, faults: list[str]) -> None:
+        try:
+            self._window.request.program.choose_description(path.resolve())
+        except InputError as error:
+            faults.append(str(error))
+
+    def ask_open(self) -> None:
+        """Ask for files and open them."""
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", open_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_sources(self) -> None:
+        """Ask for the sources of a program and show its request, which can then be run."""
+        files, _kind = QFileDialog.getOpenFileNames(
+            self._window, "Sources of the program", "", f"{SOURCES};;All files (*)"
+        )
+        self.open([Path(file) for file in files])
+
+    def ask_measurements(self) -> None:
+        """Ask for files of measurements and open them."""
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_traces(self) -> None:
+        """Ask for traces and open them."""
+        files, _kind = QFileDialog.getOpenFileNames(self._window, "Open a trace", "", trace_filter())
+        self.open([Path(file) for file in files])
+
+    def ask_directory(self) -> None:
+        """Ask for a directory of measurements, one profile a run, and open it."""
+        directory = QFileDialog.getExistingDirectory(self._window, "Open a directory of measurements")
+        if directory:
+            self.open([Path(directory)])
+
+    def ask_save_study(self) -> None:
+        """Ask where, and write a copy of the study in view there."""
+        handle = self._window.study.handle
+        if handle is None:
+            return
+        file, _kind = QFileDialog.getSaveFileName(
+            self._window, "Save study as", str(handle.path.parent), "Study (*.sgstudy)"
+        )
+        if file:
+            path = Path(file)
+            self.save_study(path if path.suffix else path.with_suffix(".sgstudy"))
+
+    def save_study(self, path: Path) -> None:
+        """Write a copy of the study in view to *path* and bring it into view."""
+        handle = self._window.study.handle
+        if handle is None:
+            return
+        session, source = self._window.session, handle.path
+
+        def work(_reporter: Reporter) -> Path:
+            session.save_as(source, path)
+            return path
+
+        self._window.jobs.start(
+            f"saving {path.name}",
+            work,
+            done=lambda made: self._window.open_files([made]),
+            failed=lambda error: self._window.say_fault(str(error)),
+        )
+
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        recent = self._window.settings.recent()
+        for path in recent:
+            action: Any = self._recent.addAction(path.name)
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _checked=False, path=path: self.open([path]))
+        self._recent.setEnabled(bool(recent))

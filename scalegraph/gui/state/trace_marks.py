@@ -1,0 +1,94 @@
+"""Moments of a trace that all its time views show as lines: the two cursors that measure, bookmarks, the replay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.base.units import thousands
+
+CURSORS: Final = ("A", "B")
+REPLAY: Final = "replay"  # the kind of its line
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A line across the lanes: where (s from the start of the run), what it is called, what it is.
+
+    One with *until* stands for the time from there to there.
+    """
+
+    seconds: float
+    name: str
+    kind: str = "cursor"  # "cursor", "bookmark" or `REPLAY`
+    until: float | None = None
+
+
+class TraceMarks(QObject):
+    """The moments of one open trace."""
+
+    changed = Signal()
+
+    def __init__(self, ticks_per_second: float = 1e9, unit: str = "ticks", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.ticks_per_second, self.unit = ticks_per_second, unit
+        self.measure = "s"  # of the axis, which may be one of shares
+        self._cursors: dict[str, float] = {}
+        self._others: dict[str, tuple[Moment, ...]] = {}
+
+    @property
+    def cursors(self) -> dict[str, float]:
+        """Where the cursors are, by name, in seconds."""
+        return dict(self._cursors)
+
+    def place(self, seconds: float, name: str = "") -> None:
+        """Put a cursor there: the one called *name*, or the next of both; a third click begins anew."""
+        if not name:
+            free = [cursor for cursor in CURSORS if cursor not in self._cursors]
+            if not free:
+                self._cursors.clear()
+                free = list(CURSORS)
+            name = free[0]
+        self._cursors[name] = seconds
+        self.changed.emit()
+
+    def remove_cursors(self) -> None:
+        """Take both cursors away."""
+        if self._cursors:
+            self._cursors.clear()
+            self.changed.emit()
+
+    def show(self, kind: str, moments: tuple[Moment, ...]) -> None:
+        """Show *moments* in place of those of their *kind*."""
+        if self._others.get(kind, ()) != moments:
+            self._others[kind] = moments
+            self.changed.emit()
+
+    def moments(self) -> list[Moment]:
+        """Return everything that is to be drawn."""
+        cursors = [Moment(seconds, name) for name, seconds in sorted(self._cursors.items())]
+        return [*(moment for group in self._others.values() for moment in group), *cursors]
+
+    def said(self) -> str:
+        """Return where the cursors are, and what lies between them in seconds and ticks; empty without any.
+
+        Without a *unit* of the clock, ticks are not told; on an axis of shares they are what is told.
+        """
+        from scalegraph.figures.timelines import time_text
+
+        if not self._cursors:
+            return ""
+        tick = 1 / self.ticks_per_second
+
+        def told(there: float) -> str:
+            return time_text(there, tick) if self.measure == "s" else f"{there:.4g} {self.measure}"
+
+        parts = [f"{name} {told(seconds)}" for name, seconds in sorted(self._cursors.items())]
+        if len(self._cursors) == len(CURSORS):
+            first, second = (self._cursors[name] for name in CURSORS)
+            between = abs(second - first)
+            ticks = f" = {thousands(round(between * self.ticks_per_second))} {self.unit}" if self.unit else ""
+            parts.append(f"between them {told(between)}{ticks}")
+        return "   ".join(parts)

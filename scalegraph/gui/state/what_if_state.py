@@ -1,0 +1,157 @@
+"""What the What if panel holds, free of any toolkit: immutable, so that undo is keeping the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scalegraph.base.errors import InputError
+from scalegraph.base.run import IDEALS
+from scalegraph.link import scale
+from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.request import Request, Speedups, WhatIf
+
+Pairs = tuple[tuple[str, str], ...]
+
+FACTORS: Final = ("1.25", "1.5", "2", "4", "8", "inf")
+SWEPT_LINES: Final = 5  # where the request of the study names no number
+MOST_LINES: Final = 50
+IDEAL_TIPS: Final = {
+    "contention": "Every transaction takes the time that it takes alone on the machine: nobody waits for a ring slot, "
+    "link, directory, memory module or line. Latency stays.",
+    "network": "Besides, what went over the network costs what a fetch from the node's own memory costs.",
+    "cache": "Caches lose no line but to another processor: what remains are first references and coherence.",
+    "sync": "Barriers, locks, forks, atomics, chunks and tasks take no time themselves. Waiting for others stays.",
+    "balance": "The work between two barriers evenly divided: nobody waits at a barrier or for tasks. Computed from "
+    "the run, not run again.",
+}
+
+
+@dataclass(frozen=True)
+class WhatIfState:
+    """What shall be different.
+
+    *apart*: each ideal by itself besides all together; *sweep*: virtual speedups of the *lines* hottest lines, by each
+    of *factors* (those of the request where it names any).
+    """
+
+    ideals: tuple[str, ...] = ()
+    apart: bool = True
+    machine: Pairs = ()
+    speedups: Pairs = ()
+    sweep: bool = False
+    lines: int = SWEPT_LINES
+    factors: tuple[str, ...] = Speedups().factors
+    processors: tuple[int, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is different."""
+        return not (self.ideals or self.machine or self.speedups or self.sweep)
+
+    @property
+    def variants(self) -> int:
+        """How many runs each processor count gets beside the actual one."""
+        return len(self.what_ifs()) + (len(self.factors) * self.lines if self.sweep else 0)
+
+    def with_ideal(self, name: str, *, on: bool) -> tuple[str, ...]:
+        """Return the ideals with *name* switched."""
+        return tuple(known for known in IDEALS if (on if known == name else known in self.ideals))
+
+    def with_machine(self, key: str, value: str | None) -> Pairs:
+        """Return the machine's values with *key* set, or back at the file's value for ``None``."""
+        return _with(self.machine, key, value)
+
+    def with_speedup(self, target: str, factor: str | None) -> Pairs:
+        """Return the speedups with *target* at *factor*, or without it for ``None``."""
+        return _with(self.speedups, target, factor)
+
+    def what_ifs(self) -> tuple[WhatIf, ...]:
+        """Return the runs to make: ideals alone and together, the changed machine, each speedup by itself."""
+        wanted: list[dict[str, Any]] = []
+        if self.apart or len(self.ideals) == 1:
+            wanted += [{"ideal": (name,)} for name in self.ideals]
+        if len(self.ideals) > 1:
+            wanted.append({"ideal": self.ideals})
+        if self.machine:
+            wanted.append({"machine": dict(self.machine)})
+        wanted += [{"speedup": {target: factor}} for target, factor in self.speedups]
+        return tuple(WhatIf.model_validate({**part, "processors": self.processors}) for part in wanted)
+
+
+def _with(pairs: Pairs, key: str, value: str | None) -> Pairs:
+    made = dict(pairs)
+    if value is None:
+        made.pop(key, None)
+    else:
+        made[key] = value
+    return tuple(made.items())
+
+
+def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
+    """Return what the request *data* of a study asks for; if nothing, the largest of *counts* is looked at."""
+    asked = [part for part in data.get("what_if") or () if isinstance(part, Mapping)]
+    found = {str(name) for part in asked for name in part.get("ideal") or ()}
+    machine: dict[str, str] = {}
+    speedups: dict[str, str] = {}
+    processors: set[int] = set()
+    for part in asked:
+        machine |= {str(key): str(value) for key, value in (part.get("machine") or {}).items()}
+        speedups |= {str(key): str(value) for key, value in (part.get("speedup") or {}).items()}
+        processors |= set(part.get("processors") or ())
+    chosen = tuple(sorted(n for n in counts if n in processors)) or tuple(counts[-1:])
+    apart = not any(len(part.get("ideal") or ()) > 1 for part in asked) or any(
+        len(part.get("ideal") or ()) == 1 for part in asked
+    )
+    swept = data.get("speedups") or {}
+    return WhatIfState(
+        tuple(name for name in IDEALS if name in found),
+        apart,
+        tuple(machine.items()),
+        tuple(speedups.items()),
+        bool(swept.get("lines")),
+        int(swept.get("lines") or SWEPT_LINES),
+        tuple(str(factor) for factor in swept.get("factors") or Speedups().factors),
+        chosen,
+    )
+
+
+def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Request:
+    """Return the request of a study, *data*, with what *state* asks for; raise `InputError` when it cannot be read."""
+    request = of_study(data, name)
+    if not request.program.name and not request.program.sources:
+        raise InputError("this study has no program that could be run again")
+    asked = Speedups(lines=state.lines, factors=state.factors, processors=state.processors)
+    sweep = asked if state.sweep else Speedups()
+    return request.model_copy(update={"what_if": state.what_ifs(), "speedups": sweep})
+
+
+def target_fault(target: str) -> str:
+    """Return what is wrong with the form of *target*, or an empty string."""
+    try:
+        scale.parse(target)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def factor_fault(factor: str) -> str:
+    """Return what is wrong with *factor*, or an empty string."""
+    try:
+        scale.factor_of(factor)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def target_of(view: str, key: str) -> str:
+    """Return the target of a virtual speedup that the row *key* of a table of *view* stands for, or an empty string."""
+    if view == "variables":
+        return key if key.startswith("data:") or not key else f"heap:{key}"
+    if view not in ("profile", "lines", "hottest", "virtual-speedup"):
+        return ""
+    if key.isdecimal():
+        return f"region:#{key}" if key != "0" else ""
+    file, _, line = key.rpartition(":")
+    return f"line:{key}" if file and line.isdecimal() else ""

@@ -1,0 +1,1 @@
+"""A study in the window: its page, navigator, call tree and headline."""

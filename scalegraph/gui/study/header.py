@@ -1,0 +1,101 @@
+"""The line above the study in view: what it says, in one sentence; and below it, when needed, what went wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+
+from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.widgets import button
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.selection import SelectionModel
+from scalegraph.gui.study.headline import Headline
+from scalegraph.gui.trace.handle import STOPPED, TraceHandle
+
+_LONGEST_NAME: Final = 28
+
+
+class Header(QFrame):
+    """Shows the verdict of one study and what is selected."""
+
+    def __init__(self, selection: SelectionModel) -> None:
+        super().__init__()
+        self.setProperty("role", "header")
+        self.banner = Banner()
+        self.verdict = Headline()
+        self.chosen = button("", "Clear the selection (Esc)", "flat")
+        self.chosen.clicked.connect(selection.clear)
+        self._selection = selection
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 8, 0)
+        row.addWidget(self.verdict, 1)
+        row.addWidget(self.chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.banner)
+        selection.changed.connect(tied(self, lambda _new: self._show_chosen()))
+        self._show_chosen()
+
+    def show_study(self, handle: Handle | None) -> None:
+        """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""
+        if handle is None:
+            self.verdict.setText("")
+        elif handle.error:
+            stopped = handle.error == STOPPED
+            self.verdict.setText(f"{handle.title}: {handle.error}" if stopped else f"{handle.title} cannot be read.")
+            if isinstance(handle, TraceHandle) and not (stopped or handle.partial or handle.lacking):
+                self.banner.show_fault(handle.error, "Open the readable part", handle.open_what_is_there)
+                return
+            self.banner.show_fault(handle.error, "Try again", handle.refresh)
+        elif handle.data() is None:
+            self.verdict.setText(f"Reading {handle.title}…")
+        else:
+            self.verdict.setText(handle.verdict())
+            if isinstance(handle, TraceHandle):
+                self._show_notes(handle)
+
+    def _show_notes(self, handle: TraceHandle) -> None:
+        """Say once for a trace what of its file is held otherwise or not at all, and what is damaged."""
+        trace = handle.trace()
+        if trace is None or handle.notes_told:
+            return
+        handle.notes_told = True
+        meta = trace.meta
+        lines = [*meta.damage, *(note.words for note in meta.notes)]
+        if meta.damage:
+            self.banner.show_remark("The file is damaged; this is what could be read of it.", details="\n".join(lines))
+        elif len(lines) == 1:
+            self.banner.show_remark(f"{lines[0][:1].upper()}{lines[0][1:].rstrip('.')}.")
+        elif lines:
+            self.banner.show_remark("Parts of this file were converted or skipped.", details="\n".join(lines))
+
+    def _show_chosen(self) -> None:
+        current = self._selection.current
+        words = []
+        if current.cell is not None:
+            words.append(f"{current.cell[0]} → {current.cell[1]}")
+        elif current.processors is not None:
+            words.append(f"N = {current.processors}")
+        if current.region is not None:
+            words.append("1 region")
+        if current.line is not None:
+            words.append(f"line {current.line[1]}")
+        if current.call_path is not None:
+            words.append(_shortened(current.call_path.rpartition("->")[2]))
+        if current.location is not None:
+            words.append("1 location")
+        if current.interval is not None:
+            words.append("interval")
+        if current.metric is not None:
+            words.append(_shortened(current.metric))
+        self.chosen.setToolTip("\n".join(part for part in (current.call_path, "Clear the selection (Esc)") if part))
+        self.chosen.setText("  ".join([*words, "×"]))
+        self.chosen.setVisible(bool(words))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

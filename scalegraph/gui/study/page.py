@@ -1,0 +1,204 @@
+"""The page of the study in view: its verdict above, its views below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from scalegraph.base.units import seconds
+from scalegraph.gui.base.banner import Banner
+from scalegraph.gui.base.jobs import Jobs
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.reading_state import ReadingState
+from scalegraph.gui.state.selection import Selection, SelectionModel
+from scalegraph.gui.study.header import Header
+from scalegraph.gui.study.studies import Studies
+from scalegraph.gui.trace.handle import STOPPED, TraceHandle
+
+if TYPE_CHECKING:
+    from scalegraph.gui.dock.view_area import ViewArea
+
+
+_LEAST: Final = (360, 200)
+
+
+class StudyPage(QWidget):
+    """Follows the selection to the study in view. The area of views is made when the first study comes."""
+
+    area_made = Signal()  # views can be chosen from now on
+    faster_wanted = Signal(str)  # target of a virtual speedup that was asked for in a view
+    way_wanted = Signal(object)  # a Way on from a figure
+
+    def __init__(
+        self, studies: Studies, selection: SelectionModel, jobs: Jobs, theme: Theme, settings: Settings
+    ) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._studies, self._selection = studies, selection
+        self._theme, self._settings = theme, settings
+        self._handle: Handle | None = None
+        self.area: ViewArea | None = None
+        self.header = Header(selection)
+        self._stack = QStackedWidget()
+        self._stack.setMinimumSize(*_LEAST)  # views yield to the docks; they must not push the window off the screen
+        self._state = ReadingState("No study is open.")
+        self._state.stop_wanted.connect(self._stop_reading)
+        self._stack.addWidget(self._state)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self._stack, 1)
+        selection.changed.connect(self._follow)
+
+    @property
+    def banner(self) -> Banner:
+        """Where errors of this page are said."""
+        return self.header.banner
+
+    @property
+    def handle(self) -> Handle | None:
+        """The study in view."""
+        return self._handle
+
+    def show_study(self, handle: Handle) -> None:
+        """Bring *handle* into view."""
+        if handle is self._handle:
+            return
+        if self._handle is not None:
+            self._handle.changed.disconnect(self._changed)
+            self._handle.failed.disconnect(self._failed)
+            if isinstance(self._handle, TraceHandle):
+                self._handle.progressed.disconnect(self._progressed)
+                self._handle.waits.disconnect(self._waits)
+        self._handle = handle
+        handle.changed.connect(self._changed)
+        handle.failed.connect(self._failed)
+        if isinstance(handle, TraceHandle):
+            handle.progressed.connect(self._progressed)
+            handle.waits.connect(self._waits)
+        self.banner.clear()
+        self._changed()
+
+    def forget(self, key: str) -> None:
+        """Take a closed study out of view."""
+        if self._handle is not None and self._handle.key == key:
+            self.keep()
+            self._handle = None
+            self._changed()
+        if self.area is not None:
+            self.area.forget(key)
+
+    def show_view(self, name: str) -> None:
+        """Open the view *name* of the study in view."""
+        if self.area is not None and self._handle is not None:
+            self.area.show_view(self._handle, name)
+
+    def show_answer(self, name: str) -> None:
+        """Open the view *name*, which answers what was just asked, where most room is."""
+        if self.area is not None and self._handle is not None:
+            for dock in self.area.docks:  # the curves that the answer stands beside
+                if any(option.name == "what_if" for option in dock.view.options):
+                    dock.set_options({"what_if": True})
+            self.area.show_view(self._handle, name, roomy=True)
+
+    def arrange(self, name: str) -> None:
+        """Take one of the ready-made arrangements."""
+        if self.area is not None:
+            self.area.apply_arrangement(name)
+
+    def search(self) -> bool:
+        """Begin a search in the trace in view; return whether one is."""
+        there = self.area is not None and isinstance(self._handle, TraceHandle) and self._handle.data() is not None
+        if there and self.area is not None:
+            self.area.search.start()
+        return there
+
+    def find_next(self, *, forward: bool) -> None:
+        """Go to the next occurrence of what was looked for in the trace in view, or the one before."""
+        if self.area is not None and isinstance(self._handle, TraceHandle):
+            self.area.search.step(forward=forward)
+
+    def keep(self) -> None:
+        """Remember the places of the views; the window closes."""
+        if self.area is not None and self._handle is not None and self.area.docks:
+            self._settings.set_bytes(f"places/{self._handle.key}", self.area.save_state())
+
+    def release(self) -> None:
+        """Let go of every view, before the studies go."""
+        if self.area is not None:
+            for handle in self._studies:
+                self.area.forget(handle.key)
+
+    def _follow(self, selection: Selection) -> None:
+        handle = self._studies.get(selection.study)
+        if handle is not None:
+            self.show_study(handle)
+
+    def _changed(self) -> None:
+        self.header.show_study(self._handle)
+        handle = self._handle
+        if handle is None:
+            self._say("No study is open.")
+        elif handle.error and handle.data() is None:
+            self._say("Nothing was read." if handle.error == STOPPED else "This file cannot be shown.")
+        elif isinstance(handle, TraceHandle) and handle.data() is None:
+            self._say_reading(handle)
+            self._stack.setCurrentWidget(self._state)
+        elif handle.data() is None:
+            self._say("Reading the study…")
+        else:
+            self._show_views(handle)
+
+    def _progressed(self, _share: float) -> None:
+        if isinstance(self._handle, TraceHandle):
+            self._say_reading(self._handle)
+
+    def _say_reading(self, handle: TraceHandle) -> None:
+        self._state.say(f"Reading {handle.title} …", handle.share)
+
+    def _waits(self, waited: float) -> None:
+        if isinstance(self._handle, TraceHandle):
+            name = self._handle.path.name
+            said = f"Waiting for another ScaleGraph that converts {name}, for {seconds(waited)} now"
+            self._state.say(said, None, stoppable=True)
+
+    def _stop_reading(self) -> None:
+        if isinstance(self._handle, TraceHandle):
+            self._handle.stop()
+
+    def _failed(self, _sentence: str) -> None:
+        self._changed()
+
+    def _say(self, text: str) -> None:
+        self._state.say(text)
+        self._stack.setCurrentWidget(self._state)
+
+    def _show_views(self, handle: Handle) -> None:
+        if self.area is None:  # what it is made of takes a turn of its own
+            self._make_area()
+            turn_queue().add(self, self._show_first, heavy=True)
+            return
+        self._stack.setCurrentWidget(self.area)
+        self.area.show_study(handle)
+
+    def _show_first(self) -> None:
+        if self._handle is not None and self._handle.data() is not None:
+            self._show_views(self._handle)
+
+    def _make_area(self) -> None:
+        from scalegraph.gui.dock.view_area import ViewArea
+
+        self.area = ViewArea(
+            self._selection, self._theme, self._jobs, self._settings, studies=lambda: list(self._studies)
+        )
+        self._studies.changed.connect(self.area.others_changed)
+        self.area.faster_wanted.connect(self.faster_wanted)
+        self.area.way_wanted.connect(self.way_wanted)
+        self._stack.addWidget(self.area)
+        self.area_made.emit()

@@ -1,0 +1,1 @@
+"""A trace in the window: its handle, search, bookmarks, replay."""

@@ -1,0 +1,163 @@
+"""The bookmarks of one open trace: kept with the window's settings at every change, with a way back for each."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.base.errors import InputError
+from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.base.undo import Change, UndoStack
+from scalegraph.gui.state.bookmark_store import Bookmark, Whose, free_name, merged, read, rescaled, tidy, written
+from scalegraph.gui.state.trace_marks import Moment, TraceMarks
+
+log: Final = logging.getLogger(__name__)
+_GROUP: Final = "bookmarks"
+_KIND: Final = "bookmark"
+
+
+class Bookmarks(QObject):
+    """Named moments and times of a trace. Changes go onto *stack*.
+
+    They are kept by the trace's path; where a file of the same name, size and clock was kept at a path that is gone,
+    the trace was moved and its bookmarks come along. What cannot be read is set aside, never written over.
+    """
+
+    changed = Signal()
+    list_wanted = Signal()
+
+    def __init__(self, stack: UndoStack, marks: TraceMarks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._stack, self._marks = stack, marks
+        self._all: tuple[Bookmark, ...] = ()
+        self._settings: Settings | None = None
+        self._whose: Whose | None = None
+        self._begin = 0  # tick at which the run begins
+        self.last: Bookmark | None = None  # that was jumped to
+
+    @property
+    def all(self) -> tuple[Bookmark, ...]:
+        """The bookmarks in the order of time."""
+        return self._all
+
+    @property
+    def whose(self) -> Whose | None:
+        """The trace they belong to, ``None`` until it was read."""
+        return self._whose
+
+    def seconds(self, tick: int) -> float:
+        """Return how long after the start of the run *tick* is."""
+        return (tick - self._begin) / self._whose.ticks_per_second if self._whose is not None else 0.0
+
+    # changes
+
+    def add(self, begin: int, end: int, name: str = "") -> Bookmark:
+        """Set one at a moment or time (ticks); without a name it is numbered."""
+        made = Bookmark(min(begin, end), max(begin, end), tidy(name) or free_name(self._all))
+        self._change("set a bookmark", merged(self._all, (made,)))
+        return made
+
+    def rename(self, one: Bookmark, name: str) -> None:
+        """Call *one* by another name; an empty one changes nothing."""
+        if tidy(name) and one in self._all:
+            rest = tuple(other for other in self._all if other != one)
+            self._change("name of a bookmark", merged(rest, (Bookmark(one.begin, one.end, tidy(name)),)))
+
+    def remove(self, some: Sequence[Bookmark]) -> None:
+        """Take *some* away."""
+        self._change("delete bookmarks", tuple(other for other in self._all if other not in some))
+
+    def export(self, path: Path) -> None:
+        """Write them to a file. Raises `OSError`."""
+        if self._whose is not None:
+            path.write_text(written(self._all, self._whose), "utf-8")
+
+    def load(self, path: Path) -> int:
+        """Add those of a file and return how many came; raises `InputError` if it holds none, `OSError`."""
+        if self._whose is None:
+            return 0
+        try:
+            whose, found = read(path.read_text("utf-8"), path.name)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path.name} is not text") from error
+        before = len(self._all)
+        found = rescaled(found, whose.ticks_per_second, self._whose.ticks_per_second)
+        self._change("add bookmarks of a file", merged(self._all, found))
+        return len(self._all) - before
+
+    def take(self, bookmarks: tuple[Bookmark, ...]) -> None:
+        """Have *bookmarks*, and keep them; for undo and redo."""
+        self._all = bookmarks
+        self._keep()
+        self._show()
+
+    def _change(self, text: str, after: tuple[Bookmark, ...]) -> None:
+        if after != self._all and self._whose is not None:
+            self._stack.push(Change(text, self.take, self._all, after))
+
+    def _show(self) -> None:
+        def shown(one: Bookmark) -> Moment:
+            until = None if one.moment else self.seconds(one.end)
+            return Moment(self.seconds(one.begin), one.name, _KIND, until)
+
+        self._marks.show(_KIND, tuple(shown(one) for one in self._all))
+        self.changed.emit()
+
+    # keeping
+
+    def keep_in(self, settings: Settings) -> None:
+        """Keep them there from now on."""
+        self._settings = settings
+        self._restore()
+
+    def belong_to(self, path: Path, meta: Any) -> None:
+        """Take up those that are kept of the trace at *path*, whose clock *meta* tells."""
+        try:
+            size = path.stat().st_size if path.is_file() else 0
+        except OSError:
+            size = 0
+        self._whose, self._begin = Whose(str(path), size, float(meta.ticks_per_second)), int(meta.begin)
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._settings is None or self._whose is None:
+            return
+        text = self._settings.text(self._key(self._whose.path)) or self._moved()
+        if not text:
+            return
+        try:
+            whose, found = read(text, "what was kept of this trace's bookmarks")
+        except InputError as error:
+            log.warning("%s; it is set aside", error)
+            which = hashlib.sha256(text.encode()).hexdigest()[:8]
+            self._settings.set_text(f"{self._key(self._whose.path)}-unreadable-{which}", text)
+            return
+        self._all = merged(self._all, rescaled(found, whose.ticks_per_second, self._whose.ticks_per_second))
+        self._show()
+
+    def _moved(self) -> str:
+        """Return what is kept of this file at the place where it was before."""
+        assert self._settings is not None
+        assert self._whose is not None
+        for text in self._settings.texts(_GROUP):
+            try:
+                whose, _found = read(text)
+            except InputError:
+                continue
+            if whose.moved_to(self._whose) and not Path(whose.path).exists():
+                return text
+        return ""
+
+    def _keep(self) -> None:
+        if self._settings is not None and self._whose is not None:
+            self._settings.set_text(self._key(self._whose.path), written(self._all, self._whose))
+            self._settings.sync()  # not only when the window closes
+
+    @staticmethod
+    def _key(path: str) -> str:
+        return f"{_GROUP}/{hashlib.sha256(path.encode()).hexdigest()[:24]}"

@@ -1,0 +1,171 @@
+"""An open trace: read in another thread with its progress, and the time that its views show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import QObject, Signal
+
+from scalegraph.base.errors import MissingTool
+from scalegraph.gui.base.jobs import Job, Jobs, Reporter
+from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.time_window import TimeWindow
+from scalegraph.gui.state.trace_filter import TraceFilter
+from scalegraph.gui.state.trace_marks import TraceMarks
+from scalegraph.gui.trace.bookmarks import Bookmarks
+from scalegraph.gui.trace.event_steps import EventSteps
+from scalegraph.gui.trace.replay import TraceReplay
+from scalegraph.gui.trace.replay_steps import ReplaySteps
+from scalegraph.gui.trace.words import region_times, simulated, trace_sentence
+
+if TYPE_CHECKING:
+    from scalegraph.traces.model import Trace
+    from scalegraph.views.trace_data import TraceData
+
+STOPPED: Final = "Reading was cancelled."
+
+
+@dataclass(frozen=True)
+class _Waited:
+    """What the thread that reads says while it waits for another that converts the same file."""
+
+    seconds: float
+
+
+class TraceHandle(Handle):
+    """An open trace beside `StudyHandle`.
+
+    *window* is the time that all its views show, *filter* what of it they show, *marks* are lines in them. ``partial``
+    says whether only what could be read of a damaged file was asked for.
+    """
+
+    subject = "trace"
+    progressed = Signal(float)  # share that was read, 0 to 1
+    waits = Signal(float)  # for another that converts the file: for so many seconds until now
+
+    def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(path, parent)
+        self._session, self._jobs = session, jobs
+        self._data: TraceData | None = None
+        self._verdict = ""
+        self._job: Job | None = None
+        self.share = 0.0
+        self.partial = False
+        self.lacking = False  # whether reading needs something that is not installed
+        self.pictured = False  # whether a view over time was drawn: until then analyses stand back
+        self.notes_told = False  # whether the user was told what of the file is not shown
+        self.window = TimeWindow(parent=self)
+        self.filter = TraceFilter(self)
+        self.marks = TraceMarks(parent=self)
+        self.replay = TraceReplay(self.window, self.marks, self)
+        self.steps = ReplaySteps(self, jobs)
+        self.events = EventSteps(self, jobs)
+        self.bookmarks = Bookmarks(self.filter.stack, self.marks, self)
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the run's where a study knows it (``ge2, N = 16``), else the file's.
+
+        An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
+        """
+        if self._data is not None and self._data.texts:
+            return self._data.name
+        return f"{self.path.parent.name}/{self.path.name}" if self.path.suffix == ".otf2" else self.path.name
+
+    @property
+    def reading(self) -> bool:
+        """Whether the file is being read."""
+        return self._job is not None
+
+    def data(self) -> TraceData | None:
+        """Return the trace, or ``None`` until it was read."""
+        return self._data
+
+    def trace(self) -> Trace | None:
+        """Return definitions and columns, or ``None`` until they were read."""
+        return None if self._data is None else self._data.trace
+
+    def verdict(self) -> str:
+        """Return what the trace is, in a sentence."""
+        return self._verdict
+
+    def refresh(self) -> None:
+        """Read the file, unless it is being read."""
+        if self._job is not None:
+            return
+        session, path, partial = self._session, self.path, self.partial
+        self.error, self.share = "", 0.0
+
+        def read(reporter: Reporter) -> tuple[TraceData, str]:
+            told, waits = reporter.send, lambda seconds: reporter.send(_Waited(seconds))
+            data = session.open_trace(path, cancel=reporter.token, progress=told, partial=partial, waiting=waits)
+            region_times(data)
+            return data, trace_sentence(data)
+
+        self._job = job = self._jobs.start(f"reading {path.name}", read, said=self._told)
+        job.done.connect(tied(self, lambda answer: self._loaded(job, *answer)))
+        job.failed.connect(
+            tied(self, lambda error: self._unreadable(job, str(error), lacking=isinstance(error, MissingTool)))
+        )
+        job.cancelled.connect(tied(self, lambda: self._unreadable(job, STOPPED)))
+
+    def open_what_is_there(self) -> None:
+        """Read of a damaged file what can be read."""
+        self.partial = True
+        self.refresh()
+
+    def stop(self) -> None:
+        """Stop reading."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def close(self) -> None:
+        """Forget the trace and let go of its file."""
+        self.stop()
+        self.replay.hide()
+        self._job = None
+        data, self._data = self._data, None
+        if data is not None:
+            data.trace.close()
+
+    def seconds(self, tick: int) -> float:
+        """Return how long after the start of the run *tick* is."""
+        meta = self._meta()
+        return float((tick - meta.begin) / meta.ticks_per_second)
+
+    def tick(self, seconds: float) -> int:
+        """Return the tick so many *seconds* after the start of the run."""
+        meta = self._meta()
+        return int(meta.begin + round(seconds * meta.ticks_per_second))
+
+    def _meta(self) -> Any:
+        assert self._data is not None
+        return self._data.trace.meta
+
+    def _told(self, said: object) -> None:
+        if isinstance(said, _Waited):
+            self.waits.emit(said.seconds)
+        elif isinstance(said, float | int):
+            self.share = float(said)
+            self.progressed.emit(self.share)
+
+    def _loaded(self, job: Job, data: TraceData, verdict: str) -> None:
+        if job is not self._job:  # closed meanwhile
+            data.trace.close()
+            return
+        self._job = None
+        self._data, self._verdict = data, verdict
+        self.marks.ticks_per_second = float(data.trace.meta.ticks_per_second)
+        self.marks.unit = "cycles" if simulated(data.trace) else "ticks"
+        self.window.set_length(data.trace.seconds, 1 / data.trace.meta.ticks_per_second)
+        self.bookmarks.belong_to(self.path, data.trace.meta)
+        self.changed.emit()
+
+    def _unreadable(self, job: Job, sentence: str, *, lacking: bool = False) -> None:
+        if job is self._job:
+            self._job = None
+            self.error, self.lacking = sentence, lacking
+            self.failed.emit(sentence)

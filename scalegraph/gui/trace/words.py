@@ -1,0 +1,84 @@
+"""What is said of a trace as a whole: its sentence, its facts, its regions, and the program text that belongs to it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from scalegraph.base.units import si, thousands
+from scalegraph.gui.state.loss import RegionLoss
+
+if TYPE_CHECKING:
+    from scalegraph.traces.model import Trace
+    from scalegraph.views.trace_data import TraceData
+
+log: Final = logging.getLogger(__name__)
+_BINS: Final = 512
+_MOST_REGIONS: Final = 500
+
+
+def region_times(data: TraceData) -> dict[int, float]:
+    """Return the seconds that all locations together spent in each region, without what it calls. Kept in *data*."""
+    kept = data.memo.get("window regions")
+    if kept is None:
+        meta, layer = data.trace.meta, data.timeline.layers.get("region")
+        kept = {}
+        if layer is not None and meta.end > meta.begin:
+            edges, values = data.timeline.totals("region", meta.begin, meta.end, _BINS)
+            sums = values @ (edges[1:] - edges[:-1]) / meta.ticks_per_second
+            told = zip(layer.codes, sums.tolist(), strict=True)
+            kept = {code.number: seconds for code, seconds in told if code.number >= 0 and seconds > 0}
+        data.memo["window regions"] = kept
+    found: dict[int, float] = kept
+    return found
+
+
+def trace_regions(data: TraceData) -> tuple[RegionLoss, ...]:
+    """Return the regions of a trace with their share of the time of all locations, the largest first."""
+    whole = data.trace.seconds * max(1, len(data.active))
+    regions = data.trace.definitions.regions
+    found = sorted(region_times(data).items(), key=lambda item: -item[1])[:_MOST_REGIONS]
+    return tuple(
+        RegionLoss(
+            number,
+            None,
+            data.region_name(number),
+            seconds / whole if whole else 0.0,
+            f"{si(seconds, 's', 4)} of {si(whole, 's', 4)}"
+            + (f"\n{regions[number].file}:{regions[number].line}" if regions[number].file else ""),
+        )
+        for number, seconds in found
+    )
+
+
+def simulated(trace: Trace) -> bool:
+    """Whether ticks are cycles of simulated processors."""
+    return any(location.kind == "processor" for location in trace.definitions.locations)
+
+
+def trace_sentence(data: TraceData) -> str:
+    """Return what a trace is: the locations, the time, the events, and what was not understood."""
+    from scalegraph.traces.formats import readers
+    from scalegraph.views.trace.sums import located
+
+    trace = data.trace
+    meta = trace.meta
+    name = meta.program or data.name
+    where, events = located(trace, len(trace.definitions.locations)), sum(trace.counts().values())
+    sentence = f"{name}: {si(trace.seconds, 's', 4)} on {where}, {thousands(events)} events"
+    reader = readers().get(meta.format)
+    sentence += f", read as {reader.title}." if reader is not None and reader.name != "sgtrace" else "."
+    if meta.damage:
+        sentence += " The file is damaged: this is what could be read."
+    return sentence
+
+
+def trace_facts(trace: Trace) -> list[tuple[str, str]]:
+    """Return what a trace is as (name, words)."""
+    meta, definitions = trace.meta, trace.definitions
+    facts = [("program", meta.program)] if meta.program else []
+    if meta.properties.get("machine"):
+        facts.append(("machine", meta.properties["machine"]))
+    facts += [("time", si(trace.seconds, "s", 4)), ("locations", str(len(definitions.locations)))]
+    facts.append(("regions", str(len(definitions.regions))))
+    return facts + [(kind, thousands(rows)) for kind, rows in trace.counts().items()]

@@ -1,0 +1,285 @@
+"""Measurements that people have: files to a set, a set and what its names mean to a study."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements import foreign
+from scalegraph.measurements.guessing import NONE, Guess, guess_mapping
+from scalegraph.measurements.mapping import Mapping as Meaning
+from scalegraph.measurements.mapping import Unanswered
+from scalegraph.measurements.merging import merged
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import Progress, Reader, readers, recognised
+from scalegraph.measurements.runs import make_runs, serial_times
+from scalegraph.measurements.table import TableChoices, guess_table, read_table
+from scalegraph.request.imports import tables
+from scalegraph.store import Manifest, Study
+from scalegraph.store.study import SUFFIX
+
+_TABLE = "table"
+_CHECKED = 100 << 20  # bytes of a file that is looked through for what is wrong with it
+
+
+def _quiet(_share: float) -> None:
+    """Show no progress."""
+
+
+def reader_of(path: Path, name: str = "") -> Reader:
+    """Return the reader called *name*, or the one that is most likely to understand *path*.
+
+    Raises `InputError` for an unknown name, a missing file, and one that no reader takes, saying what there is.
+    """
+    if name:
+        if name not in readers():
+            hint = near(name, readers()) or f"; known: {', '.join(readers())}"
+            raise InputError(Fault(f"unknown format '{name}'{hint}", key="--format"))
+        return readers()[name]
+    if not path.exists():
+        raise InputError(Fault("no such file", file=str(path)))
+    if not path.is_file() and not path.is_dir():
+        raise InputError(
+            Fault("is neither a file nor a directory; keep what comes through it in a file", file=str(path))
+        )
+    found = recognised(path)
+    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path))):
+        raise InputError(Fault(what, file=str(path)))
+    if found:
+        return found[0]
+    _check_whole(path)
+    endings = sorted({ending for reader in readers().values() for ending in reader.endings})
+    if path.is_dir():
+        kinds = ", ".join(reader.title for reader in readers().values() if reader.directory) or "none"
+        raise InputError(Fault(f"holds nothing that is read from a directory ({kinds})", file=str(path)))
+    raise InputError(
+        Fault(
+            f"is no format that can be imported: {' '.join(endings)} and studies (.sgstudy) can; "
+            "`scalegraph import --list-formats` says more",
+            file=str(path),
+        )
+    )
+
+
+def _head(path: Path) -> bytes:
+    """Return the beginning of a file, empty where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
+
+
+def _check_whole(path: Path) -> None:
+    """Refuse a file that no reader takes because it is damaged, by its place where its kind tells that."""
+    if path.is_dir():
+        return
+    fault = None
+    if path.stat().st_size == 0:
+        fault = Fault("is empty", file=str(path))
+    elif path.suffix.lower() == ".json" and path.stat().st_size < _CHECKED:
+        try:
+            json.loads(path.read_bytes())
+        except json.JSONDecodeError as error:
+            fault = Fault(f"is no whole JSON: {error.msg.lower()}", file=str(path), line=error.lineno)
+        except (UnicodeDecodeError, RecursionError):
+            fault = Fault("is no JSON: it is no text, or nested too deeply", file=str(path))
+    elif path.suffix.lower() in (".cubex", ".extra-p"):
+        kind = (
+            "Cube4 profile (a tar archive)" if path.suffix.lower() == ".cubex" else "Extra-P experiment (a zip archive)"
+        )
+        fault = Fault(f"is no whole {kind}: it is cut off, damaged or something else", file=str(path))
+    if fault is not None:
+        raise InputError(fault)
+
+
+def read_set(
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    choices: TableChoices | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> MeasurementSet:
+    """Return what *paths* hold as one set: several files of the same parameters are put together.
+
+    *name* is the format's, guessed if empty; *choices* are for tables. Raises `InputError` with every fault of the
+    first file that has any.
+    """
+    token = cancel or CancelToken()
+    made = []
+    for number, path in enumerate(paths):
+        token.check()
+        reader = reader_of(path, name)
+
+        def share(done: float, number: int = number) -> None:
+            progress((number + done) / len(paths))
+
+        if reader.name == _TABLE:
+            made.append(read_table(path, choices, token, share))
+        elif choices is not None and choices != TableChoices():
+            raise InputError(
+                Fault(f"is not read as a table but as {reader.title}: --format table if it is", file=str(path))
+            )
+        else:
+            made.append(reader.read(path, token, share))
+    return merged(made)
+
+
+def set_of(
+    table: pd.DataFrame, name: str, roles: Mapping[str, str], across: str = ""
+) -> tuple[MeasurementSet, dict[str, str]]:
+    """Return a table in memory as a set, read as one in a file is, and what its columns are called in the set.
+
+    A named index counts as columns; time spans become seconds. *roles* and *across* as in `TableChoices`; *name* is
+    what faults call the table.
+    """
+    plain = table.reset_index() if any(level is not None for level in table.index.names) else table.copy()
+    plain.columns = pd.Index([str(title).strip() for title in plain.columns])
+    for place, kind in enumerate(plain.dtypes):
+        if kind.kind == "m":
+            plain.isetitem(place, plain.iloc[:, place].dt.total_seconds())
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "table.csv"
+        plain.to_csv(path, index=False, encoding="utf-8")
+        choices = TableChoices(
+            encoding="utf-8", delimiter=",", decimal=".", header=1, columns=dict(roles), across=across
+        )
+        try:
+            titles = {column.title: column.name for column in guess_table(path, choices).columns}
+            measured = read_table(path, choices)
+        except Unanswered as error:
+            raise Unanswered(error.questions, name) from None
+        except InputError as error:
+            raise InputError([_in_frame(fault, name) for fault in error.faults]) from None
+        skipped = [replace(item, place=_place(item.place, name)) for item in measured.skipped]
+    return replace(measured, files=(), title=name, skipped=tuple(skipped)), titles
+
+
+def _in_frame(fault: Fault, name: str) -> Fault:
+    """Return a fault of the file that a table was written to with its place in the table."""
+    return replace(fault, file=_place(f":{fault.line or ''}", name), line=None, column=None)
+
+
+def _place(place: str, name: str) -> str:
+    """Return ``file:line`` as a row of the table that was written to the file; rows count from 0."""
+    line = place.rpartition(":")[2]
+    return f"{name}, row {int(line) - 2}" if line.isdigit() and int(line) > 1 else name
+
+
+def study_of(
+    measured: MeasurementSet,
+    mapping: Meaning,
+    *,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> Study:
+    """Return a study in memory with the set and its runs; without a time or processors there are no runs."""
+    runs, memory = make_runs(measured, mapping, cancel, progress)
+    title = measured.title or "measurements"
+    study = Study.memory(Manifest.new(title=title, program=title, machine="unknown"))
+    study.add_runs(runs)
+    study.set_measurements(measured, mapping)
+    for fact, values in ((tables.MEMORY, memory), (tables.SERIAL, serial_times(measured, mapping, runs))):
+        if values:
+            study.set_facts(fact, values)
+    return study
+
+
+def answered(measured: MeasurementSet, said: Mapping[str, Any] | None = None) -> Guess:
+    """Return what the names of *measured* mean; raise `Unanswered` with every question still open."""
+    guess = guess_mapping(measured, said)
+    if guess.questions:
+        file = measured.files[0] if measured.files else measured.title
+        raise Unanswered(guess.questions, file)
+    return guess
+
+
+def opened(
+    paths: Sequence[Path],
+    *,
+    name: str = "",
+    choices: TableChoices | None = None,
+    said: Mapping[str, Any] | None = None,
+    cancel: CancelToken | None = None,
+    progress: Progress = _quiet,
+) -> Study:
+    """Return *paths* as a study: the study itself, a table of runs, or measurements as a study in memory.
+
+    *name* is the format's and *choices* are for tables, as in `read_set`; *said* as in `answered`, and gives the
+    measurements of a study another meaning. Raises `Unanswered` with what has to be said, and how.
+    """
+    studies = [path for path in paths if is_study(path)]
+    if studies and len(paths) > 1:
+        message = "is a study; of several files only measurements are put together"
+        raise InputError(Fault(message, file=str(studies[0])))
+    if studies:
+        return _study(studies[0], said or {})
+    plain = not name and not said and choices in (None, TableChoices())
+    if len(paths) == 1 and plain and is_run_table(paths[0]):
+        return tables.read_runs(paths[0])
+    measured = read_set(paths, name=name, choices=choices, cancel=cancel, progress=progress)
+    guess = answered(measured, said)
+    return study_of(guess.measured, guess.mapping, cancel=cancel)
+
+
+def _study(path: Path, said: Mapping[str, Any]) -> Study:
+    """Return the study itself, or where something is *said* one of its measurements with that meaning."""
+    study = Study.open(path)
+    if not said:
+        return study
+    with study:
+        measured, mapping = study.measurements(), study.mapping()
+        if measured is None:
+            raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(path)))
+        before = (
+            {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns", "follow"}, exclude_defaults=True)
+        )
+        if mapping is not None and "processors" not in said:
+            before["sizes"] = mapping.sizes or NONE
+        guess = answered(measured, {**before, **said})
+        return study_of(guess.measured, guess.mapping)
+
+
+def is_study(path: Path) -> bool:
+    """Whether *path* is a study, by its ending or, under another name, by its first bytes."""
+    if path.suffix.lower() == SUFFIX:
+        return True
+    if not path.is_file():
+        return False  # reading a pipe would wait for whoever writes to it
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def notes(study: Study) -> list[str]:
+    """Return what people should know of the measurements in *study*: remarks of their files, and what was guessed."""
+    measured, mapping = study.measurements(), study.mapping()
+    if measured is None:
+        return []
+    guessed: tuple[str, ...] = ()
+    if mapping is not None:
+        said = mapping.model_dump(include={"processors", "time", "unit", "clock_hz", "total", "scaling"})
+        said["sizes"] = mapping.sizes or NONE
+        guessed = guess_mapping(measured, said).notes
+    return [*measured.notes, *measured.remarks, *guessed]
+
+
+def is_run_table(path: Path) -> bool:
+    """Whether *path* is a table of runs in ScaleGraph's own columns, or would be but for a slip in a name."""
+    return path.suffix.lower() == ".csv" and path.is_file() and tables.are_runs(path)
+
+
+def formats() -> Iterable[Reader]:
+    """Return every format that can be read, in the order in which they are tried."""
+    return readers().values()

@@ -1,0 +1,240 @@
+"""Opening traces for viewing: whatever tool made them, with the level of detail that pictures need."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import scalegraph
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import InputError, ScaleGraphError
+from scalegraph.request.imports.sets import is_study
+from scalegraph.request.model.tracing import DIRECTORY
+from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, trim
+from scalegraph.store import Study
+from scalegraph.store.study import SUFFIX as SUFFIX_STUDY
+from scalegraph.traces import reading
+from scalegraph.traces.container import SUFFIX, VERSION, write_container
+from scalegraph.traces.formats import Progress
+from scalegraph.traces.lod import Timeline
+from scalegraph.traces.lod.stored import VERSION as PYRAMID
+from scalegraph.traces.lod.stored import lacks_pyramid
+from scalegraph.traces.model import Trace
+from scalegraph.views.trace_data import TraceData
+
+LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
+_HEAD = 1 << 20  # bytes of a JSON file in which events are looked for
+_MOST_FILES = 20_000  # beside a trace, that belong to it
+
+
+def is_trace(path: Path) -> bool:
+    """Whether *path* is a trace rather than a study or measurements."""
+    if is_study(path):
+        return False
+    if path.is_dir():
+        endings = (".otf2", ".prv", ".prv.gz", SUFFIX)
+        try:
+            return any(file.name.endswith(endings) for file in path.iterdir() if file.is_file())
+        except OSError:
+            return False
+    if not path.is_file():
+        return False
+    try:
+        found = reading.recognised(path)
+    except InputError:
+        return False
+    if not found or found[0].name != "chrome":
+        return bool(found)
+    return _has_events(path)
+
+
+def _has_events(path: Path) -> bool:
+    """Whether the beginning of a JSON file holds events, which tell a trace from other JSON."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEAD)
+        if start[:2] == b"\x1f\x8b":
+            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
+    except (OSError, zlib.error):
+        return False
+    return b'"traceEvents"' in start or b'"ph"' in start
+
+
+def open_trace(
+    path: Path,
+    cancel: CancelToken | None = None,
+    progress: Progress = lambda _share: None,
+    *,
+    partial: bool = False,
+    waiting: Waiting = lambda _seconds: None,
+) -> TraceData:
+    """Return the trace at *path* with its level of detail; see `Session.open_trace`."""
+    token = cancel or CancelToken()
+    progress = _rising(progress)
+    path = reading.anchor(path)
+    reader = reading.recognised(path)
+    if reader and reader[0].name == "sgtrace":
+        trace = reading.read(path, partial=partial, cancel=token)
+        steps = _span(progress, 0.0, 1.0)
+        if lacks_pyramid(trace):  # of version 1, or of another writer: what is made of it is kept
+            trace.close()
+            trace = _converted(path, token, _span(progress, 0.0, 0.9), waiting, partial=partial)
+            steps = _span(progress, 0.9, 1.0)
+    else:
+        trace = _converted(path, token, _span(progress, 0.0, 0.9), waiting, partial=partial)
+        steps = _span(progress, 0.9, 1.0)
+    try:
+        timeline = Timeline.open(trace, cancel=token, progress=steps)
+    except BaseException:
+        trace.close()
+        raise
+    progress(1.0)
+    known = _of_study(path)
+    return TraceData(
+        trace, timeline, known.name or name_of(path), path, dict(sources(trace, path)), known.texts,
+        facts={**facts(trace), **known.facts},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a study tells of the run that wrote a trace."""
+
+    name: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _of_study(path: Path) -> _Known:
+    """Return what the study knows whose run wrote the trace at *path*; nothing if it does not lie where it was made."""
+    home = path.resolve().parent
+    file = home.parent / f"{home.name.removesuffix(DIRECTORY)}{SUFFIX_STUDY}"
+    if not home.name.endswith(DIRECTORY) or not file.is_file():
+        return _Known()
+    try:
+        with Study.open(file) as study:
+            records = [*study.runs(), *study.variants()]
+            mine = next((r for r in records if r.trace is not None and Path(r.trace.path).name == path.name), None)
+            texts = {source.name: source.text for source in study.manifest.sources}
+            if mine is None:
+                return _Known(texts=texts)
+            same = [r for r in records if r.point.parameters == mine.point.parameters and r.point.processors == 1]
+            work = next((r.work_ops for r in same if r.ok and r.work_ops), mine.work_ops)
+            count = mine.point.processors
+            found = {"processors": count, "program": mine.program, "machine": mine.machine, "work": work}
+            alone = sum(r.point.processors == count and r.trace is not None for r in records) == 1
+            label = f"N = {count}" if alone else mine.point.label()
+            return _Known(f"{study.name}, {label}", texts, {key: value for key, value in found.items() if value})
+    except ScaleGraphError:
+        return _Known()
+
+
+def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Waiting, *, partial: bool) -> Trace:
+    """Return a trace as its copy in the cache, with its pyramid, which is made when there is none."""
+    home = cache_root() / "traces"
+    directory = home / _digest(path, partial=partial)
+
+    def make(temporary: Path) -> None:
+        with reading.read(path, partial=partial, cancel=cancel, progress=_span(progress, 0.0, 0.7)) as trace:
+            kept = _span(progress, 0.7, 1.0)
+
+            def each(share: float) -> None:
+                cancel.check()
+                kept(share)
+
+            write_container(trace, temporary / f"trace{SUFFIX}", each)
+
+    def wait(seconds: float) -> None:
+        cancel.check()
+        waiting(seconds)
+
+    get_or_make(directory, make, wait)
+    trim(home, LIMIT_BYTES, keep=directory)
+    trace = reading.read(directory / f"trace{SUFFIX}", cancel=cancel)
+    trace.meta.source = path.name
+    return trace
+
+
+def _rising(progress: Progress) -> Progress:
+    """Return *progress* without the steps back of work that is done in several turns."""
+    most = 0.0
+
+    def told(share: float) -> None:
+        nonlocal most
+        most = max(most, share)
+        progress(most)
+
+    return told
+
+
+def _span(progress: Progress, low: float, high: float) -> Callable[[float], None]:
+    return lambda share: progress(low + (high - low) * min(max(share, 0.0), 1.0))
+
+
+def _digest(path: Path, *, partial: bool) -> str:
+    """Return what tells this trace, as it is now, from all others."""
+    told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {PYRAMID} {partial}".encode())
+    for file in _belonging(path):
+        status = file.stat()
+        told.update(f"{file.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return told.hexdigest()[:32]
+
+
+def _belonging(path: Path) -> Iterator[Path]:
+    """Yield *path* and the files beside it that are read with it: by their name, or in a folder of that name."""
+    yield path
+    stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+    for beside in sorted(path.parent.glob(f"{glob.escape(stem)}.*")):
+        if beside != path and beside.is_file():
+            yield beside
+    folder = path.parent / stem
+    if folder.is_dir():
+        for number, file in enumerate(sorted(folder.iterdir())):
+            if number >= _MOST_FILES:
+                break
+            if file.is_file():
+                yield file
+
+
+def name_of(path: Path) -> str:
+    """Return a short name of the trace at *path* for titles: that of its directory where its own says nothing."""
+    name = path.name.removesuffix(".gz")
+    stem = name.rpartition(".")[0] or name
+    return path.resolve().parent.name or stem if stem in ("traces", "trace") else stem
+
+
+def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files that regions of *trace* name, with where they are: beside the trace or as they are named."""
+    home = path.resolve().parent
+    for name in sorted({region.file for region in trace.definitions.regions if region.file}):
+        named = Path(name)
+        tries = [named] if named.is_absolute() else [home / named, home.parent / named]
+        tries += [home / named.name, home.parent / named.name]
+        for candidate in tries:
+            try:
+                if candidate.is_file():
+                    yield name, candidate
+                    break
+            except (OSError, ValueError):
+                continue
+
+
+def facts(trace: Trace) -> dict[str, Any]:
+    """Return what the trace tells of its run: program, machine, processors, work."""
+    meta, told = trace.meta, trace.meta.properties
+    found: dict[str, Any] = {"processors": len(trace.definitions.locations)}
+    if meta.program:
+        found["program"] = meta.program
+    if told.get("machine"):
+        found["machine"] = told["machine"]
+    for name in ("processors", "work", "work_ops", "work_flops"):
+        try:
+            found[name] = float(told[name]) if name != "processors" else int(told[name])
+        except (KeyError, ValueError):
+            continue
+    return found

@@ -1,0 +1,35 @@
+"""What a request collects of its runs, and which runs that are known lack it."""
+
+from __future__ import annotations
+
+from scalegraph.base.run import RunRecord
+from scalegraph.request.model.request import Request
+
+LINES = "lines"  # in `RunRecord.left_out`
+
+
+def lacks(request: Request, record: RunRecord) -> bool:
+    """Whether the *request* collects what *record*, an actual run that ended well, was kept without.
+
+    Runs with something ideal in them are compared by their times: they need none of it.
+    """
+    if record.point.variant or not record.ok:
+        return False
+    classes = request.collect.classes and "classes" not in record.collected
+    return classes or (request.collect.lines and LINES in record.left_out)
+
+
+def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
+    """Return what a run collects besides: what is asked for, and what *before*, an earlier run of its point, has."""
+    there = before is not None and before.ok and "classes" in before.collected
+    return ("classes",) if request.collect.classes or there else ()
+
+
+def kept(request: Request, record: RunRecord, before: RunRecord | None) -> RunRecord:
+    """Return *record* as a study keeps it: with what an earlier run of the point, *before*, had, and it lacks."""
+    had = before is not None and before.ok
+    if before is not None and had and record.trace is None and before.trace is not None:
+        record = record.model_copy(update={"trace": before.trace})  # a run is the same each time
+    if request.collect.lines or (before is not None and had and before.lines):
+        return record
+    return record.model_copy(update={"lines": (), "left_out": (LINES,) if record.lines else ()})

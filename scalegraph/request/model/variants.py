@@ -1,0 +1,116 @@
+"""The what-if runs of a request: which points, on which machine, and what the sweep of virtual speedups looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from scalegraph import machine as machines
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Variant
+from scalegraph.link import Build
+from scalegraph.link.scale import scale_file
+from scalegraph.request.model.request import Request, Speedups
+
+_STALLS = "stall_"
+_BUSY = "busy_"
+
+
+def asked(request: Request, points: Iterable[RunPoint]) -> list[RunPoint]:
+    """Return the what-if runs of the actual *points* that *request* asks for, each once."""
+    found: dict[str, RunPoint] = {}
+    actual = list(points)
+    for what in request.what_if:
+        counts = what.processors or request.every_count()
+        for point in actual:
+            if point.processors in counts:
+                made = point.model_copy(update={"variant": what.variant})
+                found.setdefault(made.key, made)
+    return list(found.values())
+
+
+def swept(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
+    """Return the runs of the sweep of virtual speedups: what costs most in the actual *records*, times each factor."""
+    sweep = request.speedups
+    counts = sweep.processors or (max(request.every_count()),)
+    found: dict[str, RunPoint] = {}
+    for record in records:
+        if not record.ok or record.point.variant or record.point.repetition or record.point.processors not in counts:
+            continue
+        for target in targets(record, sweep, build):
+            for factor in sweep.factors:
+                variant = Variant(speedup={target: factor})
+                made = record.point.model_copy(update={"variant": variant})
+                found.setdefault(made.key, made)
+    return list(found.values())
+
+
+def targets(record: RunRecord, sweep: Speedups, build: Build | None = None) -> list[str]:
+    """Return the targets that cost most computation and memory stall in *record*, the most expensive first.
+
+    A target that *build* cannot scale (a line of a library) is left out.
+    """
+    by_line = sorted(record.lines, key=lambda cost: (-_line_cycles(cost), cost.file, cost.line))
+    by_region = sorted(record.regions, key=lambda cost: (-_region_cycles(cost), cost.region))
+    lines = (f"line:{cost.file}:{cost.line}" for cost in by_line if _line_cycles(cost) > 0)
+    regions = (f"region:#{cost.region}" for cost in by_region if cost.region and _region_cycles(cost) > 0)
+    return [*_first(lines, sweep.lines, build), *_first(regions, sweep.regions, build)]
+
+
+def _first(names: Iterator[str], count: int, build: Build | None) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        if len(found) == count:
+            break
+        if build is None or not faults(build, (Variant(speedup={name: "2"}),)):
+            found.append(name)
+    return found
+
+
+def _line_cycles(cost: LineCost) -> int:
+    return cost.busy + cost.memory_stall
+
+
+def _region_cycles(cost: RegionCost) -> int:
+    return sum(cycles for leaf, cycles in cost.leaves.items() if leaf.startswith((_BUSY, _STALLS)))
+
+
+def faults(build: Build, variants: Sequence[Variant]) -> list[Fault]:
+    """Return a fault for each target of a virtual speedup that the program does not have."""
+    found: dict[str, Fault] = {}
+    for variant in variants:
+        try:
+            scale_file(build, variant)
+        except InputError as error:
+            found |= {fault.message: fault for fault in error.faults}
+    return list(found.values())
+
+
+def machine_faults(request: Request, reference: str) -> list[Fault]:
+    """Return the faults of the machines and counts of the request's what-if runs; *reference*: its machine."""
+    found: list[Fault] = []
+    known = request.every_count()
+    for index, what in enumerate(request.what_if):
+        strange = [str(count) for count in what.processors if count not in known]
+        if strange:
+            text = f"{', '.join(strange)}: not among the processor counts of the request, nothing to compare with"
+            found.append(Fault(text, key=f"what_if.{index}.processors"))
+        try:
+            machine = machine_of(request, reference, what.variant)
+        except InputError as error:
+            for fault in error.faults:
+                place = f"what_if.{index}.machine.{fault.key}" if fault.key else f"what_if.{index}.machine"
+                found.append(Fault(fault.message, key=place))
+            continue
+        above = [str(count) for count in what.processors or known if count > machine.max_processors]
+        if above:
+            text = f"{', '.join(above)}: the changed machine has 1 to {machine.max_processors} processors"
+            found.append(Fault(text, key=f"what_if.{index}.machine"))
+    strange = [str(count) for count in request.speedups.processors if count not in known]
+    if strange:
+        found.append(Fault(f"{', '.join(strange)}: not among the processor counts of the request", key="speedups"))
+    return found
+
+
+def machine_of(request: Request, reference: str, variant: Variant) -> machines.Machine:
+    """Return the machine of *variant*; raise `InputError` with the faults of its values."""
+    return machines.load(reference, {**request.machine.overrides, **variant.machine})

@@ -1,0 +1,197 @@
+"""What a request will run, before anything starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.base.units import si
+from scalegraph.request.model import collecting, variants
+from scalegraph.request.model import tracing as traces
+from scalegraph.request.model.request import SEARCHED, Bound, Request
+from scalegraph.request.model.resolve import Resolved, resolved
+from scalegraph.request.model.tracing import Tracing
+from scalegraph.request.planning.estimate import HostTime
+
+_USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
+
+
+@dataclass(frozen=True)
+class PlannedSearch:
+    """A size to be searched for *processors*; *start* is where the search begins, if no run is known."""
+
+    bound: Bound
+    processors: int
+    start: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs known now, the searches that will add more, and what they may cost.
+
+    *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known, unless
+    its description says how much work it is: then *estimate_rough* holds, right within a factor of a few.
+    *limit_s*: host seconds if every run went on until its time limit.
+    *runs_at_most*: if every search needs all the sizes it may try, with all that is run once those are known: traces
+    of the sizes found, their what-if runs, and virtual speedups.
+    """
+
+    points: tuple[RunPoint, ...]
+    searches: tuple[PlannedSearch, ...] = ()
+    estimate_s: float | None = None
+    estimate_rough: bool = False
+    limit_s: float = 0.0
+    runs_at_most: int = 0
+    done: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def plan(
+    request: Request | Resolved,
+    *,
+    known: Iterable[RunRecord] = (),
+    workers: int = 1,
+    tracing: Tracing | None = None,
+) -> Plan:
+    """Return the plan of *request*; runs that are *known* count as done and teach the estimate.
+
+    Those that lack what the request collects, or a trace (as *tracing* says), are not done.
+
+    Raises `InputError` with every fault of the request.
+    """
+    found = request if isinstance(request, Resolved) else resolved(request)
+    records = [record for record in known if record.ok]
+    points = planned_points(found)
+    points += variants.asked(found.request, points)
+    searches = planned_searches(found)
+    whole = [record for record in records if not collecting.lacks(found.request, record)]
+    done = {record.point.key for record in whole if tracing is None or not tracing.lacks(record)}
+    left = [point for point in points if point.key not in done]
+    host = HostTime(found.family)
+    host.learn(records)
+    expected = [*left, *(point for search in searches for point in _expected(found, search))]
+    at_most = len(points) + _later_at_most(found.request, points, searches)
+    return Plan(
+        points=tuple(points),
+        searches=tuple(searches),
+        estimate_s=host.total(expected, workers),
+        estimate_rough=not host.learned,
+        limit_s=(at_most - len(points) + len(left)) * found.request.limits.time_s / max(1, workers),
+        runs_at_most=at_most,
+        done=len(points) - len(left),
+        notes=(*_notes(found, searches), *traces.notes(found, left, records)),
+    )
+
+
+def planned_points(found: Resolved) -> list[RunPoint]:
+    """Return the actual points known beforehand, each once, the one-processor run of every size first if wanted."""
+    wanted: dict[str, RunPoint] = {}
+    first = (1,) if found.request.reference else ()
+    for bound in found.request.bound:
+        counts = found.request.counts(bound)
+        if bound.kind == "problem_size":
+            for size in found.sweep:
+                _add(wanted, found, size, (*first, *counts))
+        elif bound.kind == "growth":
+            for count in counts:
+                _add(wanted, found, found.family.at(count), (*first, count))
+        elif bound.kind == "memory":
+            for count in counts:
+                _add(wanted, found, memory_size(found, bound, count), (*first, count))
+    return list(wanted.values())
+
+
+def _add(wanted: dict[str, RunPoint], found: Resolved, size: Mapping[str, Value], counts: Iterable[int]) -> None:
+    for point in points_of(found, size, counts):
+        wanted.setdefault(point.key, point)
+
+
+def points_of(found: Resolved, size: Mapping[str, Value], counts: Iterable[int]) -> list[RunPoint]:
+    """Return the points of one *size* on each of *counts*, with all repetitions."""
+    return [
+        RunPoint(processors=count, parameters=dict(size), repetition=repetition)
+        for count in counts
+        for repetition in range(found.request.repetitions)
+    ]
+
+
+def memory_size(found: Resolved, bound: Bound, processors: int) -> dict[str, Value]:
+    """Return the size whose memory is B bytes for each processor: M = N B (scale-graph.txt eq. 14)."""
+    return found.family.at(found.family.knob_for_memory((bound.value or 0.0) * processors))
+
+
+def planned_searches(found: Resolved) -> list[PlannedSearch]:
+    """Return a search for every count under every searched bound; E = 1 at N = 1 needs none."""
+    return [
+        PlannedSearch(bound, count, found.family.at(start_knob(found, count)))
+        for bound in found.request.bound
+        if bound.kind in SEARCHED
+        for count in found.request.counts(bound)
+        if count > 1 or bound.kind in ("time", "speed")
+    ]
+
+
+def start_knob(found: Resolved, processors: int) -> float:
+    """Return where a search begins when nothing is known: the base size with its work grown by the root of N.
+
+    Keeping an efficiency needs work that grows at least like N; but a first run should be cheap.
+    """
+    family = found.family
+    return family.knob_for_work(family.work(1.0) * math.sqrt(processors))
+
+
+def _expected(found: Resolved, search: PlannedSearch) -> list[RunPoint]:
+    return points_of(found, search.start, (1, search.processors)) * _USUAL_TRIES
+
+
+def _later_at_most(request: Request, points: Iterable[RunPoint], searches: Iterable[PlannedSearch]) -> int:
+    """Return how many runs at most come to be known only while the request is carried out."""
+    repetitions, many = request.repetitions, 0
+    sweep = request.speedups
+    swept = sweep.processors or (max(request.every_count()),)
+    varied = sum(point.processors in swept and not point.repetition and not point.variant for point in points)
+    again = request.trace is not None and request.trace.sizes == "all"
+    for search in searches:
+        there = {1, search.processors}
+        many += 2 * repetitions * (search.bound.max_runs + again)
+        many += repetitions * sum(len(there & {*(what.processors or there)}) for what in request.what_if)
+        varied += len(there & {*swept}) * search.bound.max_runs
+    return many + varied * (sweep.lines + sweep.regions) * len(sweep.factors)
+
+
+def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
+    for bound in found.request.bound:
+        counts = [search.processors for search in searches if search.bound is bound]
+        if counts:
+            yield (
+                f"{bound.said()}: the size is searched at {len(counts)} processor counts, "
+                f"at most {bound.max_runs} sizes each; its runs are added as the search goes"
+            )
+        if bound.kind == "memory":
+            yield from _memory_notes(found, bound)
+    request = found.request
+    if searches and request.trace is not None and request.trace.sizes == "all":
+        yield "the sizes that the searches find are run once more for their traces"
+    if searches and request.what_if:
+        yield "what-if runs of the sizes that the searches find are added at the end"
+    if request.speedups.lines or request.speedups.regions:
+        sweep = request.speedups
+        kinds = ((sweep.lines, "lines"), (sweep.regions, "regions"))
+        which = " and ".join(f"{count} {what}" for count, what in kinds if count)
+        yield f"virtual speedups of the {which} that cost most, {len(sweep.factors)} factors each, at the end"
+    sweeps = len(found.sweep) > 1
+    if sweeps and any(bound.kind != "problem_size" for bound in found.request.bound):
+        yield "lists of parameter values are swept by the problem-size bound only; the other bounds take their first"
+
+
+def _memory_notes(found: Resolved, bound: Bound) -> Iterable[str]:
+    for count in found.request.counts(bound):
+        wanted = (bound.value or 0.0) * count
+        got = found.family.memory_of(memory_size(found, bound, count))
+        if got is not None and abs(got / wanted - 1) > bound.tolerance:
+            yield (
+                f"{bound.said()}: at N = {count} the nearest size has {si(got / count, 'B')} a processor "
+                "(whole numbers, or the limits of a parameter)"
+            )

@@ -1,0 +1,167 @@
+"""All searches of a request side by side: which runs they want next, given the runs there are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, cast
+
+from scalegraph.base.run import RunPoint, RunRecord, Value
+from scalegraph.base.units import assigned, significant
+from scalegraph.request.model.request import Bound
+from scalegraph.request.model.resolve import Resolved
+from scalegraph.request.planning.plan import PlannedSearch, points_of, start_knob
+from scalegraph.request.planning.search import Found, Goal, Search
+
+Records = Mapping[str, RunRecord]  # by RunPoint.key; failed ones too
+
+
+@dataclass
+class _Task:
+    """One search with what it has asked for."""
+
+    planned: PlannedSearch
+    search: Search
+    goal: Goal
+    new_runs: set[str] = field(default_factory=set)
+
+
+class Searches:
+    """The searches of *found*, fed from *records*, which the caller keeps up to date.
+
+    `wanted` is called again after every round of runs until it returns nothing.
+    """
+
+    def __init__(self, found: Resolved, records: Records, searches: tuple[PlannedSearch, ...]) -> None:
+        self._found = found
+        self._records = records
+        self._tasks = [self._task(planned) for planned in searches]
+        self._seed()
+
+    def wanted(self) -> list[RunPoint]:
+        """Return the runs that the searches need next, each once; empty when all have ended."""
+        points: dict[str, RunPoint] = {}
+        for task in self._tasks:
+            for point in self._advance(task):
+                if point.key not in points:
+                    points[point.key] = point
+                    task.new_runs.add(point.key)
+        return list(points.values())
+
+    def outcomes(self) -> list[dict[str, Any]]:
+        """Return how every search ended, as JSON: kept in the study, shown as reasons of empty cells."""
+        return [self._outcome(task) for task in self._tasks]
+
+    def running(self) -> list[tuple[PlannedSearch, int]]:
+        """Return the searches that go on, with the sizes each may still try."""
+        return [
+            (task.planned, task.planned.bound.max_runs - task.search.tries)
+            for task in self._tasks
+            if task.search.result is None
+        ]
+
+    def _task(self, planned: PlannedSearch) -> _Task:
+        family, bound = self._found.family, planned.bound
+        kind = cast("Any", bound.kind)
+        goal = Goal(kind, bound.value or 0.0, bound.tolerance)
+        limits = (math.log2(family.work(family.lowest)), math.log2(family.work(family.highest)))
+        start = math.log2(family.work(start_knob(self._found, planned.processors)))
+        search = Search(goal, lambda x: family.key(family.knob_for_work(2.0**x)), limits, start, bound.max_runs)
+        return _Task(planned, search, goal)
+
+    def _seed(self) -> None:
+        """Give every search the sizes that were run before, on its own processor count."""
+        family = self._found.family
+        sizes: dict[int, dict[float, dict[str, Value]]] = {}
+        for record in self._records.values():
+            knob = family.knob_of(record.point.parameters)
+            if knob is not None and record.ok:
+                sizes.setdefault(record.point.processors, {})[math.log2(family.work(knob))] = record.point.parameters
+        for task in self._tasks:
+            for x, size in sizes.get(task.planned.processors, {}).items():
+                if not self._missing(task, size):
+                    task.search.observe(x, self._value(task, size))
+
+    def _advance(self, task: _Task) -> list[RunPoint]:
+        """Feed *task* all that is known; return the runs it lacks for its next size."""
+        family = self._found.family
+        while (x := task.search.next()) is not None:
+            size = family.at(family.knob_for_work(2.0**x))
+            missing = self._missing(task, size)
+            if missing:
+                return missing
+            task.search.observe(self._place(x, size), self._value(task, size))
+        return []
+
+    def _place(self, x: float, size: Mapping[str, Value]) -> float:
+        """Return where *size*, asked for at x, lies itself: a resumed search sees it there."""
+        family = self._found.family
+        knob = family.knob_of(size)
+        exact = x if knob is None else math.log2(family.work(knob))
+        return exact if family.key(family.knob_for_work(2.0**exact)) == family.key(family.knob_for_work(2.0**x)) else x
+
+    def _missing(self, task: _Task, size: Mapping[str, Value]) -> list[RunPoint]:
+        points = points_of(self._found, size, sorted({1, task.planned.processors}))
+        return [point for point in points if point.key not in self._records]
+
+    def _value(self, task: _Task, size: Mapping[str, Value]) -> float | None:
+        """Return E, T_para or the unit speed of *size* (medians over repetitions), None when a run of it failed."""
+        sequential, parallel = self._time(size, 1), self._time(size, task.planned.processors)
+        if sequential is None or parallel is None:
+            return None
+        if task.goal.kind == "time":
+            return parallel
+        if parallel <= 0:
+            return None
+        if task.goal.kind == "speed":
+            work = self._work(size)
+            return None if work is None else work / (task.planned.processors * parallel)
+        return sequential / (task.planned.processors * parallel)
+
+    def _work(self, size: Mapping[str, Value]) -> float | None:
+        """Return the operations of the one-processor run."""
+        records = [self._records[point.key] for point in points_of(self._found, size, (1,))]
+        counted = [record.work_ops for record in records if record.ok and record.work_ops is not None]
+        return float(median(counted)) if counted else None
+
+    def _time(self, size: Mapping[str, Value], processors: int) -> float | None:
+        records = [self._records[point.key] for point in points_of(self._found, size, (processors,))]
+        times = [record.time_s for record in records if record.ok and record.time_s is not None]
+        return median(times) if times else None
+
+    def _outcome(self, task: _Task) -> dict[str, Any]:
+        bound, found = task.planned.bound, task.search.result
+        family = self._found.family
+        best = found.best if found else None
+        size = family.at(family.knob_for_work(2.0**best.x)) if best else None
+        return {
+            "bound": bound.kind,
+            "value": bound.value,
+            "tolerance": bound.tolerance,
+            "processors": task.planned.processors,
+            "met": bool(found and found.met),
+            "why": found.why if found else "stopped",
+            "parameters": size,
+            "got": best.value if best else None,
+            "tries": task.search.tries,
+            "runs": len(task.new_runs),
+            "sentence": _sentence(bound, task, found, size),
+        }
+
+
+def _sentence(bound: Bound, task: _Task, found: Found | None, size: Mapping[str, Value] | None) -> str:
+    symbol, unit = {"time": ("T", " s"), "speed": ("unit speed", " op/s")}.get(bound.kind, ("E", ""))
+    what = f"N = {task.planned.processors}, {symbol} = {bound.value:g}{unit}"
+    cost = f"{len(task.new_runs)} new run{'s' if len(task.new_runs) != 1 else ''} for {task.search.tries} size"
+    cost += "s" if task.search.tries != 1 else ""
+    if found is None:
+        return f"{what}: stopped before a size was found; {cost}"
+    if found.best is None or size is None:
+        return f"{what}: {found.sentence}; {cost}"
+    where = assigned(size.items())
+    got = f"{symbol} = {significant(found.best.value or 0.0)}{unit}"
+    if found.met:
+        return f"{what}: {where} gives {got}; {cost}"
+    return f"{what}: not reached: {found.sentence}; the nearest size, {where}, gives {got}; {cost}"

@@ -1,0 +1,128 @@
+"""From a study on disk to what analysis and views work on, and from views to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from scalegraph.analyze.bounds import Bound
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.run import Value
+from scalegraph.measurements.mapping import Mapping
+from scalegraph.request.model import expression
+from scalegraph.request.model.kept import readable_request, searches_of
+from scalegraph.store import Study
+from scalegraph.views import SourceText, StudyData, registry
+from scalegraph.views.study.scalability import matrices
+
+if TYPE_CHECKING:
+    from scalegraph.figures.figure import Figure
+
+
+def study_data(study: Study) -> StudyData:
+    """Return *study* as views see it: run table with `tables` facts, records, manifest, texts, regions."""
+    manifest = study.manifest
+    records = study.runs()
+    table = pd.DataFrame([record.row() for record in records])
+    if manifest.memory and records:
+        table["memory_bytes"] = [_memory(manifest.memory, record.point.parameters) for record in records]
+    elif isinstance(told := study.facts("memory_bytes"), dict) and records:
+        table["memory_bytes"] = [_number(told.get(record.point.key)) for record in records]
+    if isinstance(told := study.facts("serial_s"), dict) and records:
+        table["serial_s"] = [_number(told.get(record.point.key)) for record in records]
+    known = manifest.model_dump(mode="json", exclude={"sources", "regions"})
+    known["machine_title"] = manifest.machine_values.get("title") or manifest.machine
+    known["searches"] = searches_of(study)
+    known["request"] = readable_request(known.get("request") or {})
+    measured = study.measurements()
+    return StudyData(
+        table,
+        tuple(records),
+        known,
+        tuple(SourceText(source.name, source.text, source.instrumented) for source in manifest.sources),
+        manifest.regions,
+        tuple(study.variants()),
+        None if measured is None else (measured, study.mapping() or Mapping()),
+        study.name,
+    )
+
+
+def _memory(formula: str, parameters: dict[str, Value]) -> float | None:
+    """Return the bytes of one run; a stranger's formula that cannot be evaluated is not known, not an error."""
+    numbers = {name: float(value) for name, value in parameters.items() if not isinstance(value, str)}
+    try:
+        return expression.parse(formula, frozenset(numbers))(numbers)
+    except ValueError:
+        return None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1e19 else None
+
+
+def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
+    """Return the matrix as the matrix view shows it (`views.matrices`); None when nothing can be held."""
+    made = matrices.matrix(data, bound, **options)
+    return None if made is None else matrices.trimmed([made])[0][0]
+
+
+def bound_of(metric: str, bound: str) -> str:
+    """Return what is held where *metric* and *bound* are asked for: isospeed holds the speed, not the efficiency."""
+    return "speed" if (metric, bound) == ("isospeed", "efficiency") else bound
+
+
+def why_no_matrix(data: StudyData, bound: str) -> str:
+    """Return why `matrix` gives none for a study, and what to do about it."""
+    if not data.runs:
+        words = registry()["matrix"].build(data).empty if data.imported is not None else ""
+        return f"{words[:1].lower()}{words[1:].rstrip('.')}" if words else "the study has no run yet"
+    if bound == "speed":
+        return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
+    speed = matrix(data, "speed", metric="isospeed")
+    if speed is not None and any(n < n2 for n, n2 in speed.values):
+        return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
+    if data.runs[0].source == "imported" and bound == "memory" and data.table.get("memory_bytes") is None:
+        return (
+            "no memory is met on several processor counts, as none is known of any run; "
+            "`scalegraph import --as memory_bytes=METRIC` names it"
+        )
+    if data.runs[0].source == "imported":
+        return (
+            f"no {bound} is met on several processor counts; a matrix needs several problem sizes on each of them, "
+            f"also on one processor, or another value of --{bound}"
+        )
+    return (
+        f"no {bound} is met on several processor counts; "
+        f"run a request with kind = '{bound}' under [[bound]], or name one with --{bound}"
+    )
+
+
+def check_several(name: str) -> None:
+    """Raise `InputError` where the view *name* does not compare studies."""
+    several = [view.name for view in registry().values() if view.several]
+    if name not in several:
+        raise InputError(
+            Fault(f"'{name}' is no view of several studies; expected {' or '.join(several)}", key="--view")
+        )
+
+
+def export(
+    figure: Figure,
+    path: Path,
+    size_cm: tuple[float, float] | None,
+    theme: str | None,
+    *,
+    for_spreadsheets: bool = False,
+) -> None:
+    """Write *figure* to *path*, in the format of its ending."""
+    from scalegraph.figures import render
+
+    options: dict[str, Any] = {"for_spreadsheets": for_spreadsheets}
+    if size_cm is not None:
+        options["size_cm"] = size_cm
+    if theme is not None:
+        options["theme"] = theme
+    render.save(figure, path, **options)

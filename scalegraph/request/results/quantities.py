@@ -1,0 +1,302 @@
+"""Every quantity that can be computed from a study, by name: tables for the command line and for files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
+
+import pandas as pd
+
+from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.base.run import RunRecord
+from scalegraph.request.results import modelling, scalability
+from scalegraph.views import StudyData, common, registry
+from scalegraph.views.study.losses.pop import efficiencies, path_efficiencies
+from scalegraph.views.study.overview import verdicts
+from scalegraph.views.study.scalability import weak_scaling
+
+Table: TypeAlias = pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named quantity. *compute* takes the study and a processor count (None: chosen from the data)."""
+
+    name: str
+    description: str
+    compute: Callable[[StudyData, int | None], Table]
+
+
+def _runs(data: StudyData, processors: int | None) -> Table:
+    table = data.table
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
+def _scaling(data: StudyData, processors: int | None) -> Table:
+    table = data.scaling
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
+def _columns(*names: str, weak: str = "") -> Callable[[StudyData, int | None], Table]:
+    """Return what computes columns of `metrics.scaling`; of a weak-scaling set *weak* of `analyze.weak`, too."""
+
+    def compute(data: StudyData, processors: int | None) -> Table:
+        table = _scaling(data, processors)
+        made = table[[name for name in ("label", "processors", *names) if name in table.columns]]
+        if weak and data.meaning is not None and data.meaning.scaling == "weak":
+            known = weak_scaling.table(data)
+            if len(known):
+                values = known.set_index(["problem", "processors"])[weak]
+                keys = pd.MultiIndex.from_frame(table[["problem", "processors"]])
+                made = made.assign(**{weak: values.reindex(keys).to_numpy()})
+        return made
+
+    return compute
+
+
+def _overheads(data: StudyData, processors: int | None) -> Table:
+    return _labelled(data, metrics.overheads(data.scaling), processors)
+
+
+def _breakdown(data: StudyData, processors: int | None) -> Table:
+    shares = metrics.breakdown(data.scaling)
+    return _labelled(data, shares.assign(processors=data.scaling["processors"]), processors)
+
+
+def _labelled(data: StudyData, table: Table, processors: int | None) -> Table:
+    made = table.drop(columns=["problem"], errors="ignore")
+    made.insert(0, "label", data.scaling["label"])
+    made.insert(1, "processors", made.pop("processors"))
+    return made if processors is None else made[made["processors"] == processors]
+
+
+def _turning(data: StudyData, _processors: int | None) -> Table:
+    rows = []
+    for item in series.fixed_size(data.scaling):
+        point = fixed.turning_point(item.rows)
+        if point is not None:
+            found = asdict(point) | {"label": item.label}
+            rows.append({"label": found.pop("label"), "p_x": found.pop("processors"), **found})
+    return pd.DataFrame(rows).rename(columns={"latency_s": "l_max_s"})
+
+
+def _profile(data: StudyData, processors: int | None) -> Table:
+    return profile.region_costs(_one_run(data, processors), data.regions)
+
+
+def _lines(data: StudyData, processors: int | None) -> Table:
+    return profile.line_costs(_one_run(data, processors))
+
+
+def _processors(data: StudyData, processors: int | None) -> Table:
+    return profile.processor_costs(_one_run(data, processors))
+
+
+def _one_run(data: StudyData, processors: int | None) -> RunRecord:
+    """Return a run of the main fixed size: on *processors*, or on the most there are."""
+    main = series.main_series(data.scaling)
+    rows = main.rows if main is not None else data.scaling
+    if processors is not None:
+        rows = rows[rows["processors"] == processors]
+        if rows.empty and not data.scaling.empty:
+            rows = data.scaling[data.scaling["processors"] == processors]
+    if rows.empty:
+        there = ", ".join(map(str, sorted(set(data.scaling["processors"])))) if not data.scaling.empty else "none"
+        raise InputError(Fault(f"no run on {processors or 'any'} processors ended well; there are runs on {there}"))
+    key = str(rows.sort_values("processors").iloc[-1]["keys"]).split(",")[0]
+    return data.by_key[key]
+
+
+def _pop(data: StudyData, processors: int | None) -> Table:
+    table = efficiencies(data, data.scaling).drop(columns="problem")
+    return table if processors is None else table[table["processors"] == processors]
+
+
+def _pop_regions(data: StudyData, processors: int | None) -> Table:
+    run = _one_run(data, processors)
+    same = [other for other in data.runs if other.ok and other.point.parameters == run.point.parameters]
+    reference = min(same, key=lambda other: other.point.processors)
+    if not run.regions and data.measured is not None and data.meaning is not None:
+        return path_efficiencies(data, run, reference)
+    table = pop.region_efficiencies(run, reference if reference is not run else None)
+    names = {region.id: region.name for region in data.regions}
+    table.insert(1, "name", [names.get(int(region), "program" if region == 0 else "") for region in table["region"]])
+    return table
+
+
+def _verdicts(data: StudyData, _processors: int | None) -> Table:
+    return pd.DataFrame([asdict(item) for item in verdicts.said(data)])
+
+
+def _weak(data: StudyData, processors: int | None) -> Table:
+    table = weak_scaling.table(data).drop(columns=["problem", "keys"], errors="ignore")
+    return table if processors is None or table.empty else table[table["processors"] == processors]
+
+
+def _loss(data: StudyData, processors: int | None) -> Table:
+    main = series.main_series(data.scaling)
+    found = verdicts.parts(data, main, processors) if main is not None else None
+    return pd.DataFrame() if found is None else found
+
+
+def _searches(data: StudyData, _processors: int | None) -> Table:
+    rows = []
+    for outcome in data.manifest.get("searches") or []:
+        size = outcome.get("parameters") or {}
+        kept = {key: value for key, value in outcome.items() if key != "parameters"}
+        rows.append({**kept, **{f"param.{name}": value for name, value in size.items()}})
+    return pd.DataFrame(rows)
+
+
+def _what_if(data: StudyData, processors: int | None) -> Table:
+    rows = whatif.compared(data.runs, data.variants)
+    return whatif.frame([row for row in rows if processors is None or row.processors == processors])
+
+
+_ALL = (
+    Quantity("runs", "the run table: one row for each run, as it was stored", _runs),
+    Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
+    Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high", weak="scaled_speedup")),
+    Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting", weak="weak_efficiency")),
+    Quantity("time", "T_para and T_seq, seconds", _columns("time_s", "t_seq_s", "time_min_s", "time_max_s")),
+    Quantity(
+        "latency",
+        "L(W,N) by accounting and by method 1, seconds a processor",
+        _columns("latency_s", "latency_method1_s", "latency_difference_s"),
+    ),
+    Quantity("sources", "ML, IT and PT, seconds summed over processors", _columns("ml_s", "it_s", "pt_s")),
+    Quantity("overheads", "average latency by cause, seconds a processor", _overheads),
+    Quantity("breakdown", "shares of processor time by leaf", _breakdown),
+    Quantity("turning", "p_x and L_max of every fixed size", _turning),
+    Quantity(
+        "rates",
+        "utilisation, memory access and miss rates, parallel share",
+        _columns("cpu_utilisation", "memory_access_rate", "miss_rate", "l1_miss_rate", "parallel_share"),
+    ),
+    Quantity(
+        "work", "W: operations of the one-processor run, and unit speed", _columns("work", "work_fp", "unit_speed")
+    ),
+    Quantity("profile", "costs by region of one run", _profile),
+    Quantity("lines", "costs by source line of one run", _lines),
+    Quantity("processors", "costs by processor of one run", _processors),
+    Quantity(
+        "weak",
+        "weak scaling: efficiency, scaled speedup and Gustafson's serial share of a problem that grows with N",
+        _weak,
+    ),
+    Quantity("verdicts", "strong and weak scaling in words, and where the loss lies", _verdicts),
+    Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
+    Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
+    Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
+    Quantity("matrix", "scalability with the efficiency held", scalability.matrix("efficiency")),
+    Quantity("matrix-time", "scalability with the time held", scalability.matrix("time")),
+    Quantity("matrix-memory", "scalability with the memory per processor held", scalability.matrix("memory")),
+    Quantity("isospeed-matrix", "psi with the unit speed held", scalability.matrix("speed", "isospeed")),
+    Quantity(
+        "isoefficiency-matrix",
+        "N' W/(N W') with the efficiency held",
+        scalability.matrix("efficiency", "isoefficiency"),
+    ),
+    Quantity(
+        "predicted-matrix",
+        "scalability with the efficiency held, by models of the times",
+        scalability.matrix("efficiency", way="predicted"),
+    ),
+    Quantity("cells", "every cell of the matrix: its way, and its interval where models predict it", scalability.cells),
+    Quantity("average", "scalability averaged over a set of efficiencies", scalability.average),
+    Quantity(
+        "overestimation",
+        "the time bound beside the efficiency held: eq. 12, eq. 13, excess",
+        scalability.overestimation,
+    ),
+    Quantity("unit-speed", "average unit speed W/(N T) of every run", scalability.unit_speed),
+    Quantity(
+        "asymptotic-speed", "the unit speed that large problems tend to, with interval", scalability.asymptotic_speed
+    ),
+    Quantity(
+        "prediction", "L_max, and the processors that latencies of misses predict", scalability.predicted_processors
+    ),
+    Quantity("what-if", "what-if runs beside the actual ones: time, gain, the gap that is closed", _what_if),
+    Quantity("laws", "laws of speedup fitted to the times: numbers with intervals, error, evidence", modelling.laws),
+    Quantity("models", "performance model of every call path, and its share at a target", modelling.models),
+    Quantity(
+        "karp-flatt", "experimentally determined serial fraction at every N, and its trend", modelling.serial_fraction
+    ),
+    Quantity("isoefficiency", "order in which the work must grow to keep an efficiency", modelling.isoefficiency),
+    Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test),
+    Quantity("back-test-regions", "the same for the model of every call path", modelling.back_test_regions),
+    Quantity("searches", "what the searches of a size found, and after how many runs", _searches),
+)
+# What a study may have without any run: a request's searches, and measurements that are no times
+_MODELLED = ("models", "back-test-regions")
+_WITHOUT_RUNS = ("runs", "searches", *_MODELLED, "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
+QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
+
+
+# The view of a quantity, whose empty state says what is missing and how to get it
+_VIEWS = {
+    "turning": "latency",
+    "weak": "weak-scaling",
+    "sources": "latency-sources",
+    "overheads": "overheads",
+    "breakdown": "breakdown",
+    "profile": "profile",
+    "lines": "lines",
+    "processors": "processors",
+    "verdicts": "verdicts",
+    "loss": "verdicts",
+    "pop": "pop",
+    "pop-regions": "pop",
+    "matrix": "matrix",
+    "matrix-time": "matrix",
+    "isospeed-matrix": "isospeed-speed",
+    "isoefficiency-matrix": "matrix",
+    "average": "average-scalability",
+    "overestimation": "overestimation",
+    "asymptotic-speed": "isospeed-speed",
+    "prediction": "miss-prediction",
+    "what-if": "what-if",
+    "laws": "laws",
+    "models": "region-models",
+    "karp-flatt": "serial-fraction",
+    "isoefficiency": "isoefficiency",
+    "back-test": "back-test",
+}
+_AS_READ = ("runs", "searches", "profile", "lines", "processors")  # nothing is compared in them
+_KEYS = ("processors", "label", "problem", "repetition", "reference", "n", "n2")
+
+
+def blank(table: Table) -> bool:
+    """Whether a table has no row, or nothing in its rows beside what they are of."""
+    left = table.drop(columns=[name for name in _KEYS if name in table.columns])
+    return table.empty or bool(left.replace("", None).isna().to_numpy().all())
+
+
+def notes(data: StudyData, name: str) -> list[str]:
+    """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
+    known = common.measured_notes(data)
+    return [] if name in _AS_READ else list(known)
+
+
+def why_blank(data: StudyData, name: str) -> str:
+    """Return why quantity *name* has no number in a study, and how to get one."""
+    if data.table.empty or name in _VIEWS:
+        view = registry()[_VIEWS.get(name, "time")].build(data)
+        if view.empty:
+            return view.told
+    return "no run of the study gives it"
+
+
+def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
+    """Return quantity *name* of a study, for runs on *processors* only if given.
+
+    Raises `InputError` for an unknown name, with the nearest known one.
+    """
+    if name not in QUANTITIES:
+        hint = near(name, QUANTITIES) or f"; known: {', '.join(QUANTITIES)}"
+        raise InputError(Fault(f"unknown quantity '{name}'{hint}", key="--what"))
+    if data.table.empty and name not in _WITHOUT_RUNS:
+        return pd.DataFrame()
+    return QUANTITIES[name].compute(data, processors)

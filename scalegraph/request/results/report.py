@@ -1,0 +1,161 @@
+"""A study as one HTML file that holds its pictures, numbers and sentences and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import scalegraph
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import InputError
+from scalegraph.base.files import write_atomic
+from scalegraph.base.text import visible
+from scalegraph.figures import render
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.render import numbers
+from scalegraph.request.results.assertions import Outcome
+from scalegraph.views import StudyData, get, registry
+from scalegraph.views.study.overview import verdicts
+
+_ROWS = 200  # of the numbers below a picture
+_TEXTS = ("runs", "source", "lines")  # too long for a report unless asked for
+_GROUPS = (
+    "Scalability",
+    "Lost time",
+    "Models",
+    "Isospeed",
+    "Cache and memory",
+    "What would change it",
+    "Compare",
+)
+
+Progress = Callable[[str, int, int], None]  # view, how many are done, of how many
+
+
+@dataclass(frozen=True)
+class Part:
+    """One view in the report: *picture* is its SVG in base64, *texts* says which columns hold text."""
+
+    name: str
+    short: str
+    title: str
+    sentence: str
+    notes: tuple[str, ...]
+    picture: str
+    header: list[str]
+    rows: list[list[str]]
+    texts: list[bool]
+    left_out: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """Views of one group."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+def report(
+    data: StudyData,
+    views: Sequence[str] = (),
+    *,
+    outcomes: Sequence[Outcome] = (),
+    request: str = "",
+    cancel: CancelToken | None = None,
+    progress: Progress = lambda _view, _done, _all: None,
+) -> str:
+    """Return the report of *data* as HTML: verdicts, *outcomes* of statements, and *views* with their numbers.
+
+    Without *views* all that have something to show, but long texts; views of several are among them where *data* has
+    `StudyData.others`. *request* is shown as it is. Raises `InputError` for an unknown view, `Cancelled`.
+    """
+    import jinja2
+
+    names = list(views) or _usual(data)
+    sections: dict[str, list[Part]] = {}
+    absent: list[str] = []
+    for done, name in enumerate(names):
+        (cancel or CancelToken()).check()
+        view = get(name)
+        progress(view.title, done, len(names))
+        figure = view.build(data)
+        if figure.empty:
+            if views:
+                absent.append(f"{view.title}: {figure.told}")
+            continue
+        sections.setdefault(view.group, []).append(_part(view.title, figure))
+    if not sections and not outcomes:
+        raise InputError(f"{data.name or 'the study'}: there is nothing to report; no run of it gives a view")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown
+    )
+    template = resources.files("scalegraph.request").joinpath("templates/report.html").read_text("utf-8")
+    order = sorted(sections, key=lambda group: (_GROUPS.index(group) if group in _GROUPS else len(_GROUPS), group))
+    return environment.from_string(template).render(
+        title=_title(data),
+        facts=_facts(data),
+        verdicts=[item.text for item in verdicts.said(data)] if not data.table.empty else [],
+        outcomes=outcomes,
+        sections=[Section(group, tuple(sections[group])) for group in order],
+        absent=absent,
+        request=request,
+        machine=json.dumps(data.manifest.get("machine_values") or {}, indent=1, default=str),
+        version=scalegraph.__version__,
+    )
+
+
+def write(data: StudyData, path: Path, views: Sequence[str] = (), **options: Any) -> None:
+    """Write the report of *data* to *path*, whole or not at all; see `report`."""
+    write_atomic(path, report(data, views, **options))
+
+
+def _shown(value: Any) -> Any:
+    """Return a text of the study with control characters visible; what is HTML already stays."""
+    return visible(value) if type(value) is str else value
+
+
+def _usual(data: StudyData) -> list[str]:
+    return [view.name for view in registry().values() if view.name not in _TEXTS and (data.others or not view.several)]
+
+
+def _part(short: str, figure: Figure) -> Part:
+    picture = base64.b64encode(render.content(figure, "svg", caption=False)).decode()
+    _, rows = numbers.header_and_rows(figure)
+    header, cells = numbers.readable(figure)
+    texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(header))]
+    more = len(rows) - _ROWS
+    return Part(
+        figure.view,
+        short,
+        figure.title,
+        figure.sentence,
+        figure.remarks,
+        picture,
+        header,
+        cells[:_ROWS],
+        texts,
+        f" (the first {_ROWS} of {len(rows)} rows)" if more > 0 else "",
+    )
+
+
+def _title(data: StudyData) -> str:
+    title = str(data.manifest.get("title") or data.manifest.get("program") or data.name or "Study")
+    return f"{title} on {data.machine_title}" if data.machine_title else title
+
+
+def _facts(data: StudyData) -> list[str]:
+    counts = sorted({int(n) for n in data.table["processors"]}) if not data.table.empty else []
+    sources: Iterable[str] = sorted(set(data.table["source"])) if not data.table.empty else ()
+    found = [
+        f"study {data.name}" if data.name else "",
+        f"{len(data.table)} runs ({', '.join(sources)})" if len(data.table) else "no run",
+        f"N = {', '.join(map(str, counts))}" if counts else "",
+        f"made {data.manifest['created']}" if data.manifest.get("created") else "",
+    ]
+    return [fact for fact in found if fact]

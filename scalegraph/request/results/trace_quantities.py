@@ -1,0 +1,152 @@
+"""Every quantity that can be computed from a trace, by name: tables for the command line and for files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pandas as pd
+
+from scalegraph.analyze.trace import tables as dependency_tables
+from scalegraph.analyze.trace.wait_states import by_place, worst
+from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.request.results import trace_find, trace_tables
+from scalegraph.traces.kinds import KINDS
+from scalegraph.views.trace import dependencies as trace_dependencies
+from scalegraph.views.trace.common import COMMON, Window, window
+from scalegraph.views.trace.communication.messages import BY as MESSAGES_BY
+from scalegraph.views.trace.lasting import DURATION, lasting, least
+from scalegraph.views.trace.timeline.phases import DEPTH, PHASES
+from scalegraph.views.trace.timeline.speed import METRIC
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, OptionValue, checked
+
+Table: TypeAlias = pd.DataFrame
+
+
+@dataclass(frozen=True)
+class TraceQuantity:
+    """A named quantity of a trace.
+
+    *compute* takes the part of the trace that the common options (begin, end, locations, region) choose, and the
+    values of its own *options* as keywords; it returns a table with units in the names of its columns.
+    """
+
+    name: str
+    description: str
+    compute: Callable[..., Table]
+    options: tuple[Option, ...] = ()
+
+
+def _locations(chosen: Window) -> Table:
+    definitions = chosen.data.trace.definitions
+    rows = []
+    for number in chosen.locations:
+        location = definitions.locations[number]
+        group = definitions.groups[location.group].name if 0 <= location.group < len(definitions.groups) else ""
+        rows.append({"location": number, "name": location.name, "kind": location.kind, "group": group})
+    return pd.DataFrame(rows, columns=["location", "name", "kind", "group"])
+
+
+def _events(chosen: Window) -> Table:
+    trace = chosen.data.trace
+    rows = []
+    for kind, spec in KINDS.items():
+        if not trace.count(kind):
+            continue
+        whose = spec.whose[0]
+        found = trace.columns(kind, (whose,), begin=chosen.begin, end=chosen.end)[whose]
+        keep = (chosen.lane_of(found.clip(-1)) >= 0).sum()
+        rows.append({"kind": kind, "count": int(keep), "text": spec.text})
+    return pd.DataFrame(rows, columns=["kind", "count", "text"])
+
+
+def _critical_path(chosen: Window, show: str = "regions") -> Table:
+    path, found = trace_dependencies.path_in(chosen), trace_dependencies.on_path_in(chosen)
+    return dependency_tables.critical_path(chosen.data.trace, path, found, show)
+
+
+def _waits(chosen: Window, by: str = "place", most: int = 200, duration: float | None = None) -> Table:
+    trace = chosen.data.trace
+    states = trace_dependencies.wait_states_in(chosen, least(chosen.data, duration))
+    return dependency_tables.named(trace, by_place(trace, states) if by == "place" else worst(trace, states, most))
+
+
+# An entry for every quantity: add yours, with the function that computes it imported above.
+_ALL: tuple[TraceQuantity, ...] = (
+    TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
+    TraceQuantity("events", "how many events of each kind begin or lie in the time", _events),
+    TraceQuantity("utilisation", "mean count, share and time of each activity", trace_tables.utilisation),
+    TraceQuantity("gantt", "seconds of each activity at each location", trace_tables.gantt),
+    TraceQuantity("efficiencies", "parallel efficiency and what it is made of", trace_tables.efficiencies),
+    TraceQuantity("profile", "visits and time of each region, and their spread over locations", trace_tables.flat),
+    TraceQuantity("call-tree", "the same by call path", trace_tables.tree),
+    TraceQuantity("accounts", "ticks of each state in each region, of traces that tell shares", trace_tables.accounts),
+    TraceQuantity("phases", "time of each phase of the program", trace_tables.phase_times, (PHASES, DEPTH)),
+    TraceQuantity("tasks", "number and time of explicit tasks by the place that makes them", trace_tables.task_times),
+    TraceQuantity(
+        "speed",
+        "work and average speed of each location in each phase, and the unit speed",
+        trace_tables.speeds,
+        (PHASES, DEPTH, METRIC),
+    ),
+    TraceQuantity(
+        "messages",
+        "messages, bytes, latency and bandwidth by pair, size, tag or communicator",
+        trace_tables.sent,
+        (MESSAGES_BY,),
+    ),
+    TraceQuantity("collectives", "collective operations by operation and communicator", trace_tables.collectives),
+    TraceQuantity("holders", "who waited for whom, how often and how long", trace_tables.handed),
+    TraceQuantity("waiting", "waits by what was waited for", trace_tables.reasons),
+    TraceQuantity("counters", "what every metric counted at each location", trace_tables.counted),
+    TraceQuantity("durations", "histogram of how long calls took", trace_tables.call_durations),
+    TraceQuantity(
+        "find",
+        "regions, locations, marks, waits, states, metrics and tags of a name: how often, where first, or the longest",
+        trace_find.find,
+        trace_find.OPTIONS,
+    ),
+    TraceQuantity(
+        "critical-path",
+        "what lies on the critical path, beside what it takes in the whole run; or its pieces in order",
+        _critical_path,
+        (Option("show", "Show", "choice", "regions", ("regions", "states", "locations", "pieces")),),
+    ),
+    TraceQuantity(
+        "waits",
+        "who lost how much time where, waiting for whom; by place, or the longest waits one by one",
+        _waits,
+        (
+            Option("by", "By", "choice", "place", ("place", "wait")),
+            Option("most", "Most", "int", 200, minimum=1, description="how many single waits"),
+            DURATION,
+        ),
+    ),
+)
+# quantities that count visits, waits or messages one by one
+_OF_DURATIONS = ("events", "profile", "call-tree", "messages", "holders", "waiting", "durations", "find")
+TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
+
+
+def check(name: str) -> None:
+    """Raise `InputError` unless there is a quantity called *name*; the nearest known one is told."""
+    if name not in TRACE_QUANTITIES:
+        hint = near(name, TRACE_QUANTITIES) or f"; known for traces: {', '.join(TRACE_QUANTITIES)}"
+        raise InputError(Fault(f"unknown quantity '{name}' of a trace{hint}", key="--what"))
+
+
+def compute(data: TraceData, name: str, options: Mapping[str, OptionValue] | None = None) -> Table:
+    """Return quantity *name* of a trace.
+
+    Raises `InputError` for an unknown name or option, with the nearest known one, and for values that do not fit.
+    """
+    check(name)
+    quantity = TRACE_QUANTITIES[name]
+    lasts = (DURATION,) if name in _OF_DURATIONS else ()
+    values = checked((*COMMON, *lasts, *quantity.options), options or {}, f"quantity '{name}'")
+    common = {option.name: values.pop(option.name) for option in COMMON}
+    if lasts:
+        data = lasting(data, values.pop(DURATION.name))
+    return quantity.compute(window(data, **common), **values)

@@ -1,0 +1,1 @@
+"""Carrying a request out: submitting runs, sessions, advice that runs."""

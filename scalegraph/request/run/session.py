@@ -1,0 +1,344 @@
+"""The facade that command line and window share: everything a user can ask for, free of Qt."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.events import EventSink, ignore
+from scalegraph.base.files import check_directory
+from scalegraph.request.consent import Consent, approved, wanted
+from scalegraph.request.model import programs
+from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
+from scalegraph.request.model.resolve import resolved
+from scalegraph.request.model.tracing import TracedRun, Tracing, lost, traces
+from scalegraph.request.planning import checking
+from scalegraph.request.planning.plan import Plan, plan
+from scalegraph.store import Study
+
+if TYPE_CHECKING:
+    from scalegraph.analyze.matrix import Matrix
+    from scalegraph.control.execute import Link
+    from scalegraph.figures.figure import Figure
+    from scalegraph.instrument import Detail, Instrumented
+    from scalegraph.machine import Machine
+    from scalegraph.views import StudyData, TraceData, View
+    from scalegraph.views.view import Subject
+
+_OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records that were read
+
+
+class Session:
+    """One user at work. Methods may be called from several threads.
+
+    *cache_dir*: where built programs are kept, the user's cache directory if None; *workers*: runs side by side, one
+    for each core if None; *link*: the target, the simulated one if None.
+    """
+
+    def __init__(self, cache_dir: Path | None = None, *, workers: int | None = None, link: Link | None = None) -> None:
+        if cache_dir is not None:
+            os.environ["SCALEGRAPH_CACHE"] = str(cache_dir)  # the build's child processes must agree
+        self._workers = workers
+        self._link = link
+        self._open: OrderedDict[Path, tuple[tuple[int, int], Study]] = OrderedDict()
+        self._mutex = threading.RLock()
+
+    def load(self, path: Path | str) -> Request:
+        """Read and check a request file; raise `InputError` with every fault and its place."""
+        return checking.load_request(path)
+
+    def check(self, request: Request) -> list[Fault]:
+        """Return every fault of *request*; the *key* of each is the path of the field."""
+        return checking.check(request)
+
+    def plan(self, request: Request, study_path: Path | str | None = None) -> Plan:
+        """Return what *request* would run; runs that the study at *study_path* has count as done.
+
+        Starts nothing. Raises `InputError` with every fault.
+        """
+        known = self._records(Path(study_path)) if study_path and Path(study_path).exists() else []
+        from scalegraph.control.execute import default_workers
+
+        found = resolved(request)
+        tracing = Tracing(found, Path(study_path) if study_path else None)
+        return plan(found, known=known, workers=self._workers or default_workers(), tracing=tracing)
+
+    def consent(self, request: Request) -> Consent | None:
+        """Return what of *request* runs code that the user did not write here, to be shown before `submit`.
+
+        None for what was typed, built or approved here. Raises `InputError` with every fault.
+        """
+        return wanted(resolved(request))
+
+    def submit(
+        self,
+        request: Request,
+        study_path: Path | str | None,
+        emit: EventSink = ignore,
+        cancel: CancelToken | None = None,
+        *,
+        workers: int | None = None,
+        overwrite: bool = False,
+        traces: Path | str | None = None,
+        consent: Consent | None = None,
+    ) -> Study:
+        """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
+
+        Runs that the study has are not run again. Traces that the request asks for go into the directory *traces*,
+        ``NAME.traces`` beside the study if it is None. *consent*: the user's answer to `consent`; without it a request
+        that needs one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop the study
+        has what was finished (ask *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`,
+        `BuildError`, `StoreError`, `MissingTool`; runs that fail raise nothing, their records say it.
+        """
+        from scalegraph.request.run.submit import Submission
+
+        found = resolved(request)
+        place = Path(traces) if traces else None
+        if request.trace is not None and place is None and not study_path:
+            raise InputError(Fault("a place for the traces was expected: a study file, or a directory", key="trace"))
+        for written in (study_path, traces):
+            if written:
+                check_directory(Path(written))
+        approved(found, consent)
+        work = Submission(found, emit, cancel or CancelToken(), workers or self._workers, self._link, place)
+        return work.run(Path(study_path) if study_path else None, overwrite=overwrite)
+
+    def simulate(
+        self,
+        sources: Sequence[Path | str] = (),
+        *,
+        machine: str = "",
+        overrides: Mapping[str, str] | None = None,
+        processors: Sequence[int] = (1,),
+        args: Sequence[str] = (),
+        cflags: Sequence[str] = (),
+        ldflags: Sequence[str] = (),
+        include: Sequence[Path | str] = (),
+        schedule: str = "",
+        env: Mapping[str, str] | None = None,
+        stdin: Path | str = "",
+        cwd: Path | str = "",
+        executable: Path | str = "",
+        build: str = "",
+        limits: RunLimits | None = None,
+        what_if: Sequence[WhatIf] = (),
+        trace: TraceChoice | None = None,
+        traces: Path | str | None = None,
+        study_path: Path | str | None = None,
+        emit: EventSink = ignore,
+        cancel: CancelToken | None = None,
+    ) -> Study:
+        """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
+
+        Without a *machine*, server-2x32 for a program of one's own and ksr1 for a shipped one.
+        *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
+        *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file,
+        empty input if there is none; *cwd*: the working directory. The study is in memory unless *study_path* names a
+        file. *trace* says what the runs write down, *traces* where to; see `submit`. Raises as `submit`.
+        """
+        machine = machine or programs.machine_for(tuple(map(str, sources)))
+        is_path = machine.endswith(".toml") or "/" in machine
+        choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
+        request = Request(
+            program=ProgramChoice(
+                **programs.chosen(
+                    tuple(map(str, sources)),
+                    programs.verbatim(args),
+                    include=tuple(map(str, include)),
+                    cflags=tuple(cflags),
+                    ldflags=tuple(ldflags),
+                ),
+                executable=str(executable),
+                build=build,
+                cwd=str(cwd),
+                env=dict(env or {}),
+                stdin=str(stdin),
+            ),
+            machine=choice,
+            processors=tuple(processors),
+            schedule=schedule,
+            limits=limits or RunLimits(),
+            what_if=tuple(what_if),
+            trace=trace,
+        )
+        return self.submit(request, study_path, emit, cancel, traces=traces)
+
+    def open(self, path: Path | str) -> Study:
+        """Open a study for viewing; runs nothing. The session keeps it open: do not close it, `forget` it."""
+        path = Path(path).resolve()
+        with self._mutex:
+            stamp = _stamp(path)
+            if path in self._open and self._open[path][0] == stamp and stamp is not None:
+                self._open.move_to_end(path)
+                return self._open[path][1]
+            self.forget(path)
+            study = Study.open(path)
+            self._open[path] = (_stamp(path) or (0, 0), study)
+            while len(self._open) > _OPEN_AT_ONCE:
+                self.forget(next(iter(self._open)))
+            return study
+
+    def forget(self, path: Path | str) -> None:
+        """Close the study at *path* if the session has it open."""
+        with self._mutex:
+            known = self._open.pop(Path(path).resolve(), None)
+            if known:
+                known[1].close()
+
+    def close(self) -> None:
+        """Close every study that the session opened for viewing."""
+        with self._mutex:
+            for path in list(self._open):
+                self.forget(path)
+
+    def save_as(self, study: Study | Path | str, path: Path | str) -> None:
+        """Write a copy of a study to *path*, whole or not at all."""
+        (study if isinstance(study, Study) else self.open(study)).save_as(path)
+
+    def study_data(self, study: Study | Path | str) -> StudyData:
+        """Return a study as views and analysis see it."""
+        from scalegraph.request.results.data import study_data
+
+        return study_data(study if isinstance(study, Study) else self.open(study))
+
+    def traces(self, study: Study | Path | str) -> list[TracedRun]:
+        """Return the traces of a study that are there: (key of the run's point, processors, path), by N."""
+        return traces(study if isinstance(study, Study) else self.open(study))
+
+    def lost_traces(self, study: Study | Path | str) -> list[str]:
+        """Return a sentence for each trace of a study that is no longer where it was written."""
+        return lost(study if isinstance(study, Study) else self.open(study))
+
+    def machines(self) -> list[Any]:
+        """Return the summaries of the shipped machines."""
+        from scalegraph import machine
+
+        return list(machine.available())
+
+    def machine(self, name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machine:
+        """Return a machine; raise `InputError` with every fault of its file."""
+        from scalegraph import machine
+
+        return machine.load(name_or_path, overrides)
+
+    def programs(self) -> tuple[programs.Described, ...]:
+        """Return the shipped programs."""
+        return programs.available()
+
+    def instrument(self, path: Path | str, *, detail: Detail = "outer") -> Instrumented:
+        """Return the C source at *path* with the probes that the preprocessor would insert."""
+        from scalegraph.base.toml import read_text
+        from scalegraph.instrument import instrument_source
+
+        return instrument_source(read_text(Path(path)), str(path), detail=detail)
+
+    def open_trace(
+        self,
+        path: Path | str,
+        cancel: CancelToken | None = None,
+        progress: Callable[[float], None] = lambda _share: None,
+        *,
+        partial: bool = False,
+        waiting: Callable[[float], None] = lambda _seconds: None,
+    ) -> TraceData:
+        """Open a trace of any format for viewing; close its `trace` when done.
+
+        A foreign format is converted into a ``.sgtrace`` in the user's cache, the first time it is opened; *progress*
+        is told the share that is done, *waiting* for how long (s) another process or thread that does it was waited
+        for. *partial* takes of a damaged file what can be read. Raises `InputError` with
+        file, place and what was expected, `MissingTool`, `Cancelled`.
+        """
+        from scalegraph.request.imports import traces
+
+        return traces.open_trace(Path(path), cancel, progress, partial=partial, waiting=waiting)
+
+    def views(self, subject: Subject = "study") -> dict[str, View]:
+        """Return the views of studies, or of traces, by name."""
+        from scalegraph import views
+
+        return views.registry(subject)
+
+    def trace_view(self, data: TraceData, name: str, *, others: Sequence[TraceData] = (), **options: Any) -> Figure:
+        """Return the view *name* of a trace; raise `InputError` for an unknown view or option.
+
+        *others*: traces to compare it with, for views of several.
+        """
+        from scalegraph import views
+
+        return views.get(name).build(replace(data, others=tuple(others)) if others else data, **options)
+
+    def view(
+        self, study: Study | Path | str, name: str, *, others: Sequence[Study | Path | str] = (), **options: Any
+    ) -> Figure:
+        """Return the view *name* of a study; raise `InputError` for an unknown view or option.
+
+        *others*: studies to compare it with, for views of several.
+        """
+        from scalegraph import views
+
+        data = replace(self.study_data(study), others=tuple(map(self.study_data, others)))
+        return views.get(name).build(data, **options)
+
+    def request_text(self, study: Study) -> str:
+        """Return the request that *study* was made by as TOML, empty when it holds measurements."""
+        request = study.manifest.request
+        return of_study(request, str(study.path or "")).to_toml() if request.get("program") else ""
+
+    def export(
+        self,
+        study: Study | Path | str,
+        name: str,
+        path: Path | str,
+        *,
+        size_cm: tuple[float, float] | None = None,
+        theme: str | None = None,
+        for_spreadsheets: bool = False,
+        **options: Any,
+    ) -> None:
+        """Write the view *name* of a study to *path*, in the format of its ending."""
+        figure = self.view(study, name, **options)
+        self.write(figure, path, size_cm=size_cm, theme=theme, for_spreadsheets=for_spreadsheets)
+
+    def write(
+        self,
+        figure: Figure,
+        path: Path | str,
+        *,
+        size_cm: tuple[float, float] | None = None,
+        theme: str | None = None,
+        for_spreadsheets: bool = False,
+    ) -> None:
+        """Write a view that was built to *path*, in the format of its ending.
+
+        *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula has an apostrophe before it.
+        """
+        from scalegraph.request.results.data import export
+
+        export(figure, Path(path), size_cm, theme, for_spreadsheets=for_spreadsheets)
+
+    def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
+        """Return the scalability matrix of a study, see `views.matrices.matrix`; None when nothing can be held."""
+        from scalegraph.request.results.data import matrix
+
+        return matrix(self.study_data(study), **options)
+
+    def _records(self, path: Path) -> list[Any]:
+        study = self.open(path)
+        return [*study.runs(), *study.variants()]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Return what tells a replaced file from the one that is open."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,345 @@
+"""Carries a request out: builds once, runs every point that the study lacks, follows the searches, keeps it all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from scalegraph import control
+from scalegraph.base.cancel import CancelToken
+from scalegraph.base.errors import Cancelled, Fault, InputError
+from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.control.execute import Job, Link, Progress, default_workers, execute, skip
+from scalegraph.link import Build, Limits
+from scalegraph.link.tracing import regions_of
+from scalegraph.machine import Machine
+from scalegraph.request.model import collecting, programs, shipped, variants
+from scalegraph.request.model.kept import searches_of
+from scalegraph.request.model.resolve import Resolved
+from scalegraph.request.model.tracing import Tracing
+from scalegraph.request.planning.estimate import HostTime
+from scalegraph.request.planning.plan import Plan, plan, points_of
+from scalegraph.request.planning.searches import Searches
+from scalegraph.store import Manifest, SourceText, Study
+from scalegraph.store.manifest import digest
+
+_WORDS = {
+    "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
+    "arguments": "other arguments",
+    "machine": "another machine",
+    "schedule": "another loop schedule",
+    "input": "another standard input",
+}
+
+
+class Submission:
+    """One request on its way. `run` does everything; the study's runs are in it even when `run` raises."""
+
+    def __init__(
+        self,
+        found: Resolved,
+        emit: EventSink,
+        cancel: CancelToken,
+        workers: int | None,
+        link: Link | None = None,
+        traces: Path | None = None,
+    ) -> None:
+        self._found = found
+        self._traces = traces
+        self._emit = emit
+        self._cancel = cancel
+        self._workers = workers or default_workers()
+        self._link = link
+        self._host = HostTime(found.family)
+        self._records: dict[str, RunRecord] = {}
+        self._points: dict[str, RunPoint] = {}
+        self._progress = Progress()
+        self._later_s: float | None = 0.0
+        self._again = 0  # runs that are made once more for their traces
+        self._tracing = Tracing(found, None, traces)
+
+    def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
+        """Carry the request out into the study at *path* (in memory if None) and return it.
+
+        A study that is there already is completed: its runs are not run again. Raises `InputError` when its runs are
+        of another program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
+        """
+        try:
+            build = self._build()
+            study = self._study(path, build, overwrite=overwrite)
+        except Cancelled:
+            self._emit(Done(0, 0, cancelled=True))
+            raise
+        except Exception as error:
+            self._emit(Done(0, 0, messages=(str(error),)))
+            raise
+        self._tracing = Tracing(self._found, path, self._traces)
+        try:
+            self._carry_out(study, build)
+        except BaseException as error:
+            study.close()
+            self._done(messages=(str(error),))
+            raise
+        finally:
+            self._tracing.tidy()
+        self._done()
+        return study
+
+    def _build(self) -> Build:
+        build = self._executable() if self._found.target.executable else self._sources()
+        for remark in build.remarks:
+            self._emit(Note(remark))
+        if faults := variants.faults(build, [what.variant for what in self._found.request.what_if]):
+            raise InputError(faults)
+        if self._found.request.trace is not None and self._found.request.trace.region:
+            regions_of(build, self._found.request.trace.region)
+        return build
+
+    def _executable(self) -> Build:
+        target = self._found.target
+        if target.build:
+            control.run_build(target.build, target.build_dir, emit=self._emit, cancel=self._cancel)
+        return control.adopt(target.executable, cwd=target.build_dir, emit=self._emit)
+
+    def _sources(self) -> Build:
+        target = self._found.target
+        collect = self._found.request.collect
+        return control.build(
+            target.sources,
+            cflags=target.cflags,
+            ldflags=target.ldflags,
+            include=target.include,
+            detail=collect.detail,
+            instrument=collect.regions,
+            cwd=target.build_dir,
+            emit=self._emit,
+            cancel=self._cancel,
+        )
+
+    def _study(self, path: Path | None, build: Build, *, overwrite: bool) -> Study:
+        manifest = self._manifest(build)
+        if path is None:
+            return Study.memory(manifest)
+        if overwrite or not path.exists():
+            return Study.create(path, manifest, overwrite=overwrite)
+        study = Study.open(path, write=True)
+        try:
+            self._same(study, manifest, path)
+            study.set_manifest(manifest.model_copy(update={"created": study.manifest.created}))
+        except BaseException:
+            study.close()
+            raise
+        return study
+
+    def _manifest(self, build: Build) -> Manifest:
+        found, target = self._found, self._found.target
+        stdin = hashlib.sha256(target.stdin.read_bytes()).hexdigest() if target.stdin else ""
+        return Manifest.new(
+            title=found.request.title or target.title,
+            request=found.request.model_dump(mode="json", exclude_defaults=True) | {"bound": self._bounds()},
+            program=target.program,
+            machine=found.machine.name,
+            machine_values=found.machine.model_dump(mode="json"),
+            identity={
+                "program": build.digest,
+                "arguments": digest(target.args, dict(target.env)),
+                "machine": digest(dict(found.machine.runtime_config())),
+                "schedule": found.request.schedule,
+                "input": stdin,
+            },
+            memory=found.family.memory_formula.text if found.family.memory_formula else "",
+            sources=tuple(SourceText.of(source.file, source.text, source.instrumented) for source in build.sources),
+            regions=build.regions,
+        )
+
+    def _bounds(self) -> list[dict[str, object]]:
+        return [bound.model_dump(mode="json") for bound in self._found.request.bound]
+
+    def _same(self, study: Study, manifest: Manifest, path: Path) -> None:
+        """Refuse to mix runs that cannot be compared."""
+        if len(study) == 0:
+            return
+        if (kept := shipped.adopted(study, manifest)) is not None:
+            study.set_manifest(kept)
+        before, now = study.manifest.identity, manifest.identity
+        differ = [words for part, words in _WORDS.items() if before.get(part) != now.get(part)]
+        if differ:
+            onward = "choose another study"
+            if shipped.is_shipped(study):
+                onward = "it was shipped with ScaleGraph; compute the demonstration anew and add runs to that"
+            raise InputError(
+                Fault(
+                    f"holds {len(study)} runs of {' and '.join(differ)}; runs that cannot be compared are not mixed: "
+                    f"{onward}",
+                    file=str(path),
+                )
+            )
+
+    def _carry_out(self, study: Study, build: Build) -> None:
+        self._records = {record.point.key: record for record in (*study.runs(), *study.variants()) if record.ok}
+        self._host.learn(self._records.values())
+        records = self._records.values()
+        planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
+        searches = Searches(self._found, self._records, planned.searches)
+        self._round(study, build, planned.points, searches, traced=True)
+        while not self._cancel.cancelled:
+            wanted = searches.wanted()
+            if not wanted:
+                break
+            self._round(study, build, wanted, searches)
+        self._what_if(study, build, searches)
+        outcomes = [outcome for outcome in searches.outcomes() if outcome["why"] != "stopped"]
+        if outcomes:
+            study.set_facts("searches", _merged(searches_of(study), outcomes))
+        for outcome in outcomes:
+            self._emit(Note(outcome["sentence"]))
+
+    def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
+        """Run what can be asked only now: variants of the sizes that were found, speedups of what costs most."""
+        request = self._found.request
+        sizes = [
+            point
+            for outcome in searches.outcomes()
+            if outcome["parameters"] is not None and outcome["why"] != "stopped"
+            for point in points_of(self._found, outcome["parameters"], sorted({1, outcome["processors"]}))
+        ]
+        there = [point for point in sizes if point.key in self._records]
+        self._trace(study, build, there, searches)
+        if not self._cancel.cancelled and (more := variants.asked(request, there)):
+            self._round(study, build, more, searches, traced=True)
+        if not self._cancel.cancelled and (more := variants.swept(request, self._records.values(), build)):
+            self._round(study, build, more, searches)
+
+    def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
+        """Run those of *points*, sizes that were searched, once more that lack a trace or what is collected."""
+        known = self._records
+        lacking = {p.key: p for p in points if known[p.key].ok and self._lacks(known[p.key], traced=True)}
+        if lacking and not self._cancel.cancelled:
+            self._again += len(lacking)
+            self._run(study, build, list(lacking.values()), searches, traced=True)
+
+    def _round(
+        self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
+    ) -> None:
+        """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; tell of all."""
+        fresh = [point for point in points if point.key not in self._points]
+        self._points |= {point.key: point for point in fresh}
+        known = self._records
+        left = [p for p in fresh if p.key not in known or self._lacks(known[p.key], traced=traced)]
+        going = {point.key for point in left}
+        self._run(study, build, left, searches, [p for p in fresh if p.key not in going], traced=traced)
+
+    def _lacks(self, record: RunRecord, *, traced: bool) -> bool:
+        return collecting.lacks(self._found.request, record) or (traced and self._tracing.lacks(record))
+
+    def _run(
+        self,
+        study: Study,
+        build: Build,
+        left: list[RunPoint],
+        searches: Searches,
+        there: Iterable[RunPoint] = (),
+        *,
+        traced: bool,
+    ) -> None:
+        """Run *left*; tell of them and of those that are *there*."""
+        self._progress.total = len(self._points) + self._again
+        self._later_s = self._later(searches)
+        estimate = self._host.total(left, self._workers)
+        known = estimate is not None and self._later_s is not None
+        about = (estimate or 0.0) + (self._later_s or 0.0) if known else None
+        self._emit(Planned(tuple(self._points.values()), about, self._progress.total))
+        for point in there:
+            skip(point, self._progress, self._emit)
+        # longest first: the last run to end should not be the longest
+        jobs = [self._job(study, point, build, traced=traced) for point in left]
+        jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
+        execute(
+            jobs,
+            on_record=lambda record: self._keep(study, record),
+            emit=self._pass_on,
+            cancel=self._cancel,
+            workers=self._workers,
+            progress=self._progress,
+            link=self._link,
+        )
+        for point in left:  # a run that could not be started at all leaves no record; a search must not wait for it
+            if point.key not in self._records and not self._cancel.cancelled:
+                self._records[point.key] = self._lost(point)
+
+    def _job(self, study: Study, point: RunPoint, build: Build, *, traced: bool) -> Job:
+        known, identity = self._records.values(), study.manifest.identity
+        request, target = self._found.request, self._found.target
+        limits = request.limits
+        return Job(
+            point=point,
+            build=build,
+            machine=self._machine_of(point),
+            args=programs.fill(target.args, point.parameters, point.processors),
+            stdin=target.stdin,
+            cwd=target.run_dir,
+            env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
+            limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
+            schedule=request.schedule,
+            collect=collecting.collected(request, self._records.get(point.key)),
+            program=target.program,
+            accept_exit=request.program.accept_exit,
+            trace=self._tracing.order(point, build, identity, known) if traced else None,
+            estimate_s=self._host.seconds(point),
+        )
+
+    def _machine_of(self, point: RunPoint) -> Machine:
+        if not point.variant.machine:
+            return self._found.machine
+        return variants.machine_of(self._found.request, self._found.machine_reference, point.variant)
+
+    def _keep(self, study: Study, record: RunRecord) -> None:
+        before = self._records.get(record.point.key)
+        if before is not None and before.ok and not record.ok:  # made once more, with more collected: that takes longer
+            what = "no trace" if self._tracing.lacks(before) else "nothing more was collected"
+            self._emit(Note(f"{record.point.label()}: {what}: {record.message}; the run that is there is kept"))
+            return
+        record = self._tracing.kept(record)
+        study.add_run(collecting.kept(self._found.request, record, before))
+        self._records[record.point.key] = record
+        self._host.learn([record])
+
+    def _lost(self, point: RunPoint) -> RunRecord:
+        return RunRecord(
+            source="simulated",
+            program=self._found.target.program,
+            machine=self._found.machine.name,
+            point=point,
+            status="failed",
+        )
+
+    def _pass_on(self, event: Event) -> None:
+        """Add what the searches will still need to the time left."""
+        if isinstance(event, RunFinished | RunFailed) and event.remaining_s is not None and self._later_s is not None:
+            event = replace(event, remaining_s=event.remaining_s + self._later_s)
+        self._emit(event)
+
+    def _later(self, searches: Searches) -> float | None:
+        """Return the host seconds that the searches will take after this round, roughly."""
+        points = [
+            point
+            for planned, tries in searches.running()
+            for point in points_of(self._found, planned.start, (1, planned.processors)) * min(tries, 3)
+        ]
+        return self._host.total(points, self._workers) if points else 0.0
+
+    def _done(self, messages: tuple[str, ...] = ()) -> None:
+        count = self._progress
+        self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
+
+
+def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return all outcomes, a newer one in place of an older one of the same bound, value and N."""
+
+    def name(outcome: dict[str, object]) -> tuple[object, ...]:
+        return outcome.get("bound"), outcome.get("value"), outcome.get("processors")
+
+    return list({name(outcome): outcome for outcome in [*before, *now]}.values())

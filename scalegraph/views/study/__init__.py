@@ -1,0 +1,1 @@
+"""Views of studies, by what they are about."""

@@ -1,0 +1,1 @@
+"""Two studies beside each other."""

@@ -1,0 +1,1 @@
+"""The isospeed metric."""

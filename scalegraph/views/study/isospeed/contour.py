@@ -1,0 +1,48 @@
+"""Average unit speed over processors and work, with lines of equal speed (isospeed.txt Fig. 5 and 13)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import fields
+from scalegraph.analyze.metrics import speed_unit, work_unit
+from scalegraph.base.units import si
+from scalegraph.figures import contours
+from scalegraph.figures.figure import Axis, Figure
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.isospeed import speed as isospeed_speed
+from scalegraph.views.study.scalability import field_common, matrices
+from scalegraph.views.view import View
+
+_TITLE = "Lines of equal unit speed"
+
+
+def _make(data: StudyData, speed: float | None = None) -> Figure:
+    found = None if data.scaling.empty else fields.over_work(data.scaling, "unit_speed")
+    if found is None:
+        return common.empty("isospeed-contour", _TITLE, data, isospeed_speed.NEED)
+    unit = work_unit(data.scaling)
+    of_speed = speed_unit(unit)
+    held = matrices.held_at(data, "speed", speed)
+    limits = field_common.limits(found)
+    handles = () if held is None else (matrices.speed_handle(held[0], of_speed, limits, "value"),)
+    panel = field_common.panel(
+        found, Axis("unit speed W/(N T)", of_speed), unit, contours.round_levels(found.values), handles
+    )
+    return Figure(
+        "isospeed-contour",
+        f"{_TITLE}: {common.study_title(data)}",
+        field_common.sentence(panel, f"{si(held[0], of_speed)} a processor" if held else "", unit),
+        (panel,),
+        notes=(field_common.NOTE, *common.failure_notes(data)),
+    )
+
+
+VIEW = View(
+    "isospeed-contour",
+    _TITLE,
+    "Isospeed",
+    "Speed of a processor over N and work as a map; along a line every processor is as fast.",
+    _make,
+    (matrices.SPEED,),
+    order=210,
+)

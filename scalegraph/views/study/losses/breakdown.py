@@ -1,0 +1,68 @@
+"""Where processor time goes: the accounting identity as stacked shares over N."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.metrics import breakdown
+from scalegraph.analyze.table import numbers
+from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Breakdown of processor time"
+
+
+def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
+    series = common.chosen_series(data, size)
+    shares = None if series is None else breakdown(series.rows, by=str(by))
+    if series is None or shares is None or shares.empty or shares.isna().all().all():
+        need = "The breakdown needs runs with an accounting of processor time; simulated runs have it."
+        return common.empty("breakdown", _TITLE, data, needs.simulated(need))
+    rows = series.rows
+    words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
+    stacks, tips = [], []
+    for name in shares.columns:
+        heights = tuple(float(value) * 100 for value in numbers(shares, name))
+        role = str(name) if by == "group" else common.leaf_role(str(name))
+        stacks.append((words[str(name)], role, heights))
+        tips.append(
+            tuple(
+                f"{words[str(name)]}: {common.exact(height, '%')} of N T_para\n{common.run_label(row)}"
+                for height, row in zip(heights, rows.to_dict("records"), strict=True)
+            )
+        )
+    counts = series.processors
+    bars = Bars(tuple(float(i) for i in range(len(rows))), tuple(stacks), tuple(tips), counts)
+    busy = numbers(rows, "cpu_utilisation")
+    sentence = (
+        f"{series.label or 'This problem'}: processors are busy {verdict.percent(float(busy[0]))} of the time"
+        f" at N = {counts[0]} and {verdict.percent(float(busy[-1]))} at N = {counts[-1]}."
+    )
+    return Figure(
+        "breakdown",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(
+                Axis("processors N", scale="category", categories=tuple(str(n) for n in counts)),
+                Axis("share", PROCESSOR_TIME, limits=(0.0, 100.0)),
+                bars=bars,
+            ),
+        ),
+        notes=common.failure_notes(data),
+    )
+
+
+VIEW = View(
+    "breakdown",
+    _TITLE,
+    "Lost time",
+    "Every cycle of every processor by what it was spent on, as shares of N T_para, for each N.",
+    _make,
+    (
+        common.SIZE,
+        Option("by", "Detail", "choice", "leaf", ("leaf", "group"), description="all causes, or the four groups"),
+    ),
+    order=50,
+)

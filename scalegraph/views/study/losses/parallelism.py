@@ -1,0 +1,85 @@
+"""Parallelism patterns: the share of the time in which more than one processor works (scale-graph.txt Fig. 12)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalegraph.analyze import series as selection
+from scalegraph.analyze import verdict
+from scalegraph.analyze.table import PARAMETER, numbers
+from scalegraph.base.units import plain
+from scalegraph.figures.figure import ELAPSED_TIME, Axis, Figure, Line, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Parallelism patterns"
+
+
+def _make(data: StudyData, grow: object = None) -> Figure:
+    lines, label, axis_name, sizes = _lines(data, grow)
+    if not lines:
+        text = "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1."
+        need = needs.sizes(text, "efficiency")
+        return common.empty("parallelism", _TITLE, data, need)
+    wide = min(sizes) > 0 and max(sizes) / min(sizes) >= 8
+    shares = [value for line in lines for value in line.y if np.isfinite(value)]
+    ends = " and ".join(
+        f"{verdict.percent(line.y[-1] / 100)} with {line.name} (at {axis_name} = {plain(line.x[-1])})"
+        for line in dict.fromkeys((lines[0], lines[-1]))
+    )
+    floor = max(0.0, 10.0 * math.floor(min(shares) / 10.0) - 10.0)
+    return Figure(
+        "parallelism",
+        f"{_TITLE}: {common.study_title(data)}, when {label}",
+        f"In the largest problems the parallel share of elapsed time is {ends}.",
+        (
+            Plot(
+                Axis(axis_name, scale="log2" if wide else "linear", ticks=tuple(sizes) if len(sizes) <= 12 else ()),
+                Axis("parallel share", ELAPSED_TIME, limits=(floor, 102.0)),
+                tuple(lines),
+            ),
+        ),
+        notes=("Not parallel: when the others wait for serial parts, or before and after the parallel work.",),
+    )
+
+
+def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[float]]:
+    """Return one curve for each N with a series in which the same parameter grows, that parameter and its values."""
+    if data.scaling.empty:
+        return [], "", "", []
+    counts = sorted({int(n) for n in data.scaling["processors"] if n > 1})
+    found = {n: selection.sequential(data.scaling, n) for n in counts}
+    labels = [series.label for n in counts for series in found[n] for _ in range(len(series.rows))]
+    if grow:
+        wanted = {part.strip() for part in str(grow).split(",")}
+        labels = [label for label in labels if set(label.rsplit(" ", 1)[0].split(" and ")) == wanted]
+    if not labels:
+        return [], "", "", []
+    label = max(dict.fromkeys(labels), key=labels.count)
+    lines: list[Line] = []
+    sizes: set[float] = set()
+    axis = ""
+    for n in counts:
+        series = next((one for one in found[n] if one.label == label), None)
+        if series is not None and np.isfinite(numbers(series.rows, "parallel_share")).any():
+            axis = series.axis
+            role = common.count_role(data, n)
+            lines.append(
+                common.curve(series.rows, "parallel_share", f"N = {n}", role, unit=ELAPSED_TIME, scale=100.0, x=axis)
+            )
+            sizes.update(lines[-1].x)
+    return lines, label, axis.removeprefix(PARAMETER), sorted(sizes)
+
+
+VIEW = View(
+    "parallelism",
+    _TITLE,
+    "Lost time",
+    "The share of the elapsed time in which the program is not serial, as the problem grows, for each N.",
+    _make,
+    (Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),),
+    order=65,
+)

@@ -1,0 +1,225 @@
+"""The POP efficiency tree of a fixed size over N: which factor is lost, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import loss, pop, verdict
+from scalegraph.analyze.table import numbers
+from scalegraph.base.run import RunRecord
+from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
+from scalegraph.measurements.runs import make_runs
+from scalegraph.views import common, needs, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import View
+
+_TITLE = "POP efficiencies"
+_ROLES = {
+    "global": "ink",
+    "load_balance": "busy",
+    "serialisation": "idle",
+    "transfer": "primitive",
+    "instructions": "busy:2",
+    "ipc": "memory_stall",
+}
+_REGIONS = 40
+BUSIEST = "busiest"  # metric of a set: longest time of a processor outside of communication and synchronisation
+_COLUMNS = {
+    "global": "global",
+    "parallel": "parallel",
+    "load_balance": "balance",
+    "computation": "computation",
+    "instructions": "instructions",
+    "ipc": "IPC",
+}
+
+
+def free_times(data: StudyData) -> dict[str, float]:
+    """Return T_para (s) with free synchronisation by the key of the actual run, where a what-if run gives it."""
+    return {
+        run.point.actual().key: run.time_s
+        for run in data.variants
+        if run.ok and run.time_s is not None and run.point.variant.ideal == ("sync",)
+        if not run.point.variant.speedup and not run.point.variant.machine
+    }
+
+
+def busiest_times(data: StudyData) -> dict[str, float]:
+    """Return the useful time (s) of the busiest processor by run key, where an imported set has it."""
+    if data.imported is None:
+        return {}
+    measured, meaning = data.imported
+    if not {"busy", BUSIEST} <= {metric.name for metric in measured.metrics}:
+        return {}
+    columns = {column: name for column, name in meaning.columns.items() if column == "time_s"} | {"busy_s": BUSIEST}
+    runs, _ = make_runs(measured, meaning.model_copy(update={"columns": columns}))
+    return {run.point.key: run.busy_s for run in runs if run.busy_s is not None}
+
+
+def efficiencies(data: StudyData, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return `pop.efficiencies` of *rows* of `StudyData.scaling`, with all that the study knows of them."""
+    return pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
+
+
+def path_efficiencies(data: StudyData, run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
+    """Return `pop.path_efficiencies` of the point of *run*, with the ``name`` and ``place`` of each call path."""
+    assert data.measured is not None
+    assert data.meaning is not None
+    measured, meaning = data.measured, data.meaning
+    points = [
+        None if each is None else loss.point_of(measured, meaning, each.point.processors, each.point.parameters)
+        for each in (run, reference if reference is not run else None)
+    ]
+    if points[0] is None:
+        return pd.DataFrame()
+    table = pop.path_efficiencies(measured, meaning, points[0], points[1])
+    paths = [measured.call_paths[int(region)] for region in table["region"]]
+    table.insert(1, "name", [measured.paths[int(region)] for region in table["region"]])
+    table.insert(2, "place", [f"{path.file}:{path.line}" if path.file and path.line else path.file for path in paths])
+    return table
+
+
+def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
+    rows = []
+    for row in table.head(_REGIONS).to_dict("records"):
+        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        name = str(row["name"])
+        short = name.rpartition("->")[2]
+        rows.append(
+            Row((short, _known(row["lost"]), *values), 0, str(row["region"]), f"{name} {row['place']}".rstrip())
+        )
+    first = (
+        Column(f"call path, N = {run.point.processors}"),
+        Column("lost", "s", "mark"),
+        Column("share", PROCESSOR_TIME, "muted"),
+    )
+    return Table((*first, *(Column(name, IDEAL) for name in _COLUMNS.values())), tuple(rows))
+
+
+def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    rows = series.rows if series is not None else data.scaling.iloc[:0]
+    found = efficiencies(data, rows)
+    if series is None or not np.isfinite(numbers(found, "parallel")).any():
+        need = "POP efficiencies need runs of one problem on two or more processor counts, with busy and waiting time."
+        return common.empty("pop", _TITLE, data, needs.counts(need))
+    run = common.chosen_run(data, size, processors)
+    panels: list[Plot | Table] = [_tree(found), _curves(series.processors, rows, found)]
+    if run is not None and run.regions:
+        panels.append(_regions(data, run, _reference(data, rows)))
+    elif (
+        run is not None
+        and data.imported is not None
+        and not (by_path := path_efficiencies(data, run, _reference(data, rows))).empty
+    ):
+        panels.append(_paths(by_path, run))
+    measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
+    imported = data.imported is not None
+    useful = "outside of communication and synchronisation" if imported else "busy and memory stall"
+    how = (
+        "Transfer: T_para with free synchronisation, run again, over T_para."
+        if measured
+        else "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
+    )
+    return Figure(
+        "pop",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(*_spoken_of(found, processors)),
+        tuple(panels),
+        notes=(
+            f"Reference: N = {int(found['reference'].iloc[0])}. Useful: {useful}.",
+            "A parent is the product of its children.",
+            *(() if imported else (how,)),
+            *common.failure_notes(data),
+        ),
+        ways=(ways.FREE_SYNC,) if not measured and ways.can_run(data) else (),
+    )
+
+
+def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:
+    return data.by_key.get(str(rows["keys"].iloc[0]).split(",")[0])
+
+
+def _spoken_of(found: pd.DataFrame, processors: object) -> tuple[pd.Series, int]:
+    """Return the efficiencies on *processors*, otherwise on the most, and their N."""
+    rows = found if processors is None else found[found["processors"] == int(str(processors))]
+    return rows.iloc[-1], int(rows["processors"].iloc[-1])
+
+
+def _sentence(last: pd.Series, processors: int) -> str:
+    worst = pop.dominant({name: float(last[name]) for name in pop.NAMES})
+    text = f"On {processors} processors the global efficiency is {verdict.percent(float(last['global']))}"
+    if worst is None:
+        return f"{text}: nothing is lost."
+    return f"{text}; most is lost to {worst.title} ({verdict.percent(float(last[worst.name]))}): {worst.low}."
+
+
+def _tree(found: pd.DataFrame) -> Table:
+    counts = [int(n) for n in found["processors"]]
+    rows = []
+    for factor in pop.FACTORS:
+        values = [float(value) for value in found[factor.name]]
+        if not np.isfinite(values).any():
+            continue
+        cells = tuple(100 * value if np.isfinite(value) else None for value in values)
+        rows.append(Row((factor.title, *cells), factor.depth, factor.name, f"{factor.title}\nlow: {factor.low}"))
+    return Table((Column("efficiency"), *(Column(f"N = {n}", IDEAL) for n in counts)), tuple(rows))
+
+
+def _curves(counts: tuple[int, ...], rows: pd.DataFrame, found: pd.DataFrame) -> Plot:
+    joined = rows.assign(**{f"pop.{name}": found[name].to_numpy() for name in _ROLES})
+    titles = {factor.name: factor.title for factor in pop.FACTORS}
+    lines = tuple(
+        common.curve(joined, f"pop.{name}", titles[name], role, unit=IDEAL, scale=100)
+        for name, role in _ROLES.items()
+        if np.isfinite(numbers(joined, f"pop.{name}")).any()
+    )
+    most = max((value for line in lines for value in line.y if np.isfinite(value)), default=100.0)
+    return Plot(common.processors_axis(counts), Axis("factor", IDEAL, limits=(0.0, max(105.0, 1.05 * most))), lines)
+
+
+def _regions(data: StudyData, run: RunRecord, reference: RunRecord | None) -> Table:
+    table = pop.region_efficiencies(run, reference if reference is not run else None)
+    places = {region.id: region for region in data.regions}
+    rows = []
+    for row in table.head(_REGIONS).to_dict("records"):
+        region = places.get(int(row["region"]))
+        name = common.region_name(_named(region, int(row["region"])))
+        values = [_percent(row[column]) for column in ("share", *_COLUMNS)]
+        place = f"{region.file}:{region.line}" if region is not None and region.file else ""
+        tip = f"{name} {place}".rstrip()
+        rows.append(Row((name, _known(row["lost"]), *values), 0, str(int(row["region"])), tip))
+    first = (
+        Column(f"region, N = {run.point.processors}"),
+        Column("lost", "s", "mark"),
+        Column("share", PROCESSOR_TIME, "muted"),
+    )
+    return Table((*first, *(Column(name, IDEAL) for name in _COLUMNS.values())), tuple(rows))
+
+
+def _named(region: Any, number: int) -> dict[str, Any]:
+    if region is None:
+        return {"name": "program" if number == 0 else f"region {number}", "kind": "region", "file": "", "line": 0}
+    return {"name": region.name, "kind": region.kind, "file": region.file, "line": region.line}
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _percent(value: float) -> float | None:
+    return 100 * float(value) if np.isfinite(value) else None
+
+
+VIEW = View(
+    "pop",
+    _TITLE,
+    "Lost time",
+    "Load balance, serialisation, transfer and computation scaling, over N and by region (POP metrics).",
+    _make,
+    (common.SIZE, common.PROCESSORS),
+    order=75,
+)

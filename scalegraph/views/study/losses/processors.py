@@ -1,0 +1,68 @@
+"""The accounting of every processor in one run: load balance at a glance."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.profile import processor_costs
+from scalegraph.figures.figure import Axis, Bars, Figure, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Processors side by side"
+
+
+def _make(data: StudyData, processors: object = None, size: object = None, by: object = "group") -> Figure:
+    run = common.chosen_run(data, size, processors)
+    costs = pd.DataFrame() if run is None else processor_costs(run, by=str(by))
+    if run is None or costs.empty:
+        need = "This needs a simulated run, which accounts for every processor."
+        return common.empty("processors", _TITLE, data, needs.simulated(need))
+    words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
+    series, tips = [], []
+    for name in costs.columns:
+        values = tuple(float(value) for value in costs[name])
+        series.append((words[str(name)], str(name) if by == "group" else common.leaf_role(str(name)), values))
+        tips.append(tuple(f"processor {p}, {words[str(name)]}: {common.exact(v, 's')}" for p, v in enumerate(values)))
+    busy = processor_costs(run)["busy"]
+    mean = float(busy.mean())
+    sentence = f"N = {run.point.processors}: no processor is ever busy."
+    if mean > 0:
+        ratio = float(busy.max()) / mean
+        balance = "evenly" if ratio < 1.05 else "unevenly" if ratio > 1.25 else "fairly evenly"
+        sentence = (
+            f"Work is spread {balance} over {verdict.span((run.point.processors,))}: the busiest (number"
+            f" {int(busy.to_numpy().argmax())}) works {ratio:.2f} times the mean, a load balance of"
+            f" {verdict.percent(1 / ratio)}."
+        )
+    return Figure(
+        "processors",
+        f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
+        sentence,
+        (
+            Plot(
+                Axis("processor", scale="category", categories=tuple(str(p) for p in range(len(costs)))),
+                Axis("time", "s"),
+                bars=Bars(tuple(float(p) for p in range(len(costs))), tuple(series), tuple(tips)),
+            ),
+        ),
+        notes=(f"Run: {run.point.label()}. Every bar is as long as T_para.",),
+        meta={"run": run.point.key},
+    )
+
+
+VIEW = View(
+    "processors",
+    _TITLE,
+    "Lost time",
+    "What each processor of one run did with its time.",
+    _make,
+    (
+        common.PROCESSORS,
+        common.SIZE,
+        Option("by", "Detail", "choice", "group", ("group", "leaf"), description="the four groups, or all causes"),
+    ),
+    order=80,
+)

@@ -1,0 +1,1 @@
+"""Misses: where, of which kind and why."""

@@ -1,0 +1,62 @@
+"""Data movement: how many lines a microsecond go through the network (latency-metric.txt Fig. 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import significant
+from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import View
+
+UNIT = "packets/µs"
+_TITLE = "Data movement"
+_COLUMN = "data_movement"
+
+
+def movement(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return the accesses of all processors through the network in a microsecond of each run; NaN where unknown."""
+    if "misses" not in rows:
+        return pd.Series(np.nan, index=rows.index)
+    return pd.Series(numbers(rows, "misses") / (1e6 * numbers(rows, "time_s")), index=rows.index)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    values = None if series is None else movement(series.rows)
+    if series is None or values is None or not np.isfinite(values.to_numpy()).any():
+        need = "Data movement needs simulated runs of one problem on two or more processor counts."
+        return common.empty("data-movement", _TITLE, data, needs.counts(need))
+    rows = series.rows.assign(**{_COLUMN: values})
+    most = int(np.nanargmax(values.to_numpy()))
+    return Figure(
+        "data-movement",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{series.label or 'This problem'}: most goes through the network on {int(rows['processors'].iloc[most])} "
+        f"processors, {significant(float(values.iloc[most]))} {UNIT}.",
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("through the network", UNIT),
+                (common.curve(rows, _COLUMN, "all processors", "memory_stall", unit=UNIT),),
+            ),
+        ),
+        notes=(
+            "A packet is one access through the network: a line that is fetched, or the right to write one.",
+            *common.failure_notes(data),
+        ),
+    )
+
+
+VIEW = View(
+    "data-movement",
+    _TITLE,
+    "Cache and memory",
+    "How many accesses a microsecond go through the network, over N.",
+    _make,
+    (common.SIZE,),
+    order=131,
+)

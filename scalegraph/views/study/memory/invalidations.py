@@ -1,0 +1,75 @@
+"""Invalidated copies by cause over N, and how many copies one write invalidates (latency-metric.txt Table IV)."""
+
+from __future__ import annotations
+
+import math
+
+from scalegraph.analyze import causes
+from scalegraph.analyze.series import Series
+from scalegraph.base.units import si, significant
+from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.memory import cause_words
+from scalegraph.views.view import View
+
+_TITLE = "Invalidations by cause"
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not causes.is_known(series.rows):
+        need = "Invalidations by cause need simulated runs of one problem on two or more processor counts."
+        return common.empty("invalidations", _TITLE, data, needs.counts(need))
+    parts = causes.invalidations(series.rows)
+    last = parts.iloc[-1]
+    total = float(last.sum())
+    share = 100 * float(last["barrier"] + last["lock"]) / total if total else 0.0
+    sentence = (
+        f"{series.label or 'This problem'}: {si(total, '')} copies invalidated at N = {series.processors[-1]},"
+        f" {share:.0f} % of them by barriers and locks."
+        if total
+        else f"{series.label or 'This problem'}: no copies are invalidated."
+    )
+    return Figure(
+        "invalidations",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (cause_words.stacked(series.rows, parts, Axis("copies invalidated")), _table(data, series)),
+        notes=(
+            "Width: copies that one write invalidates, over the writes that invalidate any.",
+            *common.failure_notes(data),
+        ),
+    )
+
+
+def _table(data: StudyData, series: Series) -> Table:
+    """Return Table IV: invalidations, those by barriers and locks with their shares, and the average width."""
+    parts = causes.invalidations(series.rows)
+    columns = ("N", "all", "by barriers", "by locks", "average width")
+    units = ("", "", "% of all", "% of all", "copies")
+    rows = []
+    for row, (_, part) in zip(series.rows.to_dict("records"), parts.iterrows(), strict=True):
+        total = float(part.sum())
+        run = data.by_key.get(str(row["keys"]).split(",")[0])
+        width = causes.average_width(run) if run is not None else float("nan")
+        values = (
+            int(row["processors"]),
+            int(total) if math.isfinite(total) else None,
+            100 * float(part["barrier"]) / total if total else None,
+            100 * float(part["lock"]) / total if total else None,
+            float(significant(width, 4)) if math.isfinite(width) else None,
+        )
+        rows.append(Row(values, key=str(row["keys"]), tip=common.run_label(row)))
+    return Table(tuple(Column(name, unit) for name, unit in zip(columns, units, strict=True)), tuple(rows))
+
+
+VIEW = View(
+    "invalidations",
+    _TITLE,
+    "Cache and memory",
+    "Copies of lines that writes invalidated, by what caused the write, and their average width, for each N.",
+    _make,
+    (common.SIZE,),
+    order=120,
+)

@@ -1,0 +1,95 @@
+"""Misses as cold, capacity, conflict, true and false sharing, by region, line or variable."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pandas as pd
+
+from scalegraph.analyze import misses
+from scalegraph.base.run import RunRecord
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.memory import cause_words
+from scalegraph.views.view import Option, View
+
+_TITLE = "Misses by class"
+_BARS = 12
+
+
+def _make(
+    data: StudyData, by: object = "region", processors: object = None, size: object = None, bars: int = _BARS
+) -> Figure:
+    run = common.chosen_run(data, size, processors)
+    if run is None or "classes" not in run.collected:
+        return common.empty("miss-classes", _TITLE, data, cause_words.CLASSES_NEEDED)
+    total = misses.class_totals(run)
+    if not total.sum():
+        return common.empty("miss-classes", _TITLE, data, "No reference of this run leaves the private caches.")
+    table, names = _rows(data, run, str(by))
+    words = {name: text for name, (text, _) in cause_words.CLASSES.items()}
+    parts = [f"{words[str(name)]} {100 * value / total.sum():.0f} %" for name, value in total.items() if value]
+    return Figure(
+        "miss-classes",
+        f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
+        f"Of {si(float(total.sum()), '')} misses on {run.point.processors} processors: {', '.join(parts)}.",
+        (
+            cause_words.ranked(table.head(bars), names[:bars], cause_words.CLASSES, Axis("misses")),
+            _table(table, names, str(by)),
+        ),
+        notes=(
+            (
+                f"Run: {run.point.label()}. Sharing is true when a word that another processor wrote is used before the"
+                " line is lost again."
+            ),
+            *common.failure_notes(data),
+        ),
+        meta={"run": run.point.key},
+    )
+
+
+def _rows(data: StudyData, run: RunRecord, by: str) -> tuple[pd.DataFrame, list[str]]:
+    if by == "line":
+        table = misses.classes_by_line(run)
+        return table, [
+            f"{PurePath(str(file)).name}:{line}" for file, line in zip(table["file"], table["line"], strict=False)
+        ]
+    if by == "variable":
+        table = misses.classes_by_variable(run)
+        return table, [str(name) for name in table["name"]]
+    table = misses.classes_by_region(run, data.regions)
+    return table, [common.region_name(row) for row in table.to_dict("records")]
+
+
+def _table(table: pd.DataFrame, names: list[str], by: str) -> Table:
+    known = cause_words.occurring(table, cause_words.CLASSES)
+    columns = [Column(by), Column("misses", "", "muted")]
+    columns += [Column(cause_words.CLASSES[name][0], "", cause_words.CLASSES[name][1]) for name in known]
+    rows = []
+    for row, name in zip(table.to_dict("records"), names, strict=True):
+        place = f"{row['file']}:{row['line']}" if row.get("file") else ""
+        key = str(row["region"]) if by == "region" else place
+        values: tuple[float | int | str | None, ...] = (name, int(row["misses"]), *(int(row[one]) for one in known))
+        rows.append(Row(values, key=key, tip=f"{name} {place}".strip()))
+    return Table(tuple(columns), tuple(rows))
+
+
+VIEW = View(
+    "miss-classes",
+    _TITLE,
+    "Cache and memory",
+    "Why lines were not there: first use, too little room, unlucky addresses, data that processors share, or only a"
+    " line that they share.",
+    _make,
+    (
+        Option(
+            "by", "By", "choice", "region", ("region", "line", "variable"), description="what the misses are counted to"
+        ),
+        common.PROCESSORS,
+        common.SIZE,
+        Option("bars", "Bars", "int", _BARS, description="how many get a bar", minimum=1),
+    ),
+    order=135,
+)

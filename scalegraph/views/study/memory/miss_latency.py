@@ -1,0 +1,96 @@
+"""Average time of an access through the network: all, computation, synchronisation (latency-metric.txt Fig. 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import causes, verdict
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import numbers
+from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import View
+
+_TITLE = "Miss latencies"
+OTHERS = "atomics, forks, chunks and tasks"
+_FAR = 8.0  # times: latencies further apart need a logarithmic axis
+_CURVES = (
+    ("program", "all accesses", "ink"),
+    ("computation", "computation", "memory_stall"),
+    ("synchronisation", "barriers and locks", "idle"),
+    ("others", OTHERS, "primitive"),
+)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not causes.is_known(series.rows):
+        need = "Miss latencies need simulated runs of one problem on two or more processor counts."
+        return common.empty("miss-latency", _TITLE, data, needs.counts(need))
+    latency = causes.miss_latency(series.rows)
+    if not np.isfinite(latency.to_numpy()).any():
+        return common.empty("miss-latency", _TITLE, data, "No access of these runs goes through the network.")
+    lines = curves(series.rows, latency, _CURVES)
+    fastest = int(np.nanargmin(numbers(series.rows, "time_s")))
+    most = float(latency["program"].iloc[fastest])
+    n = series.processors[fastest]
+    marks = (Mark(f"L_max at N = {n}", y=most),) if np.isfinite(most) and n > 1 else ()
+    values = [value for line in lines for value in line.y if np.isfinite(value)]
+    apart = min(values) > 0 and max(values) > _FAR * min(values)
+    return Figure(
+        "miss-latency",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(series, latency),
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("remote access", "cycles", "log10" if apart else "linear"),
+                lines,
+                marks=marks,
+            ),
+        ),
+        notes=(
+            "L_max is the miss latency of all accesses on the processors where the program is fastest.",
+            *common.failure_notes(data),
+        ),
+    )
+
+
+def _sentence(series: Series, latency: pd.DataFrame) -> str:
+    """Return the mean on the most processors and the means that it is made of, each with its share of the accesses."""
+    last, shares = latency.iloc[-1], causes.access_shares(series.rows).iloc[-1]
+    parts = [
+        f"{words} {float(last[name]):.0f} ({verdict.percent(float(shares[name]))})"
+        for name, words, _ in _CURVES[1:]
+        if np.isfinite(float(last[name]))
+    ]
+    where = f"{series.label or 'This problem'}: on {series.processors[-1]} processors"
+    if not parts:
+        return f"{where} no access goes through the network."
+    mean = f"an access through the network takes {float(last['program']):.0f} cycles on average"
+    return f"{where} {mean}, by what makes it (share of accesses): {', '.join(parts)}."
+
+
+def curves(rows: pd.DataFrame, latency: pd.DataFrame, wanted: Sequence[tuple[str, str, str]]) -> tuple[Line, ...]:
+    """Return a line over N for every one of *wanted* (column of *latency*, words, role) that is known anywhere."""
+    rows = rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
+    return tuple(
+        common.curve(rows, f"latency.{name}", words, role, unit="cycles")
+        for name, words, role in wanted
+        if np.isfinite(numbers(latency, name)).any()
+    )
+
+
+VIEW = View(
+    "miss-latency",
+    _TITLE,
+    "Cache and memory",
+    "How long an access through the network takes on average, for computation and for barriers and locks, over N.",
+    _make,
+    (common.SIZE,),
+    order=130,
+)

@@ -1,0 +1,102 @@
+"""To how many processors the latency of misses lets a program scale (latency-metric.txt 5.3, Tables V and VI)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import causes, prediction
+from scalegraph.analyze.prediction import Prediction, Reach
+from scalegraph.analyze.table import numbers
+from scalegraph.figures.figure import Axis, Column, Figure, Mark, Plot, Row, Table
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.memory import miss_latency
+from scalegraph.views.view import View
+
+_TITLE = "Prediction from miss latencies"
+_CURVES = (
+    ("computation", "computation L_comp", "memory_stall"),
+    ("average", "mean of both", "ink"),
+    ("synchronisation", "synchronisation L_sync", "idle"),
+    ("program", "all accesses", "muted"),
+    ("others", miss_latency.OTHERS, "primitive"),
+)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not causes.is_known(series.rows):
+        need = "The prediction needs simulated runs of one problem on two or more processor counts."
+        return common.empty("miss-prediction", _TITLE, data, needs.counts(need))
+    latency = causes.miss_latency(series.rows)
+    found = prediction.predict(
+        series.processors,
+        numbers(series.rows, "time_s"),
+        *(numbers(latency, name) for name in ("program", "computation", "synchronisation")),
+    )
+    if found is None:
+        need = (
+            "On the processors where this problem is fastest no access goes through the network, so L_max is not known."
+        )
+        return common.empty("miss-prediction", _TITLE, data, need)
+    latency["average"] = latency[["computation", "synchronisation"]].mean(axis=1)
+    lines = miss_latency.curves(series.rows, latency, _CURVES)
+    marks = [Mark(f"L_max at N = {found.fastest}", y=found.l_max)]
+    marks += [
+        Mark(f"{words} {reach.words}", x=reach.processors, y=found.l_max)
+        for words, reach in _named(found)
+        if reach.way == "between" and reach.processors is not None
+    ]
+    return Figure(
+        "miss-prediction",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{series.label or 'This problem'}: {_sentence(found)}",
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("remote access", "cycles", "log10"),
+                lines,
+                marks=tuple(marks),
+            ),
+            _table(found),
+        ),
+        notes=(
+            "L_max is the latency of remote accesses where the program is fastest; curves below it let it scale on.",
+            "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
+            *(() if found.reached else ("The program was still faster on the most processors: L_max may be larger.",)),
+            *common.failure_notes(data),
+        ),
+    )
+
+
+def _named(found: Prediction) -> tuple[tuple[str, Reach], ...]:
+    return ("optimistic", found.optimistic), ("pessimistic", found.pessimistic), ("predicted", found.predicted)
+
+
+def _sentence(found: Prediction) -> str:
+    at = f"fastest on {found.fastest} processors, where a remote access takes {found.l_max:.0f} cycles"
+    words = {name: reach.words for name, reach in _named(found)}
+    return (
+        f"{at}; misses alone predict {words['predicted']} processors, {words['optimistic']} without synchronisation,"
+        f" {words['pessimistic']} if there were nothing else."
+    )
+
+
+def _table(found: Prediction) -> Table:
+    meanings = {
+        "optimistic": "L_comp = L_max: no synchronisation at all",
+        "pessimistic": "L_sync = L_max: nothing but synchronisation",
+        "predicted": "mean of both = L_max",
+    }
+    rows = [Row(("of the runs", str(found.fastest), found.l_max, "where the program is fastest"))]
+    rows += [Row((name, reach.words, found.l_max, meanings[name])) for name, reach in _named(found)]
+    return Table((Column("bound"), Column("processors"), Column("L_max", "cycles"), Column("condition")), tuple(rows))
+
+
+VIEW = View(
+    "miss-prediction",
+    _TITLE,
+    "Cache and memory",
+    "Up to how many processors the program can scale, from where the latency of its misses reaches L_max.",
+    _make,
+    (common.SIZE,),
+    order=131,
+)

@@ -1,0 +1,62 @@
+"""Accesses through the network by what caused them, over N (latency-metric.txt Table III, Fig. 7)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import causes
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Figure
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.memory import cause_words
+from scalegraph.views.view import Option, View
+
+_TITLE = "Remote accesses by cause"
+
+
+def _make(data: StudyData, size: object = None, show: object = "accesses") -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not causes.is_known(series.rows):
+        need = "Remote accesses by cause need simulated runs of one problem on two or more processor counts."
+        return common.empty("remote-causes", _TITLE, data, needs.counts(need))
+    rows = series.rows
+    parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
+    axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")
+    first, last = parts.iloc[0], parts.iloc[-1]
+    grown = (last - first).idxmax()
+    what = "remote accesses" if show == "accesses" else "cycles of waiting for memory"
+    sentence = (
+        f"{series.label or 'This problem'}: {si(float(last.sum()), '')} {what} at N = {series.processors[-1]},"
+        f" {100 * float(last['barrier'] + last['lock']) / max(float(last.sum()), 1):.0f} % of them for barriers and"
+        f" locks; most of the growth comes from {cause_words.CAUSES[str(grown)][0]}."
+    )
+    return Figure(
+        "remote-causes",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (cause_words.stacked(rows, parts, axis),),
+        notes=(
+            (
+                "An access through the network is a read or write served by another node, or a write that takes copies"
+                " elsewhere away."
+            ),
+            *common.failure_notes(data),
+        ),
+        meta={"total": str(int(numbers(parts, "computation").sum()))},
+    )
+
+
+VIEW = View(
+    "remote-causes",
+    _TITLE,
+    "Cache and memory",
+    "Accesses through the network for computation, barriers, locks, atomics and the rest, for each N.",
+    _make,
+    (
+        common.SIZE,
+        Option(
+            "show", "Show", "choice", "accesses", ("accesses", "waiting"), description="their number, or their time"
+        ),
+    ),
+    order=110,
+)

@@ -1,0 +1,1 @@
+"""Laws and models fitted to the runs."""

@@ -1,0 +1,126 @@
+"""What the laws would have predicted for the largest N, had it not been run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalegraph.analyze.fits import BackTest, back_test, fit_laws
+from scalegraph.analyze.repetitions import Timed
+from scalegraph.analyze.verdict import percent
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.models import modelling
+from scalegraph.views.view import Option, View
+
+_TITLE = "Back-test"
+
+
+def back_tests(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> list[BackTest]:
+    """Return the back-test of the laws; empty when too few points would be left."""
+    timed = modelling.times(data, size, scaling)
+    if timed is None or len(timed.processors) - int(str(hide)) < 2:
+        return []
+    return back_test(timed.processors, timed.times, hide=int(str(hide)), scaling=timed.scaling)
+
+
+def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> Figure:
+    found = back_tests(data, size, scaling, hide)
+    timed = modelling.times(data, size, scaling)
+    if not found or timed is None:
+        need = f"A back-test that hides {hide} needs at least two more processor counts of one problem."
+        return modelling.no_laws("back-test", _TITLE, data, needs.counts(need))
+    places = sorted({test.at for test in found})
+    kept = timed.processors < places[0]
+    fits = fit_laws(timed.processors[kept], timed.times[kept], scaling=timed.scaling)
+    best = next(test for test in found if test.best and test.at == places[-1])
+    x = modelling.span(float(timed.processors.min()), float(timed.processors.max()))
+    low, high = fits[0].band(x, float(timed.repetitions))
+    values = fits[0].predict(x)
+    rest = [fit for fit in fits[1:3] if fit.law in fits[0].rivals]
+    lines = (
+        _points("runs used", timed, kept, "time"),
+        _points("runs hidden", timed, ~kept, "ink"),
+        Line(
+            fits[0].title, tuple(x.tolist()), tuple(values.tolist()), "series:1", "predicted",
+            *modelling.floor_band(low, high, values), style="dashed", markers=False,
+        ),
+        *(
+            Line(fit.title, tuple(x.tolist()), tuple(fit.predict(x).tolist()), f"series:{2 + i}", "predicted",
+                 style="dashed", markers=False)
+            for i, fit in enumerate(rest)
+        ),
+    )  # fmt: skip
+    return Figure(
+        "back-test",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(best),
+        (
+            Plot(common.processors_axis([int(n) for n in timed.processors]), Axis("time", "s", scale="log10"), lines),
+            _table(found),
+        ),
+        notes=(
+            "Intervals are for the mean of as many new repetitions as were run, given that the law holds.",
+            "Hidden are the largest N; the fit does not see them.",
+        ),
+    )
+
+
+def _points(name: str, timed: Timed, these: np.ndarray[tuple[int], np.dtype[np.bool_]], role: str) -> Line:
+    n, mean = timed.processors[these], timed.mean[these]
+    tips = tuple(f"{si(value, 's', 6)} at N = {at:g}" for at, value in zip(n, mean, strict=True))
+    return Line(
+        name, tuple(n.tolist()), tuple(mean.tolist()), role, common.origin_of(timed.source), style="thin", tips=tips,
+        processors=tuple(int(at) for at in n),
+    )  # fmt: skip
+
+
+def _sentence(best: BackTest) -> str:
+    way = "more" if best.error > 0 else "less"
+    inside = "inside" if best.inside else "outside"
+    return (
+        f"Without N = {best.at:g}, {best.title} would have been chosen; it predicts {si(best.predicted, 's')} there,"
+        f" {percent(abs(best.error))} {way} than the {si(best.measured, 's')} that were run, which lie {inside} its"
+        " interval."
+    )
+
+
+def _table(found: list[BackTest]) -> Table:
+    rows = tuple(
+        Row(
+            (
+                int(test.at), test.title, test.measured, test.predicted, 100 * test.error,
+                _known(test.low), _known(test.high), "yes" if test.inside else "no",
+            ),
+            key=f"{test.law}@{test.at:g}",
+            tip=test.formula,
+        )
+        for test in found
+    )  # fmt: skip
+    columns = (
+        Column("N"), Column("law"), Column("run", "s"), Column("predicted", "s"), Column("error", "% of the time run"),
+        Column("from", "s"), Column("to", "s"), Column("inside"),
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+VIEW = View(
+    "back-test",
+    _TITLE,
+    "Models",
+    "The largest N hidden, the laws fitted to the rest: what they predict there, beside what was run.",
+    _make,
+    (
+        common.SIZE,
+        modelling.SCALING,
+        Option("hide", "Hide", "int", 1, description="how many of the largest N are hidden", minimum=1),
+    ),
+    order=340,
+)

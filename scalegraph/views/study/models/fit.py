@@ -1,0 +1,177 @@
+"""Times over N with the laws that were fitted to them, beyond the largest N that was run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalegraph.analyze.fits import Fit
+from scalegraph.analyze.fits.laws import LAWS
+from scalegraph.analyze.fits.noise import Floats
+from scalegraph.analyze.repetitions import Timed
+from scalegraph.base.units import si, significant
+from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.models import modelling
+from scalegraph.views.view import Option, View
+
+_TITLE = "Fit and prediction"
+_RIVALS = 2
+_ROLES = ("series:1", "series:2", "series:3", "series:4")
+
+
+def _make(
+    data: StudyData,
+    size: object = None,
+    scaling: object = "auto",
+    law: object = "best",
+    quantity: object = "time",
+    target: object = None,
+) -> Figure:
+    found = modelling.laws(data, size, scaling)
+    if found is None:
+        return modelling.no_laws("fit", _TITLE, data)
+    timed, fits = found
+    chosen = next((fit for fit in fits if fit.law == law), None) if law != "best" else fits[0]
+    if chosen is None:
+        known = ", ".join(fit.law for fit in fits)
+        need = f"{LAWS[str(law)].title} cannot be fitted to these {len(timed.processors)} points; fitted are: {known}."
+        return modelling.no_laws("fit", _TITLE, data, need)
+    shown = [chosen, *(fit for fit in fits if fit is not chosen and fit.law in fits[0].rivals)][: 1 + _RIVALS]
+    last = float(timed.processors.max())
+    far = float(str(target)) if target else modelling.FAR * last
+    places = modelling.span(float(timed.processors.min()), max(far, last))
+    speedup = quantity == "speedup"
+    one = _one(timed, chosen) if speedup else 0.0
+    lines = [
+        _measured(timed, one),
+        *(_law(fit, places, role, one, band=fit is chosen) for fit, role in zip(shown, _ROLES, strict=False)),
+    ]
+    unit = "" if speedup else "s"
+    words = ("scaled speedup N T(1)/T(N)" if timed.scaling == "weak" else "speedup T(1)/T(N)") if speedup else "time"
+    counts = [int(n) for n in timed.processors]
+    axis = common.processors_axis([*counts, *_further(counts, far)])
+    return Figure(
+        "fit",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(chosen, far),
+        (
+            Plot(
+                axis,
+                Axis(words, unit, scale="log10" if not speedup else "log2"),
+                tuple(lines),
+                marks=_marks(chosen, one),
+            ),
+        ),
+        notes=_notes(chosen, timed, fits),
+    )
+
+
+def _one(timed: Timed, fit: Fit) -> float:
+    """Return T(1): of the run if there is one, else by the law."""
+    at = np.flatnonzero(timed.processors == 1)
+    return float(timed.mean[at[0]]) if len(at) else float(fit.predict([1.0])[0])
+
+
+def _speedup(times: Floats, places: Floats, one: float, weak: bool) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray((places if weak else 1.0) * one / times)
+
+
+def _measured(timed: Timed, one: float) -> Line:
+    mean, low, high = timed.mean, np.nanmin(timed.times, axis=1), np.nanmax(timed.times, axis=1)
+    weak = timed.scaling == "weak"
+    if one:
+        mean, low, high = (_speedup(part, timed.processors, one, weak) for part in (mean, high, low))
+    repeated = timed.repetitions > 1
+    counts = np.isfinite(timed.times).sum(axis=1)
+    tips = tuple(
+        f"{'speedup ' + significant(value, 6) if one else si(value, 's', 6)} at N = {n:g}"
+        + (f", mean of {count} repetitions" if count > 1 else "")
+        for value, n, count in zip(mean, timed.processors, counts, strict=True)
+    )
+    return Line(
+        "runs", tuple(timed.processors.tolist()), tuple(mean.tolist()), "time", common.origin_of(timed.source),
+        tuple(low.tolist()) if repeated else (), tuple(high.tolist()) if repeated else (),
+        style="thin", tips=tips, processors=tuple(int(n) for n in timed.processors),
+    )  # fmt: skip
+
+
+def _law(fit: Fit, places: Floats, role: str, one: float, *, band: bool) -> Line:
+    values = fit.predict(places)
+    low, high = fit.band(places)
+    weak = LAWS[fit.law].scaling == "weak"
+    if one:
+        low, high = (_speedup(np.maximum(part, 1e-300), places, one, weak) for part in (high, low))
+        values = _speedup(values, places, one, weak)
+    ends = modelling.floor_band(low, high, values) if band else ((), ())
+    return Line(
+        fit.title,
+        tuple(places.tolist()),
+        tuple(values.tolist()),
+        role,
+        "predicted",
+        *ends,
+        style="dashed",
+        markers=False,
+    )
+
+
+def _further(counts: list[int], far: float) -> list[int]:
+    found, place = [], counts[-1] * 2
+    while place <= far:
+        found.append(place)
+        place *= 2
+    return found
+
+
+def _marks(fit: Fit, one: float) -> tuple[Mark, ...]:
+    peak = next((entry for entry in fit.coefficients if entry.name == "p*"), None)
+    if peak is None or not math.isfinite(peak.value):
+        return ()
+    value = float(fit.predict([peak.value])[0])
+    words = f"p* = {peak.value:.0f} ({modelling.interval(peak.low, peak.high, 2)})"
+    return (Mark(words, x=peak.value, y=one / value if one else value),)
+
+
+def _sentence(fit: Fit, far: float) -> str:
+    low, high = fit.band([far])
+    value = float(fit.predict([far])[0])
+    text = f"{fit.title}: {fit.formula}; at N = {far:g} it gives {si(value, 's')}"
+    if math.isfinite(float(low[0])) and math.isfinite(float(high[0])):
+        text += f" ({si(max(float(low[0]), 0.0), 's')} to {si(float(high[0]), 's')})"
+    return f"{text}. {fit.doubt or 'The points distinguish it from the other laws.'}"
+
+
+def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
+    how = "repetitions" if timed.repetitions > 1 else "how far the points are from the law, as there are no repetitions"
+    share = f"{100 * fit.curve.confidence:.0f} %"
+    first = f"Bands are {share} intervals of the law, given that it holds; the noise comes from {how}."
+    numbers = "; ".join(
+        f"{entry.name} = {significant(entry.value, 3)} ({modelling.interval(entry.low, entry.high)})"
+        for entry in fit.coefficients
+    )
+    kinds = {
+        "weak": "Weak scaling: the problem grows as N.",
+        "strong": f"Strong scaling of {timed.label or 'one problem'}.",
+    }
+    return (first, f"{numbers}.", kinds[timed.scaling], f"Fitted were {len(fits)} laws; the view Laws has them all.")
+
+
+VIEW = View(
+    "fit",
+    _TITLE,
+    "Models",
+    "Times with the laws fitted to them (Amdahl, Gustafson, Universal Scalability, ..), and what they predict.",
+    _make,
+    (
+        common.SIZE,
+        modelling.SCALING,
+        Option("law", "Law", "choice", "best", ("best", *LAWS), description="the one with a band; its rivals stay"),
+        Option("quantity", "Show", "choice", "time", ("time", "speedup"), description="time or speedup"),
+        modelling.TARGET,
+    ),
+    order=300,
+)

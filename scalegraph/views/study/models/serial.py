@@ -1,0 +1,80 @@
+"""The serial fraction at every N after Karp and Flatt, and what its trend says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalegraph.analyze.fits import karp_flatt
+from scalegraph.base.units import significant
+from scalegraph.figures.figure import Axis, Figure, Line, Plot
+from scalegraph.figures.way import Need
+from scalegraph.views import common, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.models import modelling
+from scalegraph.views.view import View
+
+_TITLE = "Serial fraction"
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    timed = modelling.times(data, size, "strong")
+    found = None if timed is None else karp_flatt(timed.processors, timed.times)
+    if timed is None or found is None:
+        need = Need(
+            "The serial fraction needs times of one problem on one processor and on more.",
+            ways.ADD_COUNTS,
+            record="Measure it on one processor and on more, and import all of it together.",
+        )
+        return modelling.no_laws("serial-fraction", _TITLE, data, need)
+    parts = found.fractions
+    x = tuple(part.processors for part in parts)
+    known = all(math.isfinite(part.low) and math.isfinite(part.high) for part in parts)
+    tips = tuple(
+        f"e = {significant(part.value, 6)} at N = {part.processors:g}"
+        + (f" ({modelling.interval(part.low, part.high)})" if known else "")
+        for part in parts
+    )
+    line = Line(
+        "serial fraction e", x, tuple(part.value for part in parts), "idle", "computed",
+        tuple(part.low for part in parts) if known else (), tuple(part.high for part in parts) if known else (),
+        style="solid", tips=tips, processors=tuple(int(n) for n in x),
+    )  # fmt: skip
+    ends = [part.value for part in parts] + [
+        end for part in parts for end in (part.low, part.high) if math.isfinite(end)
+    ]
+    top, bottom = max(*ends, 0.0), min(*ends, 0.0)
+    room = 0.06 * (top - bottom or 1.0)
+    notes = ["e = (1/S - 1/N)/(1 - 1/N) with S = T(1)/T(N) (Karp and Flatt 1990)."]
+    if np.isfinite(found.slope):
+        notes.append(
+            f"For each doubling of N it changes by {significant(found.slope, 2)}"
+            f" ({modelling.interval(found.slope_low, found.slope_high, 2)})."
+        )
+    if not known:
+        notes.append("Without repetitions the interval of each fraction is not known.")
+    return Figure(
+        "serial-fraction",
+        f"{_TITLE}: {common.study_title(data)}",
+        found.sentence,
+        (
+            Plot(
+                common.processors_axis([int(n) for n in x]),
+                Axis("serial fraction e", limits=(bottom - room if bottom < 0 else 0.0, top + room)),
+                (line,),
+            ),
+        ),
+        notes=tuple(notes),
+    )
+
+
+VIEW = View(
+    "serial-fraction",
+    _TITLE,
+    "Models",
+    "The share of the program that seems serial at each N (Karp-Flatt): it stays for serial code, grows with overhead.",
+    _make,
+    (common.SIZE,),
+    order=330,
+)

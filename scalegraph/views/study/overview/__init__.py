@@ -1,0 +1,1 @@
+"""The answer at a glance: time, speedup, verdicts, hottest lines, source."""

@@ -1,0 +1,101 @@
+"""All runs of a study, those that failed with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+from scalegraph.analyze.metrics import work_unit
+from scalegraph.analyze.remarks import remarks
+from scalegraph.analyze.table import parameter_columns
+from scalegraph.base.run import RunRecord
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.views import common
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import View
+
+_TITLE = "Runs"
+
+
+def _make(data: StudyData) -> Figure:
+    if data.table.empty:
+        return common.empty("runs", _TITLE, data, "")
+    parameters = [name.removeprefix("param.") for name in parameter_columns(data.table)]
+    derived = {
+        key: row for row in data.scaling.to_dict("records") for key in str(row["keys"]).split(",") if data.by_key
+    }
+    unit = work_unit(data.scaling)
+    columns = (
+        Column("N"),
+        *(Column(name) for name in parameters),
+        Column("time", "s", "time"),
+        Column("work", unit),
+        Column("speedup"),
+        Column("efficiency", "", "efficiency"),
+        Column("latency", "s", "latency"),
+        Column("host time", "s"),
+        Column("source"),
+        Column("status"),
+    )
+    runs = sorted(data.runs, key=lambda run: (_sizes(run, parameters), run.point.processors, run.point.repetition))
+    rows = []
+    for run in runs:
+        row = derived.get(run.point.key, {})
+        rows.append(
+            Row(
+                (
+                    run.point.processors,
+                    *(run.point.parameters.get(name) for name in parameters),
+                    run.time_s,
+                    _work(run, row, unit),
+                    *(_known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
+                    run.host_s,
+                    run.source,
+                    _state(run),
+                ),
+                key=run.point.key,
+                tip=run.point.label(),
+            )
+        )
+    failed = len(data.failed)
+    ended = "all succeeded" if not failed else f"{failed} did not end well; the last column says why"
+    return Figure(
+        "runs",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
+        (Table(columns, tuple(rows)),),
+        notes=(*common.measured_notes(data), *(f"Remark: {text}." for text in remarks(runs))),
+    )
+
+
+def _state(run: RunRecord) -> str:
+    """Return how *run* ended, with a mark if a remark says more."""
+    if run.ok:
+        return f"{run.status} !" if run.warnings else run.status
+    return f"{run.status}: {run.message}" if run.message else run.status
+
+
+def _sizes(run: RunRecord, parameters: list[str]) -> tuple[tuple[bool, float, str], ...]:
+    key = []
+    for name in parameters:
+        value = run.point.parameters.get(name)
+        text = isinstance(value, str)
+        key.append((text, 0.0 if text or value is None else float(value), str(value) if text else ""))
+    return tuple(key)
+
+
+def _work(run: RunRecord, row: Mapping[Hashable, object], unit: str) -> float | None:
+    """Return what the run itself executed, or T_seq where that stands for the work."""
+    if unit == "s":
+        return _known(row.get("work"))
+    return _known(run.work_flops if unit == "flop" else run.work_ops)
+
+
+def _known(value: object) -> float | None:
+    if value is None:
+        return None
+    number = float(str(value))
+    return number if math.isfinite(number) else None
+
+
+VIEW = View("runs", _TITLE, "Overview", "Every run with its size, time and state.", _make, order=110)

@@ -1,0 +1,79 @@
+"""Speedup and efficiency over N of a fixed-size problem (latency-metric.txt 2.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import reference, verdict
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import significant
+from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.figures.way import Need
+from scalegraph.views import common, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
+from scalegraph.views.view import View
+
+_TITLE = "Speedup and efficiency"
+
+
+def _make(data: StudyData, size: object = None, what_if: object = False, efficiency: float | None = None) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
+        need = Need(
+            "Speedup needs one problem on two or more processor counts, best with one processor among them.",
+            ways.ADD_COUNTS,
+            record="Measure it on several, and import all of it together.",
+        )
+        return common.empty("speedup", _TITLE, data, need)
+    rows = series.rows
+    axis = common.processors_axis(series.processors)
+    speedup = common.curve(rows, "speedup", "speedup", "speedup", low="speedup_low", high="speedup_high")
+    used = common.curve(rows, "efficiency", "efficiency", "efficiency")
+    held = matrices.held_at(data, "efficiency", efficiency)
+    handles = (matrices.efficiency_handle(held[0], "y"),) if held is not None else ()
+    counts = tuple(float(n) for n in series.processors)
+    ideal = Line("ideal", counts, counts, "ideal", "computed", style="thin", markers=False)
+    one = Line("ideal", counts, (1.0,) * len(counts), "ideal", "computed", style="thin", markers=False)
+    key = str(rows["keys"].iloc[0])
+    more = [overlays(data, key, quantity) if what_if else () for quantity in ("speedup", "efficiency")]
+    point = turning_point(rows)
+    marks: tuple[Mark, ...] = ()
+    sentence = f"{series.label or 'This problem'}: too few runs for a verdict."
+    if point is not None:
+        marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
+        sentence = (
+            f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
+            f" on {verdict.span((point.processors,))} at efficiency {significant(point.efficiency)}."
+        )
+    top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
+    return Figure(
+        "speedup",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
+            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (used, one, *more[1]), handles=handles),
+        ),
+        notes=common.failure_notes(data),
+    )
+
+
+def _than(rows: pd.DataFrame) -> str:
+    """Return what a speedup of *rows* is over, for the sentence."""
+    words = reference.fast_as(rows)
+    return words.replace("one", "on one processor", 1) if words.startswith("one") else words
+
+
+VIEW = View(
+    "speedup",
+    _TITLE,
+    "Scalability",
+    "How many times faster than one processor, and what share of the processors' time that uses.",
+    _make,
+    (common.SIZE, OVERLAY, matrices.EFFICIENCY),
+    order=30,
+)

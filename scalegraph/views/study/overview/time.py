@@ -1,0 +1,64 @@
+"""Time over N of a fixed-size problem, with p_x marked (scale-graph.txt Fig. 9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.table import numbers
+from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
+from scalegraph.views.view import Option, View
+
+_TITLE = "Execution time"
+
+
+def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None:
+        need = "Time over N needs one problem on two or more processor counts."
+        return common.empty("time", _TITLE, data, needs.counts(need))
+    rows = series.rows
+    measured = common.curve(rows, "time_s", "T_para", "time", unit="s", low="time_min_s", high="time_max_s")
+    lines = [measured]
+    t_seq = numbers(rows, "t_seq_s")
+    if np.isfinite(t_seq).any():
+        ideal = tuple(float(value) for value in t_seq / numbers(rows, "processors"))
+        lines.append(Line("ideal T_seq/N", measured.x, ideal, "ideal", "computed", style="thin", markers=False))
+    if what_if:
+        lines.extend(overlays(data, str(rows["keys"].iloc[0]), "time"))
+    marks = []
+    point = turning_point(rows)
+    if point is not None:
+        marks.append(Mark(verdict.turning(point), x=float(point.processors), y=point.time_s))
+    y = Axis("time", "s", scale="log10" if scale == "log" else "linear")
+    if scale != "log":
+        y = replace(y, limits=(0.0, float(np.nanmax(numbers(rows, "time_max_s"))) * 1.06))
+    return Figure(
+        "time",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{series.label or 'This problem'} is {verdict.fixed_size(series)}.",
+        (Plot(common.processors_axis(series.processors), y, tuple(lines), marks=tuple(marks)),),
+        notes=(*common.note_missing_one(rows), *common.failure_notes(data)),
+        ways=common.ways_to_one(data, rows),
+    )
+
+
+VIEW = View(
+    "time",
+    _TITLE,
+    "Scalability",
+    "Elapsed time over the number of processors for one problem size, beside the ideal; the fastest count is p_x.",
+    _make,
+    (
+        common.SIZE,
+        Option("scale", "Time axis", "choice", "log", ("log", "linear"), description="scale of the time axis"),
+        OVERLAY,
+    ),
+    order=20,
+)

@@ -1,0 +1,1 @@
+"""Efficiency and latency over processors and sizes."""

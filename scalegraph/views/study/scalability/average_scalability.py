@@ -1,0 +1,101 @@
+"""Scalability averaged over a set of efficiencies (latency-metric.txt eq. 3.8)."""
+
+from __future__ import annotations
+
+from scalegraph.analyze.matrix import Matrix, Metric
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import significant
+from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import Option, View
+
+_TITLE = "Average scalability"
+
+
+def _make(
+    data: StudyData, efficiencies: object = None, metric: object = "latency", latency: object = "accounting",
+    way: object = "runs",
+) -> Figure:  # fmt: skip
+    wanted = parse(str(efficiencies)) if efficiencies else None
+    chosen: Metric = "isoefficiency" if metric == "isoefficiency" else "latency"
+    made = matrices.averaged(data, wanted, metric=chosen, latency=str(latency), way=str(way))
+    if made is None or not any(n < n2 for n, n2 in made[0].values):
+        need = (
+            "An average over efficiencies needs runs of several sizes on one processor and on several N, so that two or"
+            " more efficiencies are met on the same counts."
+        )
+        return common.empty("average-scalability", _TITLE, data, needs.sizes(need, "efficiency"))
+    mean, single = made
+    (mean,), _ = matrices.trimmed([mean]) if mean.anchors else ([mean], ())
+    listed = ", ".join(f"{one.target:g}" for one in single)
+    counts = mean.processors
+    names = tuple(str(n) for n in counts)
+    cells = tuple(tuple(_cell(mean, single, n, n2, data) if n <= n2 else None for n2 in counts) for n in counts)
+    first, last = min(pair for pair in mean.values if pair[0] < pair[1])[0], max(n2 for _, n2 in mean.values)
+    value = mean.value(first, last)
+    known = f": from {first} to {last} processors {significant(value)}" if value is not None else ""
+    return Figure(
+        "average-scalability",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"Averaged over the efficiencies {listed}{known}.",
+        (
+            Grid(
+                "N", "N'", names, names, cells, (f"average over E = {listed}",), row_processors=counts,
+                column_processors=counts,
+            ),
+        ),
+        notes=(
+            "Mean of scale(E, (N, N')) over the set, each efficiency with equal weight (latency-metric eq. 3.8).",
+            *mean.notes,
+        ),
+    )  # fmt: skip
+
+
+def _cell(mean: Matrix, single: tuple[Matrix, ...], n: int, n2: int, data: StudyData) -> Cell:
+    value = mean.value(n, n2)
+    lines = [f"from N = {n} to N' = {n2}"]
+    if value is not None:
+        ends = mean.intervals.get((n, n2))
+        span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
+        lines.append(f"average: {common.exact(value)} ({mean.ways.get((n, n2), '')}{span})")
+    for one in single:
+        at = one.value(n, n2)
+        lines.append(f"E = {one.target:g}: " + (common.exact(at) if at is not None else "not known"))
+    origins: dict[str, Origin] = {"predicted": "predicted", "computed": "computed"}
+    origin = origins.get(mean.ways.get((n, n2), ""), common.origin(data.scaling))
+    return Cell((value,), mean.reasons.get((n, n2), "") if value is None else "", "\n".join(lines), origin)
+
+
+def parse(text: str) -> tuple[float, ...]:
+    """Return the efficiencies of ``0.2, 0.4, 0.6``; raise `InputError` for anything else."""
+    found = []
+    for part in text.replace(";", ",").split(","):
+        try:
+            value = float(part)
+        except ValueError:
+            value = float("nan")
+        if not 0 < value < 1:
+            raise InputError(Fault(f"'{part.strip()}': an efficiency between 0 and 1 was expected", key="efficiencies"))
+        if value not in found:
+            found.append(value)
+    return tuple(sorted(found))
+
+
+VIEW = View(
+    "average-scalability",
+    _TITLE,
+    "Scalability",
+    "The scalability matrix averaged over several efficiencies, so that it does not hang on one.",
+    _make,
+    (
+        Option(
+            "efficiencies", "Efficiencies", "text", description="comma separated; otherwise round ones that are met"
+        ),
+        matrices.METRIC,
+        matrices.LATENCY,
+        matrices.WAY,
+    ),
+    order=16,
+)

@@ -1,0 +1,45 @@
+"""Efficiency over processors and work, with lines of equal efficiency: the isoefficiency function drawn from runs."""
+
+from __future__ import annotations
+
+from scalegraph.analyze import fields
+from scalegraph.analyze.metrics import work_unit
+from scalegraph.figures.figure import Axis, Figure
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import field_common, matrices
+from scalegraph.views.view import View
+
+_TITLE = "Lines of equal efficiency"
+_LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def _make(data: StudyData, efficiency: float | None = None) -> Figure:
+    found = None if data.scaling.empty else fields.over_work(data.scaling, "efficiency")
+    if found is None:
+        need = "Efficiencies over N and size need several sizes on one processor and on two or more other counts."
+        return common.empty("efficiency-contour", _TITLE, data, needs.sizes(need, "efficiency"))
+    unit = work_unit(data.scaling)
+    held = matrices.held_at(data, "efficiency", efficiency)
+    handles = () if held is None else (matrices.efficiency_handle(held[0], "value"),)
+    low, high = field_common.limits(found)
+    axis = Axis("efficiency T_seq/(N T_para)", limits=(min(0.0, low), max(1.0, high)))
+    panel = field_common.panel(found, axis, unit, _LEVELS, handles)
+    return Figure(
+        "efficiency-contour",
+        f"{_TITLE}: {common.study_title(data)}",
+        field_common.sentence(panel, f"an efficiency of {held[0]:g}" if held else "", unit),
+        (panel,),
+        notes=(field_common.NOTE, *common.failure_notes(data)),
+    )
+
+
+VIEW = View(
+    "efficiency-contour",
+    _TITLE,
+    "Isospeed",
+    "Efficiency over N and work as a map; a line is the isoefficiency function, the work that keeps the efficiency.",
+    _make,
+    (matrices.EFFICIENCY,),
+    order=220,
+)

@@ -1,0 +1,118 @@
+"""Average latency L(W, N) over N by accounting and by method 1, with L_max (scale-graph.txt Fig. 10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.fixed import turning_point
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import si, significant
+from scalegraph.figures.figure import Axis, Figure, Mark, Plot
+from scalegraph.figures.way import Need
+from scalegraph.views import common, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Average latency"
+
+
+def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
+    series = common.chosen_series(data, size)
+    if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
+        need = Need(
+            "Latency compares a run with the one-processor run of the same problem.",
+            ways.ADD_COUNTS,
+            record="Measure it on one processor and on more, and import all of it together.",
+        )
+        return common.empty("latency", _TITLE, data, need)
+    if per == "time":
+        return _in_a_unit_of_time(data, series)
+    rows = series.rows
+    lines = []
+    if np.isfinite(numbers(rows, "latency_s")).any():
+        lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
+    # thin, since it mostly lies on the other
+    simple = common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s")
+    lines.append(replace(simple, style="thin"))
+    point = turning_point(rows)
+    marks: list[Mark] = []
+    sentence = f"{series.label or 'This problem'}: too few processor counts for L_max."
+    if point is not None:
+        name = "L_max" if point.reached else "L at the last N"
+        marks.append(Mark(f"{name} = {si(point.latency_s, 's')}", y=point.latency_s))
+        marks.append(Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.latency_s))
+        sentence = (
+            f"On {verdict.span((point.processors,))}, where {series.label or 'the problem'} is fastest, every processor"
+            f" loses {si(point.latency_s, 's')} of {si(point.time_s, 's')} to latency."
+        )
+        if not point.reached:
+            sentence += " More processors might still be faster, so this is not yet L_max."
+    difference = numbers(rows, "latency_difference_s") / numbers(rows, "time_s")
+    notes = list(common.failure_notes(data))
+    if np.isfinite(difference).any():
+        worst = float(np.nanmax(np.abs(difference)))
+        apart = "agree to one part in a million"
+        if worst >= 1e-6:
+            apart = f"differ by at most {significant(100 * worst, 2)} %"
+        notes.insert(
+            0,
+            f"The two ways {apart} of T_para; what differs is the extra busy time of parallel code, less what the"
+            " one-processor run itself spends on idling and primitives.",
+        )
+    return Figure(
+        "latency",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("latency of a processor", "s"),
+                tuple(lines),
+                marks=tuple(marks),
+            ),
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
+    """Return the average latency divided by T_para: which share of the time a processor loses."""
+    rows = series.rows.assign(latency_rate=numbers(series.rows, "latency_method1_s") / numbers(series.rows, "time_s"))
+    known = rows[np.isfinite(numbers(rows, "latency_rate"))]
+    several = known[known["processors"] > 1]
+    first, last = (known if several.empty else several).iloc[0], known.iloc[-1]
+    sentence = (
+        f"{series.label or 'This problem'}: each processor loses {si(float(last['latency_rate']), 's')} of a second on "
+        f"{int(last['processors'])} processors, {si(float(first['latency_rate']), 's')} on {int(first['processors'])}."
+    )
+    line = common.curve(rows, "latency_rate", "L / T_para", "latency", unit="s/s")
+    return Figure(
+        "latency",
+        f"{_TITLE} in a unit of time: {common.study_title(data)}",
+        sentence,
+        (Plot(common.processors_axis(series.processors), Axis("latency of a processor", "s/s"), (line,)),),
+        notes=("L / T_para = 1 - E where L comes from times alone (method 1).", *common.failure_notes(data)),
+    )
+
+
+PER = Option(
+    "per",
+    "Latency",
+    "choice",
+    "run",
+    ("run", "time"),
+    description="of the whole run, or in a unit of time (L / T_para)",
+)
+VIEW = View(
+    "latency",
+    _TITLE,
+    "Scalability",
+    "Time that each processor loses on average, by accounting and from times alone; L_max is the latency at p_x.",
+    _make,
+    (common.SIZE, PER),
+    order=40,
+)

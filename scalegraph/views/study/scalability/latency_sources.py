@@ -1,0 +1,124 @@
+"""Latency sources ML, IT, PT and their leaves over N (scale-graph.txt eq. 5-7, Fig. 13)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from scalegraph.analyze import bounds
+from scalegraph.analyze.bounds import BOUNDS, Bound
+from scalegraph.analyze.matrix import bound_words
+from scalegraph.analyze.metrics import CAUSES, overheads
+from scalegraph.analyze.table import numbers
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import Option, View
+
+_TITLE = "Latency sources"
+_HELD = ("size", "efficiency", "time", "memory")
+_SOURCES = (
+    ("ml_s", "memory latency ML", "memory_stall"),
+    ("it_s", "idle time IT", "idle"),
+    ("pt_s", "primitives PT", "primitive"),
+)
+
+
+def _make(data: StudyData, held: object = "size", size: object = None, detail: object = "sources") -> Figure:
+    rows, title = rows_held(data, str(held), size)
+    if rows is None or not np.isfinite(numbers(rows, "latency_s")).any():
+        text = "Latency sources need simulated runs of a problem on one processor and on more"
+        need = needs.counts(f"{text}.") if held == "size" else needs.sizes(f"{text}, with the {held} held.", str(held))
+        return common.empty("latency-sources", _TITLE, data, need)
+    rows = rows[rows["processors"] > 1].reset_index(drop=True)
+    counts = tuple(int(n) for n in rows["processors"])
+    bars = Bars(tuple(float(i) for i in range(len(rows))), *_stacks(rows, detail == "causes"), counts)
+    total = common.curve(rows, "latency_s", "L", "ink", unit="s")
+    line = Line(total.name, bars.x, total.y, total.role, total.origin, style="thin", tips=total.tips, processors=counts)
+    return Figure(
+        "latency-sources",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(rows, title),
+        (
+            Plot(
+                Axis("processors N", scale="category", categories=tuple(str(n) for n in counts)),
+                Axis("latency of a processor", "s"),
+                (line,),
+                bars,
+            ),
+        ),
+        notes=(
+            "ML is memory stall beyond that of the one-processor run; below 0 it is a gain from more cache.",
+            *common.failure_notes(data),
+        ),
+    )
+
+
+def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | None, str]:
+    """Return the rows of a fixed *size*, or the runs nearest to a bound *held*, and words for what is held."""
+    if held == "size":
+        series = common.chosen_series(data, size)
+        return (None, "") if series is None else (series.rows, series.label or "this problem")
+    bound: Bound = next(name for name in BOUNDS if name == held)
+    goal = matrices.held_at(data, bound)
+    if goal is None:
+        return None, ""
+    target, tolerance = goal
+    keys = []
+    for anchor in bounds.anchors(data.scaling, bound, target, tolerance=tolerance):
+        near = data.scaling[data.scaling["keys"].isin(anchor.keys)]
+        if anchor.processors > 1 and not near.empty:
+            column = {"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[held]
+            wanted = target * anchor.processors if held == "memory" else target
+            keys.append(str(near.iloc[int(np.argmin(np.abs(numbers(near, column) - wanted)))]["keys"]))
+    rows = data.scaling[data.scaling["keys"].isin(keys)].sort_values("processors").reset_index(drop=True)
+    unit = {"time": "s", "memory": "B"}.get(held)
+    words = bound_words(bound, si(target, unit) if unit else f"{target:g}")
+    return (rows if len(rows) else None), f"{words} (nearest runs)"
+
+
+def _stacks(
+    rows: pd.DataFrame, causes: bool
+) -> tuple[tuple[tuple[str, str, tuple[float, ...]], ...], tuple[tuple[str, ...], ...]]:
+    count = numbers(rows, "processors")
+    if causes:
+        table = overheads(rows)
+        parts = [("memory stall", "memory_stall", numbers(table, "stall_s"))]
+        parts += [(words, role, numbers(table, column)) for column, words, _, role in CAUSES]
+    else:
+        parts = [(words, role, numbers(rows, column) / count) for column, words, role in _SOURCES]
+    parts = [part for part in parts if np.nanmax(np.abs(part[2]), initial=0.0) > 0]
+    labels = [common.run_label(row) for row in rows.to_dict("records")]
+    tips = tuple(
+        tuple(
+            f"{words}: {common.exact(float(value), 's')} for each processor\n{label}"
+            for value, label in zip(values, labels, strict=True)
+        )
+        for words, _, values in parts
+    )
+    return tuple((words, role, tuple(float(value) for value in values)) for words, role, values in parts), tips
+
+
+def _sentence(rows: pd.DataFrame, title: str) -> str:
+    last = rows.iloc[-1]
+    parts = sorted(((float(last[column]), words) for column, words, _ in _SOURCES), reverse=True)
+    total = sum(value for value, _ in parts)
+    share = f", {100 * parts[0][0] / total:.0f} % of the latency" if total > 0 else ""
+    return f"{title}: on {int(last['processors'])} processors most is lost to {parts[0][1]}{share}."
+
+
+VIEW = View(
+    "latency-sources",
+    _TITLE,
+    "Lost time",
+    "Memory latency, idle time and parallel primitives over N, for a fixed size or with a bound held.",
+    _make,
+    (
+        Option("held", "Held constant", "choice", "size", _HELD, description="what stays equal while N grows"),
+        common.SIZE,
+        Option("detail", "Detail", "choice", "sources", ("sources", "causes"), description="ML, IT, PT, or each cause"),
+    ),
+    order=70,
+)

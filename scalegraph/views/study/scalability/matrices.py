@@ -1,0 +1,253 @@
+"""The scalability matrices of a study, as the matrix views and the header need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from scalegraph.analyze import bounds, consistency, predicted, published
+from scalegraph.analyze.bounds import Bound
+from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficiencies, scalability
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Handle
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option
+
+EFFICIENCY = Option(
+    "efficiency",
+    "Efficiency held",
+    "float",
+    description="E between 0 and 1; otherwise that of the request, or a round one that most processor counts reach",
+    minimum=0.001,
+    maximum=0.999,
+)
+TIME = Option(
+    "time", "Time held", "float", unit="s", description="T_para; otherwise that of the request", minimum=1e-12
+)
+MEMORY = Option(
+    "memory", "Memory held", "float", unit="B", description="bytes per processor; otherwise as requested", minimum=1e-3
+)
+SPEED = Option(
+    "speed",
+    "Speed held",
+    "float",
+    unit="op/s",
+    description="operations per second and processor; otherwise half the asymptotic one-processor speed",
+    minimum=1e-9,
+)
+METRIC = Option(
+    "metric",
+    "Metric",
+    "choice",
+    "latency",
+    ("latency", "isospeed", "isoefficiency"),
+    description="ratio of average latencies (eq. 4); psi = N' W/(N W') at equal unit speed; or the same at equal bound",
+)
+WAY = Option(
+    "way",
+    "Cells",
+    "choice",
+    "runs",
+    ("runs", "measured", "computed", "predicted", "best"),
+    description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is",
+    words=("runs and between them", "runs alone", "between runs alone", "predicted by models", "best there is"),
+)
+LATENCY = Option(
+    "latency",
+    "Latency by",
+    "choice",
+    "accounting",
+    ("accounting", "method1"),
+    description="accounting (ML + IT + PT)/N, or method 1: T_para - T_seq/N",
+)
+
+# what every view of one matrix takes, besides what is held
+ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, LATENCY, WAY)
+BOUND = Option(
+    "bound", "Bound", "choice", "efficiency", ("efficiency", "time", "memory"), description="what is held constant"
+)
+
+
+def matrix(
+    data: StudyData,
+    bound: Bound,
+    *,
+    metric: Metric = "latency",
+    target: float | None = None,
+    latency: str = "accounting",
+    tolerance: float | None = None,
+    way: str = "runs",
+    processors: Sequence[int] | None = None,
+) -> Matrix | None:
+    """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
+
+    Target and tolerance not given are those of the request, then `bounds.usual_target` and 1 %. *tolerance* is
+    relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
+    interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
+    times (`analyze.predicted`), ``best`` the models only where the runs give nothing. *processors* may name counts
+    without runs, which can only be predicted. A printed matrix is returned as it is, whatever is asked for.
+    """
+    given = printed(data)
+    if given is not None:
+        return given
+    goal = held_at(data, bound, target, tolerance)
+    if goal is None:
+        return None
+    target, near = goal
+    kind: Literal["accounting", "method1"] = "method1" if latency == "method1" else "accounting"
+    made = scalability(
+        data.scaling,
+        metric=metric,
+        bound=bound,
+        target=target,
+        processors=processors,
+        tolerance=near,
+        latency=kind,
+        failures=failures(data),
+        searches=_searches(data, bound, target),
+        way="measured" if way == "measured" else "computed" if way == "computed" else "runs",
+    )
+    if made is None or way not in ("predicted", "best"):
+        return made
+    return predicted.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
+
+
+def asked(
+    data: StudyData,
+    options: Mapping[str, Any],
+    bound: object = "efficiency",
+    processors: Sequence[int] | None = None,
+) -> Matrix | None:
+    """Return the one matrix that the *options* of a view (`ASKED`) ask for: isospeed holds the speed, others *bound*.
+
+    *bound* is for views that leave it out of their options, because they hold several.
+    """
+    known: tuple[Bound, ...] = ("time", "efficiency", "memory", "speed")
+    metric, held = metric_of(options.get("metric")), options.get("bound", bound)
+    name: Bound = "speed" if metric == "isospeed" else next((one for one in known if one == held), "efficiency")
+    return matrix(
+        data,
+        name,
+        metric=metric,
+        target=options.get(name),
+        latency=str(options.get("latency", LATENCY.default)),
+        way=str(options.get("way", WAY.default)),
+        processors=processors,
+    )
+
+
+def metric_of(option: object) -> Metric:
+    """Return the metric that an option names; the latency metric for anything else."""
+    known: tuple[Metric, ...] = ("isospeed", "isoefficiency")
+    return next((metric for metric in known if metric == option), "latency")
+
+
+def counts(text: object) -> tuple[int, ...] | None:
+    """Return the processor counts of ``2, 4, 8``; None for nothing. Raises `InputError` for anything else."""
+    if not text:
+        return None
+    words = [word.strip() for word in str(text).split(",")]
+    for word in words:
+        if not word.isdecimal() or not 1 <= int(word) <= 1 << 30:
+            raise InputError(Fault(f"'{word}': a number of processors was expected", key="processors"))
+    return tuple(sorted({int(word) for word in words}))
+
+
+def averaged(
+    data: StudyData, efficiencies: Sequence[float] | None = None, *, metric: Metric = "latency", **options: Any
+) -> tuple[Matrix, tuple[Matrix, ...]] | None:
+    """Return the mean over *efficiencies* (latency-metric.txt eq. 3.8) and the matrices it is the mean of.
+
+    Efficiencies not given are those that the runs meet on as many counts as any (`common_efficiencies`); ``None`` if
+    there are none. *options* as of `matrix`.
+    """
+    if data.scaling.empty or printed(data) is not None:
+        return None
+    wanted = tuple(efficiencies) if efficiencies else common_efficiencies(data.scaling)
+    found = [matrix(data, "efficiency", metric=metric, target=target, **options) for target in wanted]
+    single = tuple(made for made in found if made is not None)
+    if not single:
+        return None
+    # counts that no efficiency is met on belong to another series of the study
+    kept = [n for n in single[0].processors if any(n in one.anchors and one.anchors[n].known for one in single)]
+    single = tuple(one.only(kept) for one in single)
+    return average(single), single
+
+
+def printed(data: StudyData) -> Matrix | None:
+    """Return the matrix that the study's measurement set holds, with what contradicts in it as notes; else None."""
+    if data.imported is None:
+        return None
+    made = published.matrix_of(data.imported[0])
+    if made is None:
+        return None
+    given = {pair: value for pair, value in made.values.items() if made.ways[pair] == "imported"}
+    wrong = consistency.sentence(consistency.contradictions(replace(made, values=given)))
+    return replace(made, notes=(*data.imported[0].notes, *((wrong,) if wrong else ())))
+
+
+def symbol(made: Matrix) -> str:
+    """Return what a value is called in formulas: ``psi(N, N')`` or ``scale(N, N')``."""
+    return "psi(N, N')" if made.metric == "isospeed" else "scale(N, N')"
+
+
+def speed_handle(speed: float, unit: str, limits: tuple[float, float] | None, axis: Literal["y", "value"]) -> Handle:
+    """Return the line that sets the speed held."""
+    return Handle(SPEED.name, axis, speed, f"{si(speed, unit)} held", limits)
+
+
+def efficiency_handle(efficiency: float, axis: Literal["y", "value"]) -> Handle:
+    """Return the line that sets the efficiency held."""
+    low, high = EFFICIENCY.minimum or 0.0, EFFICIENCY.maximum or 1.0
+    return Handle(EFFICIENCY.name, axis, efficiency, f"E = {efficiency:g} held", (low, high))
+
+
+def held_at(
+    data: StudyData, bound: Bound, target: float | None = None, tolerance: float | None = None
+) -> tuple[float, float] | None:
+    """Return what *bound* is held at and the tolerance as `bounds.anchors` takes it; see `matrix`."""
+    wanted, share = data.bound(bound)
+    if target is None:
+        target, relative = (wanted, share) if wanted is not None else (bounds.usual_target(data.scaling, bound), None)
+    else:
+        relative = share if wanted == target else None
+    if target is None:
+        return None
+    near = tolerance if tolerance is not None else (relative or 0.01)
+    return target, near * target if bound == "efficiency" else near
+
+
+def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
+    """Return the sentences of searches for this bound that did not meet it, by N (`manifest` key ``searches``)."""
+    return {
+        int(search["processors"]): str(search["sentence"]).replace("; ", ", ")
+        for search in data.manifest.get("searches") or ()
+        if search.get("bound") == bound and not search.get("met") and search.get("value") == target
+    }
+
+
+def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
+    """Return the matrices without the counts that were never meant for them, and those counts.
+
+    A count where fewer than two sizes were run and none meets any bound belongs to another series of the study (a
+    fixed size, say): its cells would all be empty.
+    """
+    counts = sorted({n for made in found for n in made.processors})
+    idle = [
+        n
+        for n in counts
+        if not any(n in made.anchors and (made.anchors[n].known or made.anchors[n].runs_tried > 1) for made in found)
+    ]
+    kept = [n for n in counts if n not in idle]
+    if len(kept) < 2:
+        return list(found), ()
+    return [made.only(kept) for made in found], tuple(idle)
+
+
+def failures(data: StudyData) -> dict[int, str]:
+    """Return for each N on which some run failed the reason of the last one."""
+    return {
+        run.point.processors: f"a run failed: {(run.message or run.status).replace('; ', ', ')}" for run in data.failed
+    }

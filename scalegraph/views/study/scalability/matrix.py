@@ -1,0 +1,214 @@
+"""The scalability matrix: numbers, heat map, three values a cell, reasons (scale-graph.txt Fig. 14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
+from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
+from scalegraph.base.units import si, significant
+from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.views import common, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import Option, View
+
+_TITLE = "Scalability matrix"
+_ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them
+
+
+def _make(
+    data: StudyData, bound: object = "all", metric: object = "latency", processors: object = None, **asked: Any
+) -> Figure:
+    wanted: list[Bound]
+    wanted = ["speed"] if metric == "isospeed" else [name for name in _ORDER if bound in ("all", name)]
+    given = matrices.printed(data)
+    if given is not None:
+        wanted = [given.bound]
+    found: list[Matrix] = []
+    for name in wanted:
+        made = matrices.asked(data, {"metric": metric, **asked}, name, matrices.counts(processors))
+        if made is not None and (made.values or name == "efficiency" or len(wanted) == 1):
+            found.append(made)
+    if not found or not any(made.processors for made in found) or (ways.of_one_size(data) and not _compares(found)):
+        return _missing(data)
+    found, dropped = matrices.trimmed(found)
+    main = next((made for made in found if made.bound == "efficiency"), found[0])
+    return Figure(
+        "matrix",
+        f"{_TITLE}: {common.study_title(data)}",
+        _sentence(main, found),
+        (_grid(found, found.index(main), common.origin(data.scaling)),),
+        notes=(
+            *(data.imported[0].notes if data.imported and given is None else ()),
+            *_notes(found, main, [name for name in wanted if name not in {made.bound for made in found}]),
+            *_left_out(dropped),
+        ),
+        meta={"metric": str(metric), "bounds": ",".join(made.bound for made in found)},
+    )
+
+
+def _compares(found: list[Matrix]) -> bool:
+    """Return whether any value compares two processor counts."""
+    return any(made.value(n, n2) is not None for made in found for n, n2 in made.values if n != n2)
+
+
+def _missing(data: StudyData) -> Figure:
+    """Return the empty state: what is missing, and the button that plans it where the program can be run."""
+    need = "A scalability matrix needs runs of several sizes on one processor and on several N."
+    if data.imported is not None and not data.table.empty:
+        return Figure("matrix", _TITLE, empty=f"{need} {ways.what_to_measure(data)}")
+    onward = ways.to_sizes(data)
+    if ways.asks_for_sizes(data) and not data.table.empty:
+        return Figure(
+            "matrix", _TITLE, empty=f"{need} The request of this study asks for them; they appear as they end."
+        )
+    empty = common.empty("matrix", _TITLE, data, need)
+    return replace(empty, ways=onward or empty.ways)
+
+
+def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:
+    counts = tuple(sorted({n for made in found for n in made.processors}))
+    names = tuple(str(n) for n in counts)
+    return Grid(
+        "N",
+        "N'",
+        names,
+        names,
+        tuple(tuple(_cell(found, n, n2, origin) if n <= n2 else None for n2 in counts) for n in counts),
+        tuple(f"{made.bound} {verdict.target_words(made)}" for made in found),
+        colour_by,
+        row_processors=counts,
+        column_processors=counts,
+    )
+
+
+def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
+    values = tuple(made.value(n, n2) for made in found)
+    reasons = [
+        made.reasons.get((n, n2), f"no run on {n if n not in made.processors else n2} processors")
+        for made, value in zip(found, values, strict=True)
+        if value is None
+    ]
+    lines = [f"from N = {n} to N' = {n2}"]
+    for made, value in zip(found, values, strict=True):
+        if value is None:
+            continue
+        way = made.ways.get((n, n2), "")
+        ends = made.intervals.get((n, n2))
+        span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
+        held = bound_words(made.bound, verdict.target_words(made))
+        lines.append(f"{held}: {common.exact(value)} ({WAY_WORDS.get(way, way)}{span})")
+        lines.extend(_formula(made, n, n2))
+    reason = "; ".join(dict.fromkeys(reasons))
+    return Cell(
+        values, reason, "\n".join([*lines, *reasons]), _origin({made.ways.get((n, n2), "") for made in found}, origin)
+    )
+
+
+def _origin(ways: set[str], runs: Origin) -> Origin:
+    """Return what the weakest of a cell's values is; *runs* is where runs come from."""
+    if "predicted" in ways:
+        return "predicted"
+    return "computed" if "computed" in ways else "imported" if "imported" in ways else runs
+
+
+def _formula(made: Matrix, n: int, n2: int) -> list[str]:
+    low, high = made.anchors.get(n), made.anchors.get(n2)
+    if low is None or high is None or n == n2:
+        return []
+    work, work2 = (si(anchor.work, made.work_unit, 4) for anchor in (low, high))
+    if made.metric == "latency":
+        first = f"  L/L' = {si(low.latency_s, 's', 4)} / {si(high.latency_s, 's', 4)}"
+    else:
+        first = f"  N' W/(N W') = {n2} × {work} / ({n} × {work2})"
+    return [first, f"  W = {work} ({_where(low)}), W' = {work2} ({_where(high)})"]
+
+
+def _where(anchor: Anchor) -> str:
+    if anchor.way == "measured":
+        return f"run {anchor.labels[0]}"
+    if anchor.way == "predicted":
+        return anchor.labels[0]
+    return f"between {' and '.join(anchor.labels)}"
+
+
+def _sentence(main: Matrix, found: list[Matrix]) -> str:
+    text = verdict.held(main)
+    pair = next(((n, n2) for n in main.processors for n2 in reversed(main.processors) if n < n2), None)
+    time = next((made for made in found if made.bound == "time"), None)
+    known = [n for n in main.processors if n in main.anchors and main.anchors[n].known]
+    if time is not None and time is not main and len(known) >= 2:
+        pair = (known[0], known[-1])
+    if time is not None and time is not main and pair is not None:
+        flattered, true = time.value(*pair), main.value(*pair)
+        if flattered is not None and true is not None and flattered > true:
+            text += f"; the time bound would give {significant(flattered)} and so overestimate it (eq. 12)"
+    return text[0].upper() + text[1:] + "."
+
+
+def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str, ...]:
+    order = " / ".join(bound_words(made.bound, verdict.target_words(made)) for made in found)
+    notes = [f"Each cell: {order}. Colour: {main.bound}."] if len(found) > 1 else []
+    notes.extend(dict.fromkeys(note for made in found for note in made.notes))
+    if main.work_unit == "s":
+        notes.append(
+            "No operations were counted: W is the time on one processor (t_c constant, latency-metric Def. 3)."
+        )
+    for made in found:
+        residual, work = made.residual(), made.work_residual()
+        if residual is None:
+            continue
+        text = f"{made.bound.capitalize()} bound: value(N,N'') = value(N,N') value(N',N'') holds to {residual:.1g}"
+        if work is not None and made.metric == "latency" and made.bound == "efficiency":
+            apart = significant(100 * work, 2)
+            text += f"; values depart from N' W/(N W') by at most {apart} % (latency-metric eq. 3.13)"
+        notes.append(text + ".")
+        said = [
+            f"{WAY_WORDS[way]} at N = {', '.join(map(str, counts))}"
+            for way in ("computed", "predicted")
+            if (counts := [n for n, anchor in made.anchors.items() if anchor.way == way])
+        ]
+        if said:
+            rest = "; the others are runs" if any(a.way == "measured" for a in made.anchors.values()) else ""
+            notes.append(f"{made.bound.capitalize()} bound: {'; '.join(said)}{rest}.")
+    time = next((made for made in found if made.bound == "time"), None)
+    if time is not None and main is not time:
+        excess = over_estimation(time, main)["excess"].dropna()
+        if len(excess):
+            most = float(excess.max())
+            by = f"by {significant(most, 2)} at most" if most > 0 else "nowhere"
+            notes.append(f"The time bound exceeds the efficiency-conserved value {by}.")
+    return (*notes, *(f"No values for the {name} bound: {_absence(name)}." for name in absent))
+
+
+def _left_out(dropped: tuple[int, ...]) -> tuple[str, ...]:
+    if not dropped:
+        return ()
+    listed = ", ".join(map(str, dropped))
+    return (f"Left out: N = {listed}, where fewer than two sizes ended well and none meets a bound.",)
+
+
+def _absence(bound: Bound) -> str:
+    if bound == "memory":
+        return "the runs do not meet one memory per processor on several N, or the program's memory is not described"
+    return f"no one {bound} is met on several processor counts"
+
+
+VIEW = View(
+    "matrix",
+    _TITLE,
+    "Scalability",
+    "How latency grows from every N to every larger N' with time, efficiency or memory held; 1 is perfect.",
+    _make,
+    (
+        Option("bound", "Bound", "choice", "all", ("all", *_ORDER), description="what is held constant"),
+        *matrices.ASKED,
+        Option(
+            "processors", "Processors", "text", description="comma separated; those without runs are predicted only"
+        ),
+    ),
+    order=10,
+)

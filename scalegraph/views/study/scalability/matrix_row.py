@@ -1,0 +1,88 @@
+"""Rows of the scalability matrix as curves over N' (isospeed.txt Fig. 7)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.matrix import Matrix
+from scalegraph.base.errors import InputError
+from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import Option, View
+
+_TITLE = "Rows of the matrix"
+
+
+def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figure:
+    made = matrices.asked(data, asked)
+    if made is None or not any(n < n2 for n, n2 in made.values):
+        why = next(iter(made.reasons.values()), "") if made is not None else ""
+        text = "Rows of the matrix need two or more processor counts that meet the bound" + (
+            f": {why}." if why else "."
+        )
+        return common.empty("matrix-row", _TITLE, data, needs.sizes(text, "efficiency"))
+    (made,), _ = matrices.trimmed([made])
+    if processors is not None and processors not in made.processors:
+        raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
+    lines = [_line(made, n, data) for n in made.processors if processors in (None, n)]
+    lines = [line for line in lines if sum(value == value for value in line.y) >= 2]
+    text = verdict.held(made)
+    values = [value for line in lines for value in line.y if value == value]
+    return Figure(
+        "matrix-row",
+        f"{_TITLE}: {common.study_title(data)}",
+        text[0].upper() + text[1:] + ".",
+        (
+            Plot(
+                common.processors_axis(made.processors, "processors N'"),
+                Axis(matrices.symbol(made), limits=(0.0, max(1.04, max(values, default=1.0) * 1.04))),
+                tuple(lines),
+            ),
+        ),
+        notes=("One curve for each N; 1 would be perfect.", *made.notes),
+    )
+
+
+def _line(made: Matrix, n: int, data: StudyData) -> Line:
+    row = made.row(n)
+    ways = {made.ways.get((n, n2)) for n2, value in row if value is not None and n2 > n}
+    known = [made.intervals.get((n, n2), (value, value)) for n2, value in row]
+    ends = [(math.nan if low is None else low, math.nan if high is None else high) for low, high in known]
+    banded = any((n, n2) in made.intervals for n2, _ in row)
+    origin: Origin = common.origin(data.scaling) if ways <= {"measured"} else "computed"
+    if "predicted" in ways:
+        origin = "predicted"
+    return Line(
+        f"N = {n}",
+        tuple(float(n2) for n2, _ in row),
+        tuple(float("nan") if value is None else value for _, value in row),
+        common.count_role(data, n),
+        "imported" if ways == {"imported"} else origin,
+        tuple(low for low, _ in ends) if banded else (),
+        tuple(high for _, high in ends) if banded else (),
+        tips=tuple(
+            f"from N = {n} to N' = {n2}: "
+            + (common.exact(value) if value is not None else made.reasons.get((n, n2), "not known"))
+            for n2, value in row
+        ),
+        processors=tuple(n2 for n2, _ in row),
+    )
+
+
+VIEW = View(
+    "matrix-row",
+    _TITLE,
+    "Scalability",
+    "How scalability falls with N' from each N, as curves.",
+    _make,
+    (
+        matrices.BOUND,
+        Option("processors", "Row", "int", description="N of the one row to show; otherwise all", minimum=1),
+        *matrices.ASKED,
+    ),
+    order=15,
+)

@@ -1,0 +1,80 @@
+"""By how much the time bound flatters, beside the efficiency-conserved value (scale-graph.txt 6.4.1, eq. 12 and 13)."""
+
+from __future__ import annotations
+
+import math
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.matrix import over_estimation
+from scalegraph.base.units import significant
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import View
+
+_TITLE = "Over-estimation by the time bound"
+
+
+def _make(data: StudyData, efficiency: float | None = None, time: float | None = None) -> Figure:
+    bounded = matrices.matrix(data, "time", target=time)
+    held = matrices.matrix(data, "efficiency", target=efficiency)
+    made, _ = matrices.trimmed([one for one in (bounded, held) if one is not None])
+    need = needs.sizes("This compares the time bound with the efficiency bound.", "time", "efficiency")
+    if len(made) < 2:
+        return common.empty("overestimation", _TITLE, data, need)
+    table = over_estimation(made[0], made[1])
+    known = table[table["latency_ratio"].notna()]
+    if known.empty:
+        return common.empty("overestimation", _TITLE, data, need)
+    names = ("latency_ratio", "eq12", "eq13", "efficiency_conserved", "excess")
+    rows = tuple(
+        Row(
+            (int(row["n"]), int(row["n2"]), *(_known(float(row[name])) for name in names)),
+            key=f"{int(row['n'])},{int(row['n2'])}",
+        )
+        for row in known.to_dict("records")
+    )
+    columns = (
+        Column("N"),
+        Column("N'"),
+        Column("time bound, L/L'", bar_role="latency"),
+        Column("eq. 12, (1-E)/(1-E')"),
+        Column("eq. 13, E'/E"),
+        Column("efficiency held", bar_role="efficiency"),
+        Column("excess", bar_role="mark"),
+    )
+    excess = known["excess"].dropna()
+    sentence = "No pair of processor counts meets both bounds, so the excess is not known."
+    if len(excess):
+        worst = known.iloc[int(known["excess"].fillna(float("-inf")).to_numpy().argmax())]
+        sentence = (
+            f"From {int(worst['n'])} to {int(worst['n2'])} processors the time bound gives"
+            f" {significant(float(worst['latency_ratio']))}, with the efficiency held it is"
+            f" {significant(float(worst['efficiency_conserved']))}."
+        )
+    return Figure(
+        "overestimation",
+        f"{_TITLE}: {common.study_title(data)}",
+        sentence,
+        (Table(columns, rows),),
+        notes=(
+            f"Time held at {verdict.target_words(made[0])}, efficiency held at {verdict.target_words(made[1])}.",
+            "Low efficiencies close to one another make the time bound look good: eq. 12 then tends to 1.",
+        ),
+    )
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+VIEW = View(
+    "overestimation",
+    _TITLE,
+    "Scalability",
+    "The scalability that the time bound gives beside that with the efficiency held, for every pair of counts.",
+    _make,
+    (matrices.EFFICIENCY, matrices.TIME),
+    order=17,
+)

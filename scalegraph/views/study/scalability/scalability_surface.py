@@ -1,0 +1,80 @@
+"""The scalability matrix as a surface over N and N' (isospeed.txt Fig. 6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scalegraph.analyze import verdict
+from scalegraph.figures.figure import Figure, Surface
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.study.scalability import matrices
+from scalegraph.views.view import Option, View
+
+_TITLE = "Surface of the matrix"
+
+
+def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **asked: Any) -> Figure:
+    made = matrices.asked(data, asked)
+    if made is not None:
+        (made,), _ = matrices.trimmed([made])
+    if made is None or sum(n < n2 for n, n2 in made.values) < 3:
+        need = "A surface needs three or more processor counts that meet the bound."
+        return common.empty("scalability-surface", _TITLE, data, needs.sizes(need, "efficiency"))
+    counts = made.processors
+    heights = tuple(tuple(_known(made.value(n, n2)) for n2 in counts) for n in counts)
+    tips = tuple(
+        tuple(
+            f"from N = {n} to N' = {n2}: {common.exact(_known(made.value(n, n2)))} ({made.ways.get((n, n2), '')})"
+            for n2 in counts
+        )
+        for n in counts
+    )
+    places = tuple(float(n) for n in counts)
+    top = max([1.0, *(value for row in heights for value in row if math.isfinite(value))])
+    text = verdict.held(made)
+    return Figure(
+        "scalability-surface",
+        f"{_TITLE}: {common.study_title(data)}",
+        text[0].upper() + text[1:] + ".",
+        (
+            Surface(
+                common.processors_axis(counts, "N'"),
+                common.processors_axis(counts, "N"),
+                common.plain_axis(matrices.symbol(made), (0.0, top)),
+                places,
+                places,
+                heights,
+                azimuth,
+                elevation,
+                tips,
+            ),
+        ),
+        notes=(
+            "1, the straight edge, is the diagonal; the faster the surface falls, the worse it scales.",
+            *made.notes,
+        ),
+    )
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+VIEW = View(
+    "scalability-surface",
+    _TITLE,
+    "Isospeed",
+    "The scalability matrix as a surface over N and N'.",
+    _make,
+    (
+        matrices.BOUND,
+        *matrices.ASKED,
+        Option("azimuth", "Seen from", "float", -52.0, unit="°", description="direction", minimum=-360, maximum=360),
+        Option(
+            "elevation", "Height of view", "float", 28.0, unit="°", description="above the plane", minimum=1, maximum=89
+        ),
+    ),
+    order=230,
+)

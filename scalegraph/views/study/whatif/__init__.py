@@ -1,0 +1,1 @@
+"""What would change it: what-if runs, virtual speedups, advice."""

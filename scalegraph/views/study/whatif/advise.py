@@ -1,0 +1,190 @@
+"""What to run next: which point narrows the prediction most for what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from scalegraph.analyze import advise
+from scalegraph.analyze.advise import Advice, Cost, Model
+from scalegraph.analyze.table import numbers, usable
+from scalegraph.base.errors import InputError
+from scalegraph.base.units import assigned, si
+from scalegraph.figures.figure import PREDICTED_TIME, Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.views import common, needs
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import Option, View
+
+_TITLE = "What to run next"
+_SHOWN = 12
+_AHEAD = 2  # the default target: so many times the most processors that were run
+_UNITS = {"elapsed": "elapsed time", "processor": "processor time", "host": "time of this computer"}
+
+
+def target_of(model: Model, processors: int | None = None, size: float | None = None) -> list[float]:
+    """Return the point whose time is to be known: twice the most processors and the largest size unless given.
+
+    Raises:
+        InputError: a size is given though only one problem is looked at.
+
+    """
+    goal = [float(processors or _AHEAD * model.points[:, 0].max())]
+    if model.size:
+        goal.append(float(size or model.points[:, 1].max()))
+    elif size is not None:
+        raise InputError("size: the study has one size only on three or more processor counts")
+    return goal
+
+
+def found(
+    data: StudyData,
+    model: Model,
+    target: Sequence[float],
+    cost: Cost,
+    most: int | None = None,
+) -> list[Advice]:
+    """Return the advice for *data*, host times taken from its runs; see `advise.advise`."""
+    runs = usable(data.table)
+    keys = [numbers(runs, "processors"), *([numbers(runs, f"param.{model.size}")] if model.size else [])]
+    spent = numbers(runs, "host_s")
+    host = {
+        tuple(map(float, point)): float(seconds)
+        for *point, seconds in zip(*keys, spent, strict=True)
+        if np.isfinite(seconds) and seconds > 0
+    }
+    again = set(runs["source"]) != {"simulated"}
+    return advise.advise(model, target, cost=cost, host=host, most=most, again=again)
+
+
+def _make(
+    data: StudyData,
+    at: int | None = None,
+    size: float | None = None,
+    cost: object = "elapsed",
+    most: int | None = None,
+) -> Figure:
+    model = advise.model_of(data.table, data.scaling)
+    if model is None:
+        need = "Advice needs a law first, which needs one problem on three or more processor counts."
+        return common.empty("advise", _TITLE, data, needs.counts(need))
+    goal = target_of(model, at, size)
+    kind = next(known for known in advise.COSTS if known == cost)
+    entries = found(data, model, goal, kind, most)
+    where = _place(model, goal)
+    seconds = model.time(goal)
+    if not entries:
+        said = f"The predicted time on {where} is {si(seconds, 's')}, {unimproved(model, goal)}"
+        return Figure("advise", f"{_TITLE}: {common.study_title(data)}", said, (_curve(model, goal),))
+    best = entries[0]
+    return Figure(
+        "advise",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"{_words(best)}: it narrows the predicted time on {where} from {advise.half_width(best.now)} to "
+        f"{advise.half_width(best.then)} and takes {si(best.cost, 's')} of {_UNITS[kind]}.",
+        (_table(model, entries), _curve(model, goal, best)),
+        notes=(
+            f"Law: {model.best.formula} ({model.best.title}).",
+            *((model.best.doubt,) if model.best.doubt else ()),
+            "Interval: 95 %, rivals that the points allow included.",
+        ),
+    )
+
+
+def unimproved(model: Model, goal: Sequence[float]) -> str:
+    """Return why no run is advised, behind a predicted time and a comma."""
+    width = model.interval(goal)
+    if math.isfinite(width):
+        return f"within {advise.half_width(width)}; no single run narrows that visibly. " + (
+            model.best.doubt or "Several runs together may: run more processor counts, or repeat them."
+        )
+    return "without an interval: " + (model.best.doubt or "the points are too few for one; run more processor counts.")
+
+
+def run_words(entry: Advice) -> str:
+    """Return the point of *entry*: ``N = 8, n = 200``."""
+    return assigned([("N", entry.processors), *entry.parameters.items()])
+
+
+def _words(entry: Advice) -> str:
+    return f"{'Repeat' if entry.again else 'Run'} {run_words(entry)} next"
+
+
+def _place(model: Model, goal: Sequence[float]) -> str:
+    text = f"{int(goal[0])} processors"
+    return f"{text} with {assigned([(model.size, goal[1])])}" if model.size else text
+
+
+def _table(model: Model, entries: Sequence[Advice]) -> Table:
+    columns = [Column("N")]
+    if model.size:
+        columns.append(Column(model.size))
+    columns += [
+        Column("predicted time", "s"),
+        Column("cost", "s"),
+        Column("interval then", PREDICTED_TIME),
+        Column("narrowed per second", "% of predicted time/s", "mark"),
+        Column("tells rivals", "sd"),
+        Column("run before"),
+    ]
+    rows = []
+    for entry in entries[:_SHOWN]:
+        cells: list[float | int | str | None] = [entry.processors]
+        if model.size:
+            cells.append(float(entry.parameters[model.size]))  # type: ignore[arg-type]
+        cells += [
+            entry.seconds,
+            entry.cost,
+            50 * entry.then,
+            50 * entry.worth,
+            entry.tells or None,
+            "yes" if entry.again else "no",
+        ]
+        rows.append(Row(tuple(cells)))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _curve(model: Model, goal: Sequence[float], best: Advice | None = None) -> Plot:
+    """Return the law with its band over N, at the target's size."""
+    counts = np.unique([*model.points[:, 0], goal[0], *([best.processors] if best else [])])
+    rows = np.column_stack([counts, *([np.full(len(counts), goal[1])] if model.size else [])])
+    low, high = model.band(rows)
+    value = model.best.predict(rows)
+    line = Line(
+        "predicted",
+        tuple(counts.tolist()),
+        tuple(value.tolist()),
+        "time",
+        "predicted",
+        tuple(np.maximum(low, 0.0).tolist()),
+        tuple(high.tolist()),
+        "dashed",
+        tips=tuple(f"N = {int(n)}\npredicted: {common.exact(t, 's')}" for n, t in zip(counts, value, strict=True)),
+        processors=tuple(int(n) for n in counts),
+    )
+    marks = [Mark("to be known", x=goal[0])]
+    if best is not None:
+        marks.append(Mark("run next", x=float(best.processors)))
+    return Plot(
+        common.processors_axis([int(n) for n in counts]),
+        Axis("T_para", "s", scale="log10"),
+        (line,),
+        marks=tuple(marks),
+    )
+
+
+VIEW = View(
+    "advise",
+    _TITLE,
+    "Models",
+    "The run that narrows the predicted time most for what it costs, doubt about the law included.",
+    _make,
+    (
+        Option("at", "Predict at N", "int", description="processors to predict; otherwise twice the most", minimum=1),
+        Option("size", "Predict at size", "float", description="size to predict; otherwise the largest", minimum=0),
+        Option("cost", "Cost", "choice", "elapsed", advise.COSTS, description="what a run costs"),
+        Option("most", "At most N", "int", description="the most processors that can be run", minimum=1),
+    ),
+    order=60,
+)

@@ -1,0 +1,1 @@
+"""Views of traces, and what they share."""

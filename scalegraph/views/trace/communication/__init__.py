@@ -1,0 +1,1 @@
+"""Messages and who talks to whom."""

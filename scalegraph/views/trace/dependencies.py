@@ -1,0 +1,160 @@
+"""Who waited for whom, as several views of a trace need it: found once and kept with the trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
+from scalegraph.analyze.trace.on_path import Contents, OnPath, on_path
+from scalegraph.analyze.trace.part import LARGE, LATER, part_of, reach, rows_in
+from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
+from scalegraph.analyze.trace.waiting import Waits
+from scalegraph.base.cancel import stage
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import si
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace.sums import calls, remembered
+from scalegraph.views.trace_data import TraceData
+
+_NEAR: Final = 256  # parts of a very large trace, of which three are looked at for one moment
+_BEYOND: Final = "beyond"  # kept with a part of a trace
+OUTSIDE: Final = "outside of all regions"
+
+
+def waits(data: TraceData) -> Waits:
+    """Return all waits of the trace."""
+    return remembered(data, "waits", lambda: Waits.of(data.trace, data.memo.get(_BEYOND)))
+
+
+def contents(data: TraceData) -> Contents:
+    """Return where the time of every location went."""
+    return remembered(data, "contents", lambda: Contents(data.trace, waits(data)))
+
+
+def path(data: TraceData) -> CriticalPath:
+    """Return the critical path of the whole run."""
+    return remembered(data, "critical path", lambda: critical_path(data.trace, waits(data)))
+
+
+def too_many(window: Window) -> str:
+    """Return what to do where the time of *window* has more events than are looked at together; else nothing."""
+    trace = window.data.trace
+    if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
+        return ""
+    since, until = reach(trace, window.begin, window.end)
+    rows = remembered(window.data, f"interval rows {since} {until}", lambda: rows_in(trace, since, until))
+    if rows <= LARGE:
+        return ""
+    ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
+    return (
+        f"For {window.words} {rows:,} events have to be looked at together, and no more than {LARGE:,} are. Choose a"
+        f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window by"
+        " From and To, or in the timeline."
+    )
+
+
+def around(window: Window, tick: int) -> Window:
+    """Return *window* for what happens at *tick*: all of its time, or of a very large trace what is near."""
+    meta = window.data.trace.meta
+    if rows_in(window.data.trace, meta.begin, meta.end) <= LARGE:
+        return window
+    length = (meta.end - meta.begin) // _NEAR
+    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is looked at
+    return replace(window, begin=max(since - length, meta.begin), end=min(since + 2 * length, meta.end))
+
+
+def subject(window: Window) -> TraceData:
+    """Return the data that is looked at for *window*: all of the trace, or of a very large one what is needed.
+
+    Raises `InputError` where even that is too much (`too_many`).
+    """
+    data, meta = window.data, window.data.trace.meta
+    if rows_in(data.trace, meta.begin, meta.end) <= LARGE:
+        return data
+    if said := too_many(window):
+        raise InputError(Fault(said, key="begin"))
+    with stage(0.0, 0.3):
+        table = calls(data)
+
+    def made() -> TraceData:
+        part, beyond = part_of(data.trace, table, window.begin, window.end)
+        found = replace(data, trace=part)
+        found.memo[_BEYOND] = beyond
+        return found
+
+    with stage(0.3, 1.0):
+        return remembered(data, f"interval part {window.begin} {window.end}", made)
+
+
+def path_in(window: Window) -> CriticalPath:
+    """Return what of the critical path lies in the time of *window*."""
+    return path(subject(window)).within(window.begin, window.end)
+
+
+def on_path_in(window: Window) -> OnPath:
+    """Return what lies on the critical path in the time of *window*."""
+    data = subject(window)
+    return remembered(
+        data,
+        f"interval on path {window.begin} {window.end}",
+        lambda: on_path(contents(data), path_in(window)),
+    )
+
+
+def wait_states_in(window: Window, least: int = 0) -> WaitStates:
+    """Return the waits in *window*, the longest first, of those that last *least* ticks or more."""
+    data = subject(window)
+    return remembered(
+        data,
+        f"interval waits {window.begin} {window.end} {hash((window.locations, window.regions, least))}",
+        lambda: wait_states(data.trace, waits(data), window.begin, window.end, window.locations, window.regions, least),
+    )
+
+
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def named(data: TraceData, region: int) -> str:
+    """Return *region* with its place in the program text, as far as it is known: ``barrier solve (ge2.c:88)``."""
+    if region < 0:
+        return OUTSIDE
+    name, regions = data.region_name(region), data.trace.definitions.regions
+    if region >= len(regions) or not regions[region].file:
+        return name
+    line = regions[region].line
+    return f"{name.removesuffix(f':{line}')} ({_file(regions[region].file)}{f':{line}' if line else ''})"
+
+
+def at(data: TraceData, region: int) -> str:
+    """Return *region* for a sentence: ``barrier in line 88 of ge2.c``, ``outside of all regions``."""
+    if region < 0:
+        return OUTSIDE
+    name, regions = data.region_name(region), data.trace.definitions.regions
+    where = regions[region] if region < len(regions) else None
+    if where is None or not where.file or not where.line:
+        return name
+    return f"{name.removesuffix(f':{where.line}')} in line {where.line} of {_file(where.file)}"
+
+
+def notes(window: Window) -> tuple[str, ...]:
+    """Return what must be said of what the trace does not record itself, and of what was not looked at."""
+    data = subject(window)
+    found = waits(data).between(window.begin, window.end)
+    said = [*found.doubts]
+    if data is not window.data:
+        said.append(
+            "The trace is very large: only this time was looked at, as if the run ended soon after it, so that"
+            " what is decided later is not known."
+        )
+    if found.derived:
+        said.append(
+            f"The trace does not record the holder of {found.derived:,} of {len(found.rows):,} waits: it follows"
+            " from messages, collective operations, barriers, locks and tasks."
+        )
+    if found.assumed:
+        said.append(
+            f"{found.assumed:,} threads that begin or go on are taken to be started by the first of their group."
+        )
+    return tuple(said)

@@ -1,0 +1,1 @@
+"""Traces summed up: where the time went."""

@@ -1,0 +1,111 @@
+"""How long the calls of a region took: a histogram, and the longest of them with their places in time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.trace import durations
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.views.common import exact
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import lasting as trace_lasting
+from scalegraph.views.trace import sums as trace_sums
+from scalegraph.views.trace.places import Place
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Durations"
+
+
+def _make(
+    data: TraceData, bins: int | None = None, longest: int = 20, duration: object = None, **options: object
+) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return trace_common.empty("durations", _TITLE, data, none)
+    data, known = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_common.window(data, **options)
+    if not data.trace.count("calls") or not chosen.locations:
+        return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
+    table = trace_sums.calls(data)
+    calls = durations.whole_calls(
+        table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations, longest
+    )
+    length = calls.ticks / data.trace.meta.ticks_per_second
+    if not len(length):
+        need = f"No call begins and ends in {chosen.words}. Choose a longer time, or another region."
+        return trace_common.empty("durations", _TITLE, data, need)
+    made = durations.histogram(length, bins or min(40, max(6, math.ceil(2 * len(length) ** (1 / 3)))))
+    rows = made.to_dict("records")
+    names = tuple(f"{si(row['low_s'], 's')} to {si(row['high_s'], 's')}" for row in rows)
+    median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
+    sentence = (
+        f"{len(length):,} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or less, the longest"
+        f" {si(most, 's')}"
+    )
+    few = max(1, len(length) // 100)
+    tail = float(np.partition(length, len(length) - few)[-few:].sum())
+    if len(length) >= 100 and total:
+        sentence += f"; the longest hundredth takes {verdict.percent(tail / total)} of their time"
+    return Figure(
+        "durations",
+        trace_common.title(data, _TITLE),
+        sentence + ".",
+        (
+            Plot(
+                Axis("duration from", scale="category", categories=tuple(si(row["low_s"], "s") for row in rows)),
+                Axis("calls"),
+                bars=Bars(
+                    tuple(float(n) for n in range(len(rows))),
+                    (("calls", "time", tuple(float(row["calls"]) for row in rows)),),
+                    (tuple(f"{name}: {row['calls']:,} calls, {exact(row['time_s'], 's')} together"
+                           for name, row in zip(names, rows, strict=True)),),
+                ),
+            ),
+            Table(
+                (Column("longest calls"), Column("duration", "s", "time"), Column("location"), Column("begins", "s"),
+                 Column("ends", "s")),
+                tuple(
+                    Row(
+                        (data.region_name(region), (end - begin) / data.trace.meta.ticks_per_second,
+                         data.location_name(location), float(data.seconds(begin)), float(data.seconds(end))),
+                        key=Place(begin, end, location, region).key,
+                    )
+                    for begin, end, location, region in zip(
+                        *(calls.longest[name].tolist() for name in ("begin", "end", "location", "region")), strict=True
+                    )
+                ),
+            ),
+        ),
+        notes=trace_sums.notes(chosen, *known, "Calls that begin and end in the chosen time, with what they call."),
+    )  # fmt: skip
+
+
+VIEW = View(
+    "durations",
+    _TITLE,
+    "Where the time goes",
+    "The distribution of how long calls of a region took, and the longest of them.",
+    _make,
+    (
+        *trace_common.COMMON,
+        trace_lasting.DURATION,
+        Option(
+            "bins",
+            "Classes",
+            "int",
+            None,
+            minimum=2,
+            maximum=400,
+            description="classes of the histogram; otherwise as the number of calls suggests",
+        ),
+        Option(
+            "longest", "Longest", "int", 20, minimum=0, maximum=10000, description="how many of the longest are named"
+        ),
+    ),
+    order=90,
+    subject="trace",
+)

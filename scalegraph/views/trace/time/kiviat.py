@@ -1,0 +1,147 @@
+"""One polygon that says how well a run uses its processors (ParaGraph's Kiviat diagram, and what it became)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.trace import activity
+from scalegraph.analyze.trace.activity import ActivitySums
+from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
+from scalegraph.traces.activities import BUSY, COMMUNICATION, MEMORY_STALL, PRIMITIVE
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import sums as trace_sums
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Kiviat diagram"
+_MOST = 128  # spokes
+_WORDS = {
+    "parallel": ("parallel efficiency", "busy time over all time"),
+    "balance": ("load balance", "mean over greatest busy time of a location"),
+    "transfer": ("no common waiting", "greatest busy time over the time: what all of them wait for is lost"),
+    "memory": ("memory", "busy over busy and memory stalls"),
+    "synchronisation": ("primitives", "what primitives leave of the time that is not idle"),
+    "communication": ("communication", "what communication leaves of the time"),
+    "presence": ("not idle", "what idling leaves of the time"),
+}
+
+
+# spokes that are shown where the trace tells of that activity
+_KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication": COMMUNICATION}
+
+
+def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -> Figure:
+    chosen = trace_common.window(data, **options)
+    sums = trace_sums.activity_sums(chosen)
+    if sums is None or not chosen.locations or not sums.length:
+        return trace_common.empty("kiviat", _TITLE, data, trace_sums.NO_ACTIVITY)
+    if str(spokes) == "locations":
+        return _by_location(chosen, sums)
+    traces = [(data, data.name or "this trace", sums)]
+    for other in data.others:
+        window = trace_common.window(other)
+        found = trace_sums.activity_sums(window)
+        if found is not None and window.locations:
+            traces.append((other, other.name or "other trace", found))
+    made = [(f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
+            for one, name, some in traces]  # fmt: skip
+    told = [key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, _, some in traces)]
+    polygons = tuple(
+        Polygon(
+            name,
+            f"series:{at}",
+            tuple(values[key] for key in told),
+            tuple(f"{_WORDS[key][0]}: {verdict.percent(values[key])}\n{_WORDS[key][1]}" for key in told),
+        )
+        for at, (name, values) in enumerate(made)
+    )
+    table = Table(
+        (Column("spoke"), *(Column(name, IDEAL, "busy") for name, _ in made), Column("meaning")),
+        tuple(
+            Row((words, *(trace_sums.known(100 * values[key]) for _, values in made), meaning))
+            for key, (words, meaning) in _WORDS.items()
+            if key in told
+        ),
+    )
+    return Figure(
+        "kiviat",
+        trace_common.title(data, _TITLE),
+        _sentence(made[0][1]),
+        (Radar(tuple(_WORDS[key][0] for key in told), Axis("share", limits=(0.0, 1.0)), polygons), table),
+        notes=trace_sums.notes(
+            chosen,
+            "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
+            " load balance times no common waiting.",
+            trace_common.of_others(chosen),
+            f"Nothing is told of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
+            if len(told) < len(_WORDS)
+            else "",
+        ),
+    )
+
+
+def _sentence(values: dict[str, float]) -> str:
+    known = {name: value for name, value in values.items() if value == value and name not in ("parallel", "presence")}
+    text = f"Of all locations' time {verdict.percent(values['parallel'])} is work"
+    if not known:
+        return text + "."
+    worst = min(known, key=lambda name: known[name])
+    if known[worst] > 0.995:
+        return text + "; nothing else loses more than half a percent."
+    return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {verdict.percent(known[worst])}."
+
+
+def _by_location(chosen: Window, sums: ActivitySums) -> Figure:
+    """Return ParaGraph's diagram: a spoke for each location, as long as it was busy."""
+    data = chosen.data
+    if len(chosen.locations) > _MOST:
+        need = (
+            f"{len(chosen.locations)} spokes cannot be told apart: choose {_MOST} locations or fewer, or efficiencies."
+        )
+        return trace_common.empty("kiviat", _TITLE, data, need)
+    busy = sums.ticks[BUSY] / sums.length
+    overhead = sums.ticks[list(activity.OVERHEAD)].sum(axis=0) / sums.length
+    names = tuple(data.location_name(number) for number in chosen.locations)
+    polygons = (
+        Polygon("busy and overhead", "primitive", tuple((busy + overhead).tolist()),
+                tuple(f"{name}: busy or overhead {verdict.percent(float(v))}"
+                      for name, v in zip(names, busy + overhead, strict=True))),
+        Polygon("busy", "busy", tuple(busy.tolist()),
+                tuple(f"{name}: busy {verdict.percent(float(v))}" for name, v in zip(names, busy, strict=True))),
+    )  # fmt: skip
+    mean, most = float(np.mean(busy)), float(np.max(busy))
+    text = f"The {len(names)} locations are busy for {verdict.percent(mean)} of the time on average"
+    text += (
+        f", the busiest for {verdict.percent(most)}: a load balance of {verdict.percent(mean / most)}." if most else "."
+    )
+    return Figure(
+        "kiviat",
+        trace_common.title(data, _TITLE),
+        text,
+        (Radar(names, Axis("share of the time", limits=(0.0, 1.0)), polygons, chosen.locations),),
+        notes=trace_sums.notes(chosen, "A spoke for each location; a round polygon is a balanced load."),
+    )
+
+
+VIEW = View(
+    "kiviat",
+    _TITLE,
+    "Where the time goes",
+    "What the run loses, spoke by spoke: the same for any number of processors, so that traces can be laid over each"
+    " other. Or a spoke for each processor, as ParaGraph drew it.",
+    _make,
+    (
+        *trace_common.COMMON[:3],
+        # a spoke for each processor says nothing above some dozens of them, and two runs on 4 and 16 have no spoke in
+        # common; efficiencies do
+        Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),
+               description="shares of what could be lost, or the utilisation of each location"),
+    ),
+    order=75,
+    several=True,
+    subject="trace",
+)  # fmt: skip

@@ -1,0 +1,170 @@
+"""Where the time of an interval went by region: flat, with what each location had of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from scalegraph.analyze import verdict
+from scalegraph.analyze.trace import profile
+from scalegraph.base.units import si
+from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.traces.activities import ACTIVITIES, TITLES
+from scalegraph.views.common import exact
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import lasting as trace_lasting
+from scalegraph.views.trace import sums as trace_sums
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace.sums import known, place
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Profile of the interval"
+_BARS = 12
+
+
+def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options: object) -> Figure:
+    if none := trace_lasting.nothing(data, duration, "calls"):
+        return trace_common.empty("trace-profile", _TITLE, data, none)
+    data, known_ = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_common.window(data, **options)
+    if not data.trace.count("calls") or not chosen.locations:
+        return trace_common.empty("trace-profile", _TITLE, data, trace_sums.NO_CALLS)
+    sums = trace_sums.call_sums(chosen)
+    table = of_regions(chosen, profile.flat(data.trace, sums))
+    if table.empty:
+        need = f"No region was entered in {chosen.words}. Choose a longer time or more locations."
+        return trace_common.empty("trace-profile", _TITLE, data, need)
+    return Figure(
+        "trace-profile",
+        trace_common.title(data, _TITLE),
+        _sentence(chosen, sums, table),
+        (_table(data, table), _bars(chosen, table, bars, shared=not known_)),
+        notes=trace_sums.notes(
+            chosen,
+            *known_,
+            "A call that the interval cuts counts with its part; a visit counts where it begins. Inclusive counts a"
+            " region that calls itself once.",
+            *trace_sums.call_notes(data),
+        ),
+    )
+
+
+def of_regions(chosen: Window, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the chosen regions."""
+    return table if chosen.regions is None else table[table["region"].isin(list(chosen.regions))].reset_index(drop=True)
+
+
+COLUMNS = (
+    Column("visits"),
+    Column("exclusive", "s", "busy"),
+    Column("inclusive", "s", "muted"),
+    Column("share", LOCATIONS_TIME),
+    Column("least", "s"),
+    Column("mean", "s"),
+    Column("most", "s"),
+    Column("imbalance"),
+    Column("place"),
+)
+
+
+def values(row: dict[Any, Any]) -> tuple[float | int | str | None, ...]:
+    """Return the cells of a row of `profile.flat` or `profile.tree` below `COLUMNS`."""
+    return (
+        int(row["visits"]),
+        float(row["exclusive_s"]),
+        float(row["inclusive_s"]),
+        known(100 * float(row["share"])),
+        float(row["least_s"]),
+        float(row["mean_s"]),
+        float(row["most_s"]),
+        known(float(row["imbalance"])),
+        place(str(row["file"]), int(row["line"])),
+    )
+
+
+def tip(data: TraceData, row: dict[Any, Any]) -> str:
+    """Return the exact numbers of such a row."""
+    visits = int(row["visits"])
+    each = f", {exact(float(row['inclusive_s']) / visits, 's')} a visit" if visits else ""
+    return "\n".join(
+        (
+            f"{row['kind']} {row['name']} {place(str(row['file']), int(row['line']))}".strip(),
+            f"exclusive {exact(float(row['exclusive_s']), 's')}",
+            f"inclusive {exact(float(row['inclusive_s']), 's')}{each}",
+            f"most of it on {data.location_name(int(row['most_at']))}: {exact(float(row['most_s']), 's')}",
+        )
+    )
+
+
+def _table(data: TraceData, table: pd.DataFrame) -> Table:
+    return Table(
+        (Column("region"), *COLUMNS),
+        tuple(
+            Row((str(row["name"]), *values(row)), key=str(row["region"]), tip=tip(data, row))
+            for row in table.to_dict("records")
+        ),
+    )
+
+
+def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Plot:
+    """Return a bar for each of the longest regions, of what was done in it where the trace tells that (*shared*)."""
+    data = chosen.data
+    rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
+    ticks = trace_sums.region_activity(chosen) if shared else None
+    series: list[tuple[str, str, tuple[float, ...]]] = []
+    if ticks is not None:
+        seconds = ticks[:, [int(row["region"]) for row in rows]] / data.trace.meta.ticks_per_second
+        for name, title, heights in zip(ACTIVITIES, TITLES, seconds, strict=True):
+            if heights.any():
+                series.append((title, "muted" if name == "other" else name, tuple(heights.tolist())))
+    else:
+        series.append(("exclusive time", "time", tuple(float(row["exclusive_s"]) for row in rows)))
+    return Plot(
+        Axis("time of all locations, exclusive", "s"),
+        Axis("", scale="category", categories=tuple(str(row["name"]) for row in rows)),
+        bars=Bars(
+            tuple(float(at) for at in range(len(rows))),
+            tuple(series),
+            tuple(tuple(tip(data, row) for row in rows) for _ in series),
+            horizontal=True,
+        ),
+    )
+
+
+def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> str:
+    first = table.iloc[0]
+    if not sums.available:
+        return "The chosen time has no length."
+    covered = float(sums.covered.sum()) / sums.available
+    text = (
+        f"In {si(chosen.seconds, 's')} {first['name']} takes {verdict.percent(float(first['share']))} of the time of"
+        f" {trace_sums.located(chosen.data.trace, len(chosen.locations))}"
+    )
+    uneven = table[(table["share"] > 0.05) & (table["imbalance"] > 1.25)]
+    if len(uneven) and len(chosen.locations) > 1:
+        worst = uneven.sort_values("imbalance", ascending=False).iloc[0]
+        text += (
+            f"; {worst['name']} is spread unevenly: {chosen.data.location_name(int(worst['most_at']))} has"
+            f" {float(worst['imbalance']):.2f} times the mean"
+        )
+    outside = 1 - covered
+    return text + (f"; {verdict.percent(outside)} is outside of every region." if outside > 0.005 else ".")
+
+
+VIEW = View(
+    "trace-profile",
+    _TITLE,
+    "Where the time goes",
+    "Visits, exclusive and inclusive time of every region in the chosen interval, and its spread over the locations.",
+    _make,
+    (
+        *trace_common.COMMON,
+        trace_lasting.DURATION,
+        Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1,
+               maximum=60),
+    ),
+    order=60,
+    subject="trace",
+)  # fmt: skip

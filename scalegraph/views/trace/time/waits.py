@@ -1,0 +1,180 @@
+"""Wait states: the worst first, where they are, who was waited for, and what that one did meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import pandas as pd
+
+from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import dependencies
+from scalegraph.views.trace import lasting as trace_lasting
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace.places import Place
+from scalegraph.views.trace.timeline.spacetime import percent
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Wait states"
+_NAME = "waits"
+_MOST = 200
+_PLACES = 200
+_HANDED: Final = Column("hand-over", "s", "primitive")
+_SUMS: Final = (
+    Column("kind"), Column("region"), Column("lost", "s", "idle"), Column("of all time", "%"),
+    Column("of waiting", "%"), Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"),
+    Column("waited for most"), Column("which was in"),
+)  # fmt: skip
+_SINGLE: Final = (
+    Column("kind"), Column("location"), Column("region"), Column("begin", "s"), Column("lost", "s", "idle"), _HANDED,
+    Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
+)  # fmt: skip
+
+
+def _make(
+    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
+    most: object = _MOST, duration: object = None,
+) -> Figure:  # fmt: skip
+    window = trace_common.window(data, begin, end, locations, region)
+    if not window.locations or not data.trace.counts():
+        return trace_common.empty(_NAME, _TITLE, data, "")
+    if said := dependencies.too_many(window):
+        return trace_common.empty(_NAME, _TITLE, data, said)
+    states = dependencies.wait_states_in(window, trace_lasting.least(data, duration))
+    if not len(states.numbers):
+        return trace_common.empty(_NAME, _TITLE, data, _nothing(window, duration))
+    sums = by_place(data.trace, states)
+    many = int(str(most))
+    left = len(states.numbers) - many
+    tables = (_sums(window, sums), _single(window, states, many))
+    handed = any(_HANDED in table.columns for table in tables)
+    return Figure(
+        _NAME,
+        trace_common.title(data, _TITLE),
+        _sentence(window, states, sums),
+        tables,
+        notes=(
+            *((f"Listed are the {many:,} longest of {len(states.numbers):,} waits.",) if left > 0 else ()),
+            *((f"Only waits of {si(float(str(duration)), 's')} or longer.",) if duration else ()),
+            "Lost: from begin to end of a wait"
+            + ("; hand-over: the part after the other had let go." if handed else "."),
+            "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
+            *dependencies.notes(window),
+            *trace_common.usual_notes(data),
+        ),
+    )
+
+
+def _nothing(window: Window, duration: object) -> str:
+    if duration and len(dependencies.wait_states_in(window).numbers):
+        return f"No wait in {window.words} lasts {si(float(str(duration)), 's')} or longer: choose a shorter duration."
+    if window.whole:
+        return (
+            "No location waits for another: the trace tells no waits, and none follow from messages, collective"
+            " operations, barriers, locks, tasks or idle states."
+        )
+    return f"Nobody waits in {window.words}."
+
+
+def _sums(window: Window, sums: pd.DataFrame) -> Table:
+    data = window.data
+    rows = tuple(
+        Row(
+            (
+                str(row["kind"]), dependencies.named(data, row["region"]),
+                row["lost_s"], 100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"],
+                row["handover_s"],
+                f"{data.location_name(row['location'])} ({percent(row['location_share'])})",
+                _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
+            ),
+            key=str(row["region"]),
+            tip=f"{row['count']:,} waits, {si(row['indirect_s'], 's')} while the other waited itself",
+        )
+        for row in sums.head(_PLACES).to_dict("records")
+    )  # fmt: skip
+    return _table(_SUMS, rows)
+
+
+def _single(window: Window, states: WaitStates, most: int) -> Table:
+    data = window.data
+    table = worst(data.trace, states, most)
+    waits = states.waits.rows.take(states.numbers[:most])
+    rows = tuple(
+        Row(
+            (
+                str(row["kind"]), data.location_name(row["location"]), dependencies.named(data, row["region"]),
+                row["begin_s"], row["lost_s"], row["handover_s"],
+                _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
+            ),
+            key=Place(begin, end, row["location"], row["region"]).key,
+            tip=f"{row['path'] or dependencies.OUTSIDE}\n{si(row['begin_s'], 's', 6)} to {si(row['end_s'], 's', 6)}",
+        )
+        for row, begin, end in zip(table.to_dict("records"), waits.begin.tolist(), waits.end.tolist(), strict=True)
+    )  # fmt: skip
+    return _table(_SINGLE, rows)
+
+
+def _table(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
+    """Return a table, without the hand-overs if none takes time."""
+    at = columns.index(_HANDED)
+    if any(row.values[at] for row in rows):
+        return Table(columns, rows)
+    return Table(
+        columns[:at] + columns[at + 1 :],
+        tuple(replace(row, values=row.values[:at] + row.values[at + 1 :]) for row in rows),
+    )
+
+
+def _inside(data: TraceData, region: int) -> str:
+    return data.region_name(region) if region >= 0 else ""
+
+
+def _holder(data: TraceData, holder: int, share: float = 1.0) -> str:
+    if holder < 0:
+        return "not known"
+    return f"{data.location_name(holder)} ({percent(share)})" if share < 1 else data.location_name(holder)
+
+
+def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
+    """Say the main thing in words."""
+    data, first = window.data, sums.iloc[0].to_dict()
+    kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
+    kind = kinds.pop() if len(kinds) == 1 else "location"
+    said = f"{percent(states.share)} of {kind} time waits"
+    said += "" if window.whole_time else f" from {si(window.begin_s, 's')} to {si(window.end_s, 's')}"
+    if first["kind"] == "no known cause":
+        said += f"; why, the trace does not record for {percent(first['of_waits'])} of that"
+    else:
+        where, what = dependencies.at(data, int(first["region"])), str(first["kind"])
+        said += f"; {percent(first['of_waits'])} of that"
+        said += (
+            f" in {where}" if what in where.lower() else f": {what}, {where if first['region'] < 0 else f'in {where}'}"
+        )
+    if int(first["holder"]) >= 0 and len(window.locations) > 1:
+        said += f", most often for {data.location_name(int(first['holder']))}"
+        said += f" ({percent(first['holder_share'])})" if first["holder_share"] < 1 else ""
+        if int(first["holder_region"]) >= 0:
+            said += f", which meanwhile is in {dependencies.at(data, int(first['holder_region']))}"
+    return f"{said}."
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Who with whom",
+    "Who lost how much time where, waiting for whom, and what that one did meanwhile; the worst first.",
+    _make,
+    (
+        *trace_common.COMMON,
+        trace_lasting.DURATION,
+        Option(
+            "most", "Most", "int", _MOST, minimum=1, maximum=100_000, description="how many single waits are listed"
+        ),
+    ),
+    order=40,
+    subject="trace",
+)

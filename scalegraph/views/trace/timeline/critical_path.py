@@ -1,0 +1,258 @@
+"""The critical path, drawn on the lanes of a timeline, and what lies on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
+from scalegraph.analyze.trace.on_path import OnPath
+from scalegraph.base.units import plural, si
+from scalegraph.figures import timelines
+from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
+from scalegraph.traces import activities
+from scalegraph.views.trace import common as trace_common
+from scalegraph.views.trace import dependencies
+from scalegraph.views.trace import tracks as trace_tracks
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace.places import Place
+from scalegraph.views.trace.timeline.spacetime import percent
+from scalegraph.views.trace_data import TraceData
+from scalegraph.views.view import Option, View
+
+_TITLE = "Critical path"
+_NAME = "critical-path"
+_ROLES: Final = {
+    Piece.COMPUTE: "ink",
+    Piece.HAND_OVER: "primitive",
+    Piece.MESSAGE: "latency",
+    Piece.UNEXPLAINED: "muted",
+}
+_WORDS: Final = {
+    Piece.COMPUTE: "on {}",
+    Piece.HAND_OVER: "handed over from {1} to {0}",
+    Piece.MESSAGE: "message from {1} to {0}",
+    Piece.UNEXPLAINED: "{} waits, why is not known",
+}
+_MOST = 4000  # pieces that are drawn as they are
+_ROWS = 500
+_NO_STATE = "no state told"
+
+
+def _make(
+    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
+    width: object = 1000, show: object = "regions",
+) -> Figure:  # fmt: skip
+    window = trace_common.window(data, begin, end, locations, region, width)
+    if not window.locations or not data.trace.counts():
+        return trace_common.empty(_NAME, _TITLE, data, "")
+    if said := dependencies.too_many(window):
+        return trace_common.empty(_NAME, _TITLE, data, said)
+    part = dependencies.path_in(window)
+    if not len(part):
+        return trace_common.empty(_NAME, _TITLE, data, "The run takes no time, so that it has no critical path.")
+    line, drawn = _line(window, part)
+    track = replace(trace_tracks.bars(window), overlays=(line,))
+    keys, _ = timelines.totals(track)
+    panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,), keys, (0.0, data.length))
+    found = dependencies.on_path_in(window)
+    table = {"regions": _regions, "activities": _activities, "locations": _locations}[str(show)](window, part, found)
+    return Figure(
+        _NAME,
+        trace_common.title(data, _TITLE),
+        _sentence(window, part, found),
+        (panel, table),
+        notes=(
+            *drawn,
+            *_remarks(window, part),
+            *dependencies.notes(window),
+            *trace_common.usual_notes(data),
+        ),
+    )
+
+
+def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]]:
+    """Return the path to draw; of more pieces than a picture holds, the location that has most of each bin."""
+    data = window.data
+    if len(part) > max(_MOST, 2 * window.width):
+        said = (
+            f"The path has {len(part):,} pieces in this time: drawn is the location that has most of each of"
+            f" {window.width:,} stretches."
+        )
+        return _coarse(window, part), (said,)
+    names = [data.location_name(number) for number in range(len(data.trace.definitions.locations))]
+    tips = tuple(
+        f"{_WORDS[Piece(kind)].format(names[who], names[source])}\n{si(ticks / data.trace.meta.ticks_per_second, 's')}"
+        for kind, who, source, ticks in zip(
+            part.kind.tolist(),
+            part.location.tolist(),
+            part.source.tolist(),
+            (part.end - part.begin).tolist(),
+            strict=True,
+        )
+    )
+    roles = tuple(_ROLES[Piece(kind)] for kind in part.kind.tolist())
+    lane = window.lane_of(part.location)
+    return PathLine(_TITLE.lower(), data.seconds(part.begin), data.seconds(part.end), lane, "ink", roles, tips), ()
+
+
+def _coarse(window: Window, part: CriticalPath) -> PathLine:
+    edges = np.linspace(part.run_begin, part.run_end, window.width + 1)
+    # where the pieces cross an edge of a bin they are cut
+    cuts = np.unique(np.r_[part.begin, part.end[-1:], edges[1:-1].astype(np.int64)])
+    owner = np.searchsorted(part.begin, cuts[:-1], side="right") - 1
+    place = np.clip(np.searchsorted(edges, cuts[:-1], side="right") - 1, 0, window.width - 1)
+    locations = len(window.data.trace.definitions.locations)
+    keys, which = np.unique(place * locations + part.location[owner], return_inverse=True)
+    sums = np.bincount(which, np.diff(cuts).astype(float))
+    order = np.lexsort((sums, keys // locations))
+    best = order[np.r_[np.diff(keys[order] // locations) > 0, True]]
+    at, who = keys[best] // locations, keys[best] % locations
+    new = np.flatnonzero(np.r_[True, who[1:] != who[:-1]])
+    begin = window.data.seconds(edges[at[new]].astype(np.int64))
+    end = np.r_[begin[1:], window.data.seconds(np.array([part.run_end]))]
+    return PathLine(_TITLE.lower(), begin, end, window.lane_of(who[new]), "ink")
+
+
+def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
+    data, length = window.data, max(part.ticks(), 1)
+    second = data.trace.meta.ticks_per_second
+    whole = max(float(found.regions["total"].sum()), 1.0)
+    table = found.regions
+    if window.regions is not None:
+        table = table[table["region"].isin(window.regions)]
+    columns = (
+        Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"),
+        Column("with what it calls", "% of the path"),
+        Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"),
+    )  # fmt: skip
+    rows = tuple(
+        Row(
+            (
+                dependencies.named(data, int(row["region"])),
+                row["path"] / second,
+                100 * row["path"] / length,
+                100 * row["inclusive"] / length,
+                100 * row["total"] / whole,
+                row["imbalance"] / second,
+            ),
+            key=str(int(row["region"])),
+            tip=f"on average {si(row['mean'] / second, 's')} of a location",
+        )
+        for row in table.head(_ROWS).to_dict("records")
+    )
+    return Table(columns, (*rows, *_edges(window, part, len(columns))))
+
+
+def _edges(window: Window, part: CriticalPath, columns: int) -> tuple[Row, ...]:
+    """Return rows for what of the path is not what a location did."""
+    second, length = window.data.trace.meta.ticks_per_second, max(part.ticks(), 1)
+    rest = (None,) * (columns - 3)
+    return tuple(
+        Row((f"({PIECES[kind]})", part.ticks(kind) / second, 100 * part.ticks(kind) / length, *rest))
+        for kind in (Piece.HAND_OVER, Piece.MESSAGE, Piece.UNEXPLAINED)
+        if part.ticks(kind)
+    )
+
+
+def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
+    """Return a row for each state, or for each activity of regions where the trace tells no states."""
+    data, length = window.data, max(part.ticks(), 1)
+    trace, second = data.trace, data.trace.meta.ticks_per_second
+    if trace.count("states") or trace.count("shares"):
+        keys = {key.number: key.name for key in trace_common.code_keys(data.timeline.layers["state"].codes)}
+        table = found.states.assign(name=[keys.get(int(n), _NO_STATE) for n in found.states["state"]])
+    else:
+        kinds = activities.of_regions(trace.definitions.regions)
+        names = [activities.TITLES[kinds[n] if n >= 0 else activities.IDLE] for n in found.regions["region"].tolist()]
+        table = found.regions.assign(name=names)
+    table = (
+        table.groupby("name", sort=False)[["path", "total"]].sum().sort_values("path", ascending=False).reset_index()
+    )
+    whole = max(float(table["total"].sum()), 1.0)
+    columns = (
+        Column("activity"), Column("on the path", "s", "mark"), Column("of the path", "%"),
+        Column("of all time", "%", "muted"),
+    )  # fmt: skip
+    rows = tuple(
+        Row((str(row["name"]), row["path"] / second, 100 * row["path"] / length, 100 * row["total"] / whole))
+        for row in table.to_dict("records")
+    )
+    return Table(columns, (*rows, *_edges(window, part, len(columns))))
+
+
+def _locations(window: Window, part: CriticalPath, found: OnPath) -> Table:
+    data, length = window.data, max(part.ticks(), 1)
+    second = data.trace.meta.ticks_per_second
+    columns = (
+        Column("location"), Column("on the path", "s", "mark"), Column("of the path", "%"), Column("times"),
+    )  # fmt: skip
+    table = found.locations[found.locations["location"].isin(window.locations)]
+    rows = tuple(
+        Row(
+            (data.location_name(int(row["location"])), row["path"] / second, 100 * row["path"] / length, row["pieces"]),
+            key=Place(window.begin, window.end, int(row["location"])).key,
+        )
+        for row in table.head(_ROWS).to_dict("records")
+    )
+    return Table(columns, (*rows, *_edges(window, part, len(columns))))
+
+
+def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
+    data, length = window.data, max(part.ticks(), 1)
+    span = si(part.ticks() / data.trace.meta.ticks_per_second, "s")
+    kinds = {data.trace.definitions.locations[int(number)].kind for number in np.unique(part.location)}
+    count = len(np.unique(part.location))
+    kind = kinds.pop() if len(kinds) == 1 else "location"
+    said = f"The critical path of {span} goes over {count} {kind if count == 1 else plural(kind)}"
+    said += f" with {part.hops:,} hand-over{'' if part.hops == 1 else 's'}" if count > 1 else ""
+    regions = found.regions[(found.regions["path"] > 0) & (found.regions["region"] >= 0)]
+    if len(regions):
+        first = regions.iloc[0]
+        said += f"; {percent(first['path'] / length)} of it lies in {dependencies.at(data, int(first['region']))}"
+        worst = regions.sort_values("imbalance", ascending=False, kind="stable").iloc[0]
+        if worst["imbalance"] > 0.01 * length:
+            gain = si(worst["imbalance"] / data.trace.meta.ticks_per_second, "s")
+            where = (
+                "there"
+                if int(worst["region"]) == int(first["region"])
+                else f"in {dependencies.named(data, int(worst['region']))}"
+            )
+            said += f"; were the work {where} spread evenly, the run would be up to {gain} shorter"
+    lost = part.ticks(Piece.UNEXPLAINED)
+    if lost:
+        said += f"; why {percent(lost / length)} of it waits, the trace does not record"
+    return f"{said}."
+
+
+def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
+    data, said = dependencies.subject(window), []
+    if data is window.data:
+        run = data.trace.meta.end - data.trace.meta.begin
+        ratio = percent(dependencies.path(data).length / max(run, 1))
+        said.append(f"The path is {ratio} as long as the run; a run cannot be shorter than it.")
+    if not window.whole_time and data is window.data:
+        said.append("Shares are of the time shown; the path is that of the whole run.")
+    if not window.all_locations and (window.lane_of(part.location) < 0).any():
+        said.append("Some of the path lies on locations that are not shown.")
+    said.append("Imbalance: time on the path in a region beyond what a location spends there on average.")
+    return tuple(said)
+
+
+VIEW = View(
+    _NAME,
+    _TITLE,
+    "Where the time goes",
+    "The chain of work, messages and hand-overs that the run could not be shorter than, and what lies on it.",
+    _make,
+    (
+        *trace_common.WINDOWED,
+        Option("show", "Show", "choice", "regions", ("regions", "activities", "locations"),
+               description="what of the path the table lists"),
+    ),
+    order=30,
+    subject="trace",
+    window=True,
+)  # fmt: skip

@@ -1,0 +1,85 @@
+"""What the views of phases share: which stretches are phases, and bars of them along time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from scalegraph.analyze.trace import phases
+from scalegraph.analyze.trace.phases import Phases
+from scalegraph.figures.figure import Axis, LaneTrack
+from scalegraph.traces.kinds import Array
+from scalegraph.views.trace import sums as trace_sums
+from scalegraph.views.trace.common import Window
+from scalegraph.views.trace.tracks import coloured
+from scalegraph.views.view import Option
+
+PHASES: Final = Option(
+    "phases", "Phases", "choice", "auto", phases.CHOICES,
+    description="marked in the program, parallel regions, or calls at a depth; otherwise the first of these there is",
+)  # fmt: skip
+DEPTH: Final = Option("depth", "Depth", "int", None, minimum=0, maximum=1000,
+                      description="phases are the calls at this depth, the outermost is 0")  # fmt: skip
+_FINE: Final = 4  # times the width: so many cuts are drawn where they are
+
+
+def found(chosen: Window, by: object, depth: object) -> Phases:
+    """Return the phases of the chosen part; with regions chosen they are the outermost calls of those."""
+    return phases.phases(
+        trace_sums.calls(chosen.data),
+        chosen.data.trace,
+        chosen.begin,
+        chosen.end,
+        chosen.locations,
+        by=by if by in phases.CHOICES else "auto",
+        depth=None if depth is None else int(str(depth)),
+        regions=chosen.regions,
+    )
+
+
+def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -> LaneTrack:
+    """Return a lane for each location with its phases coloured by *values* along *scale*.
+
+    Bins end where phases do; where there are too many for that, a bin has the mean of its phases by their time.
+    """
+    edges = np.unique(np.r_[chosen.begin, made.begin, made.end, chosen.end])
+    if len(edges) > _FINE * chosen.width:
+        edges = np.unique(np.linspace(chosen.begin, chosen.end, chosen.width + 1).astype(np.int64))
+    if len(edges) < 2:
+        edges = np.array([chosen.begin, chosen.begin + 1], np.int64)
+    sums, covered = spread(chosen.lane_of(made.location), made.begin, made.end, values, len(chosen.locations), edges)
+    width = np.diff(edges)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(covered > 0, sums / covered, np.nan)
+    share = covered / width
+    data = chosen.data
+    lanes, none = len(chosen.locations), np.zeros((len(chosen.locations), len(width), 1))
+    track = LaneTrack(
+        tuple(data.location_name(number) for number in chosen.locations), chosen.locations, data.seconds(edges),
+        np.full((lanes, len(width), 1), -1, np.int32), none, (), title=title,
+    )  # fmt: skip
+    made_track = coloured(track, mean, scale)
+    return LaneTrack(
+        made_track.names, made_track.locations, made_track.edges, made_track.codes, share[..., None], made_track.key,
+        None, title, (), scale,
+    )  # fmt: skip
+
+
+def spread(lane: Array, begin: Array, end: Array, values: Array, lanes: int, edges: Array) -> tuple[Array, Array]:
+    """Return by lane and bin the sum over stretches of time times value, and of time; values that are NaN are none."""
+    keep = (lane >= 0) & np.isfinite(values) & (end > begin)
+    lane, begin, end, values = lane[keep].astype(np.int64), begin[keep], end[keep], values[keep]
+    bins = len(edges) - 1
+    first = np.clip(np.searchsorted(edges, begin, "right") - 1, 0, bins - 1)
+    last = np.clip(np.searchsorted(edges, end, "left"), first + 1, bins)
+    count = last - first
+    row = np.repeat(np.arange(len(lane)), count)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + first[row]
+    overlap = np.maximum(np.minimum(end[row], edges[at + 1]) - np.maximum(begin[row], edges[at]), 0).astype(np.float64)
+    cell = lane[row] * bins + at
+    shape = (lanes, bins)
+    return (
+        np.bincount(cell, overlap * values[row], lanes * bins).reshape(shape),
+        np.bincount(cell, overlap, lanes * bins).reshape(shape),
+    )
