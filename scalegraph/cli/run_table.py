@@ -9,15 +9,15 @@ from typing import Any
 
 from scalegraph.analyze import timed
 from scalegraph.analyze.remarks import remarks
+from scalegraph.base.measures import Measure, measure
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
-from scalegraph.base.units import si, significant
+from scalegraph.base.units import significant
 from scalegraph.cli.output import echo, print_rows
 from scalegraph.request.model.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
-# shares of processor time, N times the time: waiting included
-_TIMED, _TIMED_HEADERS = 4, ("part time", "part speedup", "part E")  # behind those of the whole run
-_HEADERS = ("N", "time", "speedup", "E", "L(W,N)", "busy/NT", "stall/NT", "idle/NT", "prim./NT", "misses", "here")
+_TIMED = 4  # where columns of a part stand: behind those of the whole run
+_SHARES = ("busy/NT", "stall/NT", "idle/NT", "prim./NT")  # of processor time, N times the time: waiting included
 
 
 def derived(records: Sequence[RunRecord]) -> dict[str, dict[str, float | None]]:
@@ -123,16 +123,26 @@ def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], 
     Columns for *part*, what is timed by itself, stand beside those of the whole run.
     """
     values = derived(records)
-    rows = [_cells(record, values.get(record.point.key, {})) for record in records if record.point.key in shown]
-    headers = list(_HEADERS)
+    listed = [record for record in records if record.point.key in shown]
+    done = [record for record in listed if record.ok]
+    latencies = [values.get(record.point.key, {}).get("latency_s") for record in done]
+    time, latency, misses = (
+        measure((record.time_s for record in done), "s"),
+        measure(latencies, "s"),
+        measure((record.misses for record in done), ""),
+    )
+    columns = (time, latency, misses)
+    headers = ["N", time.heading("time"), "speedup", "E", latency.heading("L(W,N)"), *_SHARES]
+    headers += [misses.heading("misses"), "here"]
+    rows = [_cells(record, values.get(record.point.key, {}), columns) for record in listed]
     if part is not None:
         ratios = timed.ratios(part, records)
-        keys = [record.point.key for record in records if record.point.key in shown]
-        headers[_TIMED:_TIMED] = _TIMED_HEADERS
-        for row, key in zip(rows, keys, strict=True):
-            ratio = ratios.get(key)
+        span = measure((ratios[record.point.key].time_s for record in listed if record.point.key in ratios), "s")
+        headers[_TIMED:_TIMED] = (span.heading("part time"), "part speedup", "part E")
+        for row, record in zip(rows, listed, strict=True):
+            ratio = ratios.get(record.point.key)
             row[_TIMED:_TIMED] = [
-                si(ratio.time_s, "s", 4) if ratio else "–",
+                span.number(ratio.time_s if ratio else None),
                 _plain(ratio.speedup if ratio else None),
                 _plain(ratio.efficiency if ratio else None),
             ]
@@ -158,19 +168,20 @@ def print_losses(records: Sequence[RunRecord], regions: Sequence[Region]) -> Non
         echo(" ".join(said))
 
 
-def _cells(record: RunRecord, values: dict[str, float | None]) -> list[str]:
+def _cells(record: RunRecord, values: dict[str, float | None], columns: tuple[Measure, Measure, Measure]) -> list[str]:
+    time, latency, misses = columns
     if not record.ok:
         return [str(record.point.processors), record.status.replace("_", " ")]
     shares = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
     total = record.point.processors * (record.time_s or 0.0)
     return [
         f"{record.point.processors}{' !' if record.warnings else ''}",
-        si(record.time_s, "s", 4),
+        time.number(record.time_s),
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
-        si(values.get("latency_s"), "s"),
+        latency.number(values.get("latency_s")),
         *(f"{100 * (share or 0.0) / total:.1f}%" if total else "–" for share in shares),
-        si(record.misses, ""),
+        misses.number(record.misses),
         f"{record.host_s:.2f} s" if record.host_s is not None else "–",
     ]
 

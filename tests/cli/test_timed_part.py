@@ -117,7 +117,7 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     code, out, _ = call("simulate", "a.c", "--timed", f"a.c:{loop}", "-m", "server-2x32", "-p", "1,8")
     assert code == 0
     assert f"part: loop main:{loop}" in out
-    assert re.search(r"speedup +E +part time +part speedup +part E +L\(W,N\)", out)
+    assert re.search(r"speedup +E +part time \(\w+\) +part speedup +part E +L\(W,N\)", out)
     assert "The program times a.c:" in out
     code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32", "-p", "1,8")
     assert code == 2

@@ -5,6 +5,7 @@ import io
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,9 @@ def test_shipped_programs_compile_without_warnings(root: Path, tmp_path: Path) -
         flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp", str(program), "-o", str(tmp_path / "a.out"), "-lm"]
         done = subprocess.run([compiler, *flags], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_no_folder_holds_more_than_forty_sources(root: Path) -> None:
+    sources = [path for path in (root / "scalegraph").rglob("*") if path.suffix in (".py", ".c", ".h")]
+    sizes = Counter(path.parent.relative_to(root) for path in sources)
+    assert {str(folder): size for folder, size in sizes.items() if size > 40} == {}
