@@ -245,7 +245,7 @@ def test_a_trace_without_calls_says_how_to_get_them() -> None:
     silent = traces.finish(made)
     for name in ("trace-flame", "trace-callers"):
         assert "--trace=regions" in build(name, silent).told
-    assert "open a second one" in build("trace-flame-difference", silent).empty
+    assert "compares two traces" in build("trace-flame-difference", silent).empty
 
 
 def test_zoom_search_and_keys_lead_to_the_frames_that_lie_there() -> None:

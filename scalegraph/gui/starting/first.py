@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SIZE: Final = (380, 200)  # pixels of the first picture
 _ICON: Final = 88
-_MODULES: Final = ("main_window", "preferences.values", "settings", "theme", "tips")
+_MODULES: Final = ("shell.main_window", "preferences.values", "base.settings", "base.theme", "base.tips")
 
 
 class Starting(QObject):
