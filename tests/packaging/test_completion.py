@@ -44,7 +44,7 @@ def answers(words: str, place: int) -> list[str]:
         ("scalegraph export a.sg", 2, ["file,a.sg"]),
         ("scalegraph export a.sgstudy -o ", 4, ["file,"]),
         ("scalegraph simulate -m ks", 3, ["file,ks", "plain,ksr1"]),
-        ("scalegraph simulate billi", 2, ["file,billi", "plain,billiard"]),
+        ("scalegraph simulate billi", 2, ["file,billi", "plain,billiard", "plain,billiard-linked"]),
         ("scalegraph machines show cerb", 3, ["file,cerb", "plain,cerberus"]),
         ("scalegraph analyze a.sgstudy --what karp", 4, ["plain,karp-flatt"]),
         ("scalegraph matrix a --bound eff", 4, ["plain,efficiency"]),

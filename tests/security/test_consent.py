@@ -220,6 +220,7 @@ def test_on_a_terminal_the_command_is_shown_and_asked_for(
     path = request_file(tmp_path, f'executable = "p"\nbuild = "{touching(mark)}"')
     session = Session()
     monkeypatch.setattr(trusting, "sys", type("Both", (), {"stdin": Terminal(), "stderr": Terminal()}))
+    monkeypatch.setattr(trusting, "on_terminal", lambda **_: True)
     asked: list[str] = []
 
     def confirm(text: str, **_: Any) -> bool:

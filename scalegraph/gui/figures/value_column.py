@@ -26,6 +26,6 @@ def fit_value_column(tree: QTreeView) -> None:
         if header.sectionSize(1) != wanted:
             header.resizeSection(1, wanted)
 
-    header.geometriesChanged.connect(tied(tree, fit))  # another font, another head
-    tree.model().headerDataChanged.connect(tied(tree, lambda *_: fit()))
+    header.geometriesChanged.connect(tied(header, fit))  # another font, another head; it goes before the tree
+    tree.model().headerDataChanged.connect(tied(header, lambda *_: fit()))
     fit()
