@@ -271,7 +271,7 @@ def test_without_a_shipped_study_the_demonstration_is_computed(
     monkeypatch.setattr(shipped, "shipped", lambda _name="demo": None)
     session.hold()
     window.demonstration.open()
-    qtbot.waitUntil(lambda: bool(window.runner.entries))
+    qtbot.waitUntil(lambda: bool(window.runner.entries and session.submitted))  # a thread submits it
     assert session.submitted[0].program.name == "billiard"
 
 
