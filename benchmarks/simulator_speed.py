@@ -1,6 +1,6 @@
 """How fast the simulator is, beside cachegrind and the native program, all in one run.
 
-    python benchmarks/simulator_speed.py [--n 500] [--program ge2-owner] [--machine server-2x32] [--repeat 3]
+    python benchmarks/simulator_speed.py [--n 500] [--program ge-owner] [--machine server-2x32] [--repeat 3]
 
 Prints for 1, 16, 64, 256 and 1,024 simulated processors: host seconds (the best of the repetitions),
 references a second, slowdown against the native run with one thread, speed relative to cachegrind on the
@@ -46,7 +46,7 @@ def simulate(source: Path, machine: str, processors: int, arguments: list[str]) 
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="ge2-owner")
+    parser.add_argument("--program", default="ge-owner")
     parser.add_argument("--machine", default="ksr1")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--processors", default="1,16,64,256,1024")

@@ -38,7 +38,7 @@ SCRIPT = str(Path(__file__).resolve())
 # most of the time goes into the memory system.
 FIVE = ("ge2-owner", "billiard", "apsp", "adjoint", "quicksort")
 PROGRAMS = {
-    "ge2-owner": ("ge2-owner.c", "500"),
+    "ge2-owner": ("ge-owner.c", "500"),
     "billiard": ("billiard.c", "20000", "1000"),
     "apsp": ("apsp.c", "256", "parallel"),
     "adjoint": ("adjoint.c", "110"),

@@ -32,7 +32,7 @@ from scalegraph.runtime.trace import write_trace
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {
-    "ge2-owner": ("500",),
+    "ge-owner": ("500",),
     "billiard": ("20000", "1000"),
     "quicksort": ("2000000", "5000"),
     "sor": ("512", "8"),

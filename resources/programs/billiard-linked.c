@@ -12,10 +12,7 @@
  * all. SPACE: length of the moving space for each ball; DIAMETER of a ball; JITTER: how far the first
  * positions are from even ones, as a share of the free room (0 to 1); SPEED: the greatest at the beginning.
  */
-#include <math.h>
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "billiard.h"
 
 enum { BALL_BYTES = 928, BIN_BYTES = 64, BALLS_PER_BIN = 2, WIDE_BINS = 256 };
 
@@ -33,6 +30,9 @@ typedef struct ball {
     bin *in;
     char more[BALL_BYTES - 7 * 8]; /* what the paper's program keeps of a ball besides */
 } ball;
+
+#define ITEM ball
+#include "billiard_list.h"
 
 struct bin {
     omp_lock_t lock;
@@ -60,15 +60,6 @@ typedef struct simulation {
     candidate *candidates;
 } simulation;
 
-typedef struct motion {
-    double position, velocity, last_update;
-} motion;
-
-static double position_at(const motion *b, double time)
-{
-    return b->position + b->velocity * (time - b->last_update);
-}
-
 static motion motion_of(const ball *b)
 {
     return (motion){b->position, b->velocity, b->last_update};
@@ -91,11 +82,6 @@ static double touch_time(const simulation *s, long i, const motion *left, const 
     return closing <= 0.0 ? INFINITY : now + fmax(gap, 0.0) / closing;
 }
 
-static int comes_before(const ball *a, const ball *b)
-{
-    return a->time < b->time || (a->time == b->time && a < b);
-}
-
 static void add_time_to_queue(simulation *s, ball *e, double time)
 {
     e->time = time;
@@ -112,14 +98,7 @@ static void add_time_to_queue(simulation *s, ball *e, double time)
         before = after;
         after = after->after;
     }
-    e->before = before;
-    e->after = after;
-    if (before != NULL)
-        before->after = e;
-    else
-        b->first = e;
-    if (after != NULL)
-        after->before = e;
+    link_item(&b->first, e, before, after);
     b->count++;
     omp_unset_lock(&b->lock);
 }
@@ -130,12 +109,7 @@ static void remove_from_queue(ball *e)
     if (b == NULL)
         return;
     omp_set_lock(&b->lock);
-    if (e->before != NULL)
-        e->before->after = e->after;
-    else
-        b->first = e->after;
-    if (e->after != NULL)
-        e->after->before = e->before;
+    unlink_item(&b->first, e);
     b->count--;
     e->in = NULL;
     omp_unset_lock(&b->lock);
@@ -218,15 +192,7 @@ static void collide(const simulation *s, long i, double time, motion *left, moti
         *right = motion_of(&s->balls[i]);
         *right = (motion){position_at(right, time), right->velocity, time};
     }
-    if (i == 0) {
-        right->velocity = -right->velocity;
-    } else if (i == s->num_balls) {
-        left->velocity = -left->velocity;
-    } else {
-        double velocity = left->velocity;
-        left->velocity = right->velocity;
-        right->velocity = velocity;
-    }
+    exchange_velocities(i, s->num_balls, left, right);
     if (i > 0) {
         motion outer = i > 1 ? motion_of(&s->balls[i - 2]) : *left;
         *left_time = touch_time(s, i - 1, &outer, left, time);
@@ -360,15 +326,6 @@ static void simulate(simulation *s, long num_steps, int meetings)
     free(s->candidates);
 }
 
-static double hashed(unsigned i)
-{
-    unsigned random = i * 2654435761u;
-    random ^= random >> 15;
-    random *= 2246822519u;
-    random ^= random >> 13;
-    return random / 2147483648.0 - 1.0;
-}
-
 static void initialize(simulation *s, double jitter, double speed)
 {
     int narrow = s->num_balls / BALLS_PER_BIN + 1;
@@ -398,14 +355,13 @@ static void initialize(simulation *s, double jitter, double speed)
 
 static void report(const simulation *s, long num_steps)
 {
-    double energy = 0.0, moment = 0.0;
+    sums all = {0.0, 0.0};
     for (int i = 0; i < s->num_balls; i++) {
         motion b = motion_of(&s->balls[i]);
-        energy += 0.5 * b.velocity * b.velocity;
-        moment += position_at(&b, s->now) * (i % 7 + 1);
+        all = add_ball(all, i, &b, s->now);
     }
     printf("%d balls, %ld collisions until time %.9f\n", s->num_balls, num_steps, s->now);
-    printf("kinetic energy %.9f, moment of positions %.9f\n", energy, moment);
+    printf("kinetic energy %.9f, moment of positions %.9f\n", all.energy, all.moment);
 }
 
 static double argument(int argc, char **argv, int i, double otherwise)

@@ -13,18 +13,9 @@
  *
  *     billiard NUM_BALLS NUM_STEPS      NUM_STEPS is the number of collisions simulated
  */
-#include <math.h>
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "billiard.h"
 
 #define NO_BIN (-1)
-
-typedef struct ball {
-    double position; /* at the time of its last update */
-    double velocity;
-    double last_update;
-} ball;
 
 /* Event i is the next collision of balls i - 1 and i; event 0 and event num_balls are those with the
  * walls. An event that will not happen as things stand is in no bin. */
@@ -33,6 +24,9 @@ typedef struct event {
     struct event *before, *after;
     int bin;
 } event;
+
+#define ITEM event
+#include "billiard_list.h"
 
 typedef struct bin {
     omp_lock_t lock;
@@ -50,7 +44,7 @@ typedef struct candidate {
 typedef struct simulation {
     int num_balls;
     double length, diameter;
-    ball *balls;
+    motion *balls;
     event *events;
     int num_bins;    /* and one more for what is beyond the last, in no order */
     double *bin_end; /* time at which a bin ends */
@@ -60,14 +54,9 @@ typedef struct simulation {
     double now;
 } simulation;
 
-static double position_at(const ball *b, double time)
-{
-    return b->position + b->velocity * (time - b->last_update);
-}
-
 /* Time at which the balls on both sides of event i touch, not before `now`; infinite if they never do.
  * `left` and `right` are their states; a wall has none. */
-static double collision_time(const simulation *s, const ball *left, const ball *right, double now)
+static double collision_time(const simulation *s, const motion *left, const motion *right, double now)
 {
     double gap, closing;
     if (left == NULL) {
@@ -85,19 +74,14 @@ static double collision_time(const simulation *s, const ball *left, const ball *
     return now + fmax(gap, 0.0) / closing;
 }
 
-static ball *left_ball(const simulation *s, long i)
+static motion *left_ball(const simulation *s, long i)
 {
     return i == 0 ? NULL : &s->balls[i - 1];
 }
 
-static ball *right_ball(const simulation *s, long i)
+static motion *right_ball(const simulation *s, long i)
 {
     return i == s->num_balls ? NULL : &s->balls[i];
-}
-
-static int comes_before(const event *a, const event *b)
-{
-    return a->time < b->time || (a->time == b->time && a < b);
 }
 
 /* Looks through the bins in order of time for the one that an event at `time` belongs to. */
@@ -124,14 +108,7 @@ static void add_time_to_queue(simulation *s, event *e, double time)
             before = after;
             after = after->after;
         }
-    e->before = before;
-    e->after = after;
-    if (before != NULL)
-        before->after = e;
-    else
-        b->first = e;
-    if (after != NULL)
-        after->before = e;
+    link_item(&b->first, e, before, after);
     b->count++;
     omp_unset_lock(&b->lock);
 }
@@ -142,12 +119,7 @@ static void remove_from_queue(simulation *s, event *e)
         return;
     bin *b = &s->bins[e->bin];
     omp_set_lock(&b->lock);
-    if (e->before != NULL)
-        e->before->after = e->after;
-    else
-        b->first = e->after;
-    if (e->after != NULL)
-        e->after->before = e->before;
+    unlink_item(&b->first, e);
     b->count--;
     e->bin = NO_BIN;
     omp_unset_lock(&b->lock);
@@ -197,25 +169,17 @@ static event *select_event(const simulation *s, int rank)
 }
 
 /* The states of the two balls of event i just after their collision. */
-static void collide(const simulation *s, long i, double time, ball *left, ball *right)
+static void collide(const simulation *s, long i, double time, motion *left, motion *right)
 {
     if (i > 0)
-        *left = (ball){position_at(&s->balls[i - 1], time), s->balls[i - 1].velocity, time};
+        *left = (motion){position_at(&s->balls[i - 1], time), s->balls[i - 1].velocity, time};
     if (i < s->num_balls)
-        *right = (ball){position_at(&s->balls[i], time), s->balls[i].velocity, time};
-    if (i == 0) {
-        right->velocity = -right->velocity;
-    } else if (i == s->num_balls) {
-        left->velocity = -left->velocity;
-    } else {
-        double velocity = left->velocity;
-        left->velocity = right->velocity;
-        right->velocity = velocity;
-    }
+        *right = (motion){position_at(&s->balls[i], time), s->balls[i].velocity, time};
+    exchange_velocities(i, s->num_balls, left, right);
 }
 
 /* Times of the collisions of both balls with their outer neighbours after event i took place. */
-static void following_times(const simulation *s, long i, double time, const ball *left, const ball *right,
+static void following_times(const simulation *s, long i, double time, const motion *left, const motion *right,
                             double *left_time, double *right_time)
 {
     *left_time = i > 0 ? collision_time(s, left_ball(s, i - 1), left, time) : INFINITY;
@@ -225,7 +189,7 @@ static void following_times(const simulation *s, long i, double time, const ball
 static void examine(const simulation *s, int rank, candidate *c)
 {
     event *e = select_event(s, rank);
-    ball left, right;
+    motion left, right;
     double left_time, right_time;
 
     c->chosen = e;
@@ -254,7 +218,7 @@ static int is_dependent(const candidate *candidates, int rank)
 static void execute_collision(simulation *s, event *e, double time)
 {
     long i = e - s->events;
-    ball left, right;
+    motion left, right;
     double left_time, right_time;
 
     collide(s, i, time, &left, &right);
@@ -333,11 +297,7 @@ static void initialize(simulation *s, int num_balls)
     {
 #pragma omp for
         for (int i = 0; i < num_balls; i++) {
-            unsigned random = (unsigned)i * 2654435761u;
-            random ^= random >> 15;
-            random *= 2246822519u;
-            random ^= random >> 13;
-            s->balls[i] = (ball){(i + 0.5) * spacing, random / 2147483648.0 - 1.0, 0.0};
+            s->balls[i] = (motion){(i + 0.5) * spacing, hashed((unsigned)i), 0.0};
         }
 #pragma omp for
         for (int i = 0; i <= num_balls; i++)
@@ -357,13 +317,11 @@ static void finish(simulation *s)
 
 static void report(const simulation *s, long num_steps)
 {
-    double energy = 0.0, moment = 0.0;
-    for (int i = 0; i < s->num_balls; i++) {
-        energy += 0.5 * s->balls[i].velocity * s->balls[i].velocity;
-        moment += position_at(&s->balls[i], s->now) * (i % 7 + 1);
-    }
+    sums all = {0.0, 0.0};
+    for (int i = 0; i < s->num_balls; i++)
+        all = add_ball(all, i, &s->balls[i], s->now);
     printf("%d balls, %ld collisions until time %.9f\n", s->num_balls, num_steps, s->now);
-    printf("kinetic energy %.9f, moment of positions %.9f\n", energy, moment);
+    printf("kinetic energy %.9f, moment of positions %.9f\n", all.energy, all.moment);
 }
 
 int main(int argc, char **argv)

@@ -56,8 +56,10 @@ def assert_better_in_every_cell(better: Matrix, worse: Matrix) -> None:
 
 def test_moving_rows_gain_nothing_from_a_second_ring() -> None:
     """The paper could not scale GE1 beyond 32 processors."""
-    source = resource_dir("programs") / "ge1-owner.c"
-    with Session().simulate([source], machine="ksr1", processors=(32, 48), args=("200",), ldflags=("-lm",)) as study:
+    source = resource_dir("programs") / "ge-owner.c"
+    with Session().simulate(
+        [source], machine="ksr1", processors=(32, 48), args=("200",), cflags=("-DROWS_MOVE",), ldflags=("-lm",)
+    ) as study:
         times = {run.point.processors: run.time_s for run in study.runs()}
     assert times[1] is not None
     assert times[32] is not None

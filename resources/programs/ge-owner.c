@@ -1,10 +1,11 @@
-/* Gauss elimination in which rows move between processors; the owner of a row normalises it, nobody pivots.
+/* Gauss elimination in which the owner of a row normalises it; nobody pivots. Compare ge1.c and ge2.c.
  *
- * At every step the remaining rows are dealt out anew, one by one, beginning with the row below the
- * pivot. So a processor works on a row that another one changed in the step before and has to fetch
- * it first. Compare ge2-owner.c, where every row has a fixed owner.
+ * Compiled with ROWS_MOVE (ge1-owner), the remaining rows are dealt out anew at every step, one by one,
+ * beginning with the row below the pivot. So a processor works on a row that another one changed in the
+ * step before and has to fetch it first. Without it (ge2-owner), row i belongs to processor i mod N from
+ * beginning to end, so a row stays in the caches of its owner and only the pivot row travels.
  *
- *     ge1-owner N [verify]      eliminates a dense N x N system; with `verify` also solves it
+ *     ge-owner N [verify]      eliminates a dense N x N system; with `verify` also solves it
  */
 #include <math.h>
 #include <omp.h>
@@ -40,6 +41,7 @@ static void eliminate_row(float *row, const float *pivot_row, int k, int n)
         row[j] -= factor * pivot_row[j];
 }
 
+#ifdef ROWS_MOVE
 static void eliminate(float **a, int n)
 {
 #pragma omp parallel
@@ -60,6 +62,28 @@ static void eliminate(float **a, int n)
         }
     }
 }
+#else
+static void eliminate(float **a, int n)
+{
+#pragma omp parallel
+    {
+        int processors = omp_get_num_threads();
+        int self = omp_get_thread_num();
+
+        for (int i = self; i < n; i += processors)
+            initialize_row(a[i], i, n);
+#pragma omp barrier
+        for (int k = 0; k < n; k++) {
+            if (k % processors == self)
+                normalize_pivot_row(a[k], k, n);
+#pragma omp barrier
+            int first = k + 1 + (self - (k + 1) % processors + processors) % processors;
+            for (int i = first; i < n; i += processors)
+                eliminate_row(a[i], a[k], k, n);
+        }
+    }
+}
+#endif
 
 /* Solves the triangular system; returns the largest error of the solution, which should be all ones. */
 static double solution_error(float **a, int n)
