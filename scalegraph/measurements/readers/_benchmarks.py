@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.collecting import Collector, Coordinate
 from scalegraph.measurements.mapping import SECONDS
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._files import Checked, read_document
 
 
 @dataclass
@@ -29,10 +29,7 @@ class Measured:
 
 def read_entries(path: Path, cancel: CancelToken, progress: Progress) -> tuple[list[dict[str, Any]], Checked]:
     """Return the objects in the list ``benchmarks`` of the JSON document *path*, and how to check them."""
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
+    whole, check = read_document(path, cancel, progress)
     entries = check.sequence(check.member(whole, "benchmarks", ""), "benchmarks")
     return [check.mapping(entry, f"benchmarks[{index}]") for index, entry in enumerate(entries)], check
 

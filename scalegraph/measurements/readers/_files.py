@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.reader import Progress
 
 
 def read_bytes(path: Path) -> bytes:
@@ -136,6 +138,18 @@ class Checked:
         if not math.isfinite(number):
             self.expected(where, "a finite number", value)
         return number
+
+
+def read_document(path: Path, cancel: CancelToken, progress: Progress) -> tuple[dict[str, Any], Checked]:
+    """Return the JSON object that the whole of *path* is, and the checks that name it; progress is then 0.5.
+
+    Raises `InputError` if the file is no UTF-8 text, no JSON or no object.
+    """
+    check = Checked(str(path))
+    whole = check.mapping(parse_json(read_text(path), str(path)), "")
+    cancel.check()
+    progress(0.5)
+    return whole, check
 
 
 def describe(value: object) -> str:

@@ -10,7 +10,7 @@ from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._caliper import HIDDEN, PLACES, RANK, CaliperMetric, CaliperProfile
 from scalegraph.measurements.readers._calipers import collect_calipers
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._files import Checked, read_document
 
 SECTIONS = ("data", "columns", "column_metadata", "nodes")
 PATHS = ("path", "source.function#callpath.address")  # columns that hold call paths, the better first
@@ -23,10 +23,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
+    whole, check = read_document(path, cancel, progress)
     columns = [check.text(each, "columns") for each in check.sequence(check.member(whole, "columns", ""), "columns")]
     described = check.sequence(check.member(whole, "column_metadata", ""), "column_metadata")
     if len(described) != len(columns):

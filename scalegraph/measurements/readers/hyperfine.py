@@ -9,7 +9,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._files import Checked, read_document
 
 HOW = "hyperfine --parameter-scan or --parameter-list"
 
@@ -20,10 +20,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
+    whole, check = read_document(path, cancel, progress)
     measured: list[Measured] = []
     failed = 0
     seen: list[dict[str, object]] = []

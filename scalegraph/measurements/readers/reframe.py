@@ -13,7 +13,7 @@ from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks
-from scalegraph.measurements.readers._files import Checked, parse_json, read_text
+from scalegraph.measurements.readers._files import Checked, read_document
 
 HOW = "parameters of the test (name %tasks=4) or its num_tasks"
 _PARAMETER = re.compile(r"\s%([\w.]+)=(\S+)")
@@ -26,10 +26,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    check = Checked(str(path))
-    whole = check.mapping(parse_json(read_text(path), str(path)), "")
-    cancel.check()
-    progress(0.5)
+    whole, check = read_document(path, cancel, progress)
     measured: list[Measured] = []
     failed = 0
     for place, case in _cases(whole, check):
