@@ -17,7 +17,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
 from scalegraph.cli import trusting
 from scalegraph.request import Session
-from scalegraph.request.consent import record
+from scalegraph.request.consent import asking, record
 from scalegraph.request.consent.options import risky_options
 from scalegraph.request.model.origin import Origin
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
@@ -143,7 +143,11 @@ def test_trust_runs_it_and_is_remembered_for_exactly_this(tmp_path: Path, mark: 
 
 
 @HELD
-def test_an_executable_that_changed_is_asked_for_again(tmp_path: Path, call: Any) -> None:
+@pytest.mark.parametrize("limit", [1 << 20, 4], ids=["read whole", "too large to read"])
+def test_an_executable_that_changed_is_asked_for_again(
+    tmp_path: Path, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "_LARGEST", limit)
     path = request_file(tmp_path, 'executable = "theirs"')
     (tmp_path / "theirs").write_text("#!/bin/sh\n")
     session = Session()

@@ -26,7 +26,7 @@ _LOADING: Final = re.compile(
     r"|(PYTHON|PERL|RUBY|NODE|LUA|JAVA|JDK|TCL|R)_?.*(PATH|LIB|OPT|OPTS|OPTIONS|STARTUP|HOME|INIT)|QEMU_.*|OMP_TOOL.*"
     r"|OMPI_.*|MPI.*|UCX_.*|HWLOC_.*|VK_.*|OCL_.*|EDITOR|PAGER|MAKEFLAGS|GIT_.*|SSH_.*"
 )
-_LARGEST: Final = 256 << 20  # bytes of a file whose content is part of the fingerprint
+_LARGEST: Final = 256 << 20  # bytes of a file whose content the fingerprint holds; of larger ones size and time
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,10 @@ def _file_names(word: str) -> Iterator[str]:
 
 def _content(path: Path) -> str:
     try:
-        if path.is_file() and path.stat().st_size <= _LARGEST:
+        if path.is_file():
+            about = path.stat()
+            if about.st_size > _LARGEST:
+                return f"{about.st_size} bytes of {about.st_mtime_ns}"
             return hashlib.sha256(path.read_bytes()).hexdigest()
     except (OSError, ValueError):
         return "unreadable"
