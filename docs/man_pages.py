@@ -10,7 +10,7 @@ import click
 
 import scalegraph
 
-_CODES = (
+CODES = (
     ("0", "What was asked for was done."),
     ("1", "The work failed: a run, a file that cannot be written, an assertion that does not hold."),
     ("2", "The command line or an input file is wrong; file, line and what was expected are said."),
@@ -110,10 +110,10 @@ def _page(path: str, command: click.Command, inside: Iterable[tuple[str, str]]) 
     options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
     lines.append(".SH OPTIONS")
     for option in options:
-        lines += [".TP", _names(option), _escape(_says(option))]
+        lines += [".TP", _names(option), _escape(explanation(option))]
     lines += [".TP", '.BR \\-h ", " \\-\\-help', "Show the options and exit."]
     lines.append(".SH EXIT STATUS")
-    for code, text in _CODES:
+    for code, text in CODES:
         lines += [".TP", f".B {code}", _escape(text)]
     parent, _, _ = path.rpartition(" ")
     others = [parent.replace(" ", "-")] if parent else []
@@ -138,17 +138,19 @@ def _usage(path: str, command: click.Command) -> str:
 
 def _names(option: click.Option) -> str:
     names = ", ".join(f"\\fB{_escape(name)}\\fR" for name in (*option.opts, *option.secondary_opts))
-    return names if option.is_flag else f"{names} \\fI{_escape(_value(option))}\\fR"
+    return names if option.is_flag else f"{names} \\fI{_escape(value_name(option))}\\fR"
 
 
-def _value(option: click.Option) -> str:
+def value_name(option: click.Option) -> str:
+    """Return what stands for the value of *option* in its usage: ``FILE``, ``members|central``."""
     kind: Any = option.type
     if option.metavar:
         return option.metavar
     return "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else str(kind.name).upper()
 
 
-def _says(option: click.Option) -> str:
+def explanation(option: click.Option) -> str:
+    """Return the help of *option* with its default and its choices, as one paragraph."""
     text = " ".join((option.help or "").split())
     known = option.default is not None and not option.is_flag and not callable(option.default)
     if option.show_default and known and not option.multiple:

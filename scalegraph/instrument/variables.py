@@ -51,12 +51,16 @@ class VariableMap:
         return "" if found is None or found[1] is None else _element(found[1], offset)
 
     def named(self, name: str) -> list[tuple[int, int]]:
-        """Return where the variables called *name* begin and end: none, one, or one for each static of that name."""
-        return [(start, end) for start, end, known in self._symbols if known == name]
+        """Return where the variables called *name* begin and end: none, one, or one for each static of that name.
+
+        *name* is the symbol's or, as C++ mangles symbols, that of the source.
+        """
+        found = [(start, end) for start, end, known in self._symbols if known == name]
+        return found or [(start, end) for start, end, _ in self._symbols if self.variable(start).name == name]
 
     def all_names(self) -> list[str]:
-        """Return the names of all variables with a fixed address."""
-        return sorted({name for _, _, name in self._symbols})
+        """Return the names in the source of all variables with a fixed address."""
+        return sorted({self.variable(start).name for start, _, _ in self._symbols})
 
     @cached_property
     def _names(self) -> dict[int, str]:
