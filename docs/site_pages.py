@@ -182,12 +182,12 @@ def _range(field: FieldInfo) -> str:
         for word in ("ge", "gt", "le", "lt"):
             if (value := getattr(rule, word, None)) is not None:
                 ends[word] = value
-    words = []
-    if "ge" in ends or "gt" in ends:
-        words.append(f"{'at least' if 'ge' in ends else 'above'} {ends.get('ge', ends.get('gt')):,}")
-    if "le" in ends or "lt" in ends:
-        words.append(f"{'at most' if 'le' in ends else 'below'} {ends.get('le', ends.get('lt')):,}")
-    return ", ".join(words)
+    least, most = (ends.get(word, ends.get(open_)) for word, open_ in (("ge", "gt"), ("le", "lt")))
+    if least is not None and most is not None:
+        return f"{'above ' if 'gt' in ends else ''}{least:,} .. {'below ' if 'lt' in ends else ''}{most:,}"
+    if least is not None:
+        return f"{'above' if 'gt' in ends else 'at least'} {least:,}"
+    return "" if most is None else f"{'below' if 'lt' in ends else 'at most'} {most:,}"
 
 
 def _default(field: FieldInfo) -> str:
