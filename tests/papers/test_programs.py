@@ -7,43 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from scalegraph.base.resources import resource_dir
 from scalegraph.request import Session
 from scalegraph.request.model import programs
+from tests.papers.small_inputs import CHECKED, FLAGS, SMALL, source_of
 
 pytestmark = pytest.mark.compiler
 
-CHECKED = {
-    "adjoint": ("12", "verify"),
-    "apsp": ("20", "parallel", "verify"),
-    "billiard-linked": ("120", "400", "2", "2.5", "0.4", "0.6", "3.0"),
-    "cholesky": ("12", "verify"),
-    "closure": ("40", "random", "verify"),
-    "ge-owner": ("24", "verify"),
-    "ge-owner, rows move": ("24", "verify"),
-    "jacobi": ("40", "6", "verify"),
-    "matmul": ("16", "verify"),
-    "quicksort": ("3000", "100", "verify"),
-    "rarefied": ("400", "3"),
-    "sor": ("24", "12", "verify"),
-    "water": ("27", "2"),
-}
 OTHER_INPUTS = {
     "billiard-linked": ("30", "300", "1", "1.0", "0.1", "1.0", "0.5"),
     "apsp": ("21", "serial", "verify"),
     "closure": ("41", "clique", "verify"),
 }
-FLAGS = {"ge-owner, rows move": ("-DROWS_MOVE",)}  # of ge1-owner.toml
 
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place for the native programs."""
     return tmp_path_factory.mktemp("native")
-
-
-def source_of(name: str) -> Path:
-    return resource_dir("programs") / f"{name.partition(',')[0]}.c"
 
 
 def native(name: str, arguments: tuple[str, ...], directory: Path) -> str:
@@ -87,4 +67,4 @@ def test_other_inputs_and_another_machine_give_the_native_result(name: str, cach
 
 def test_every_program_of_the_papers_is_checked() -> None:
     described = {Path(source).stem for found in programs.available() for source in found.program.sources}
-    assert described == {source_of(name).stem for name in CHECKED} | {"billiard", "ge1", "ge2"}
+    assert described == {source_of(name).stem for name in SMALL}
