@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from scalegraph.analyze.trace.part import LARGE, rows_in
+from scalegraph.analyze.trace.interval import LARGE, rows_in
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled

@@ -18,8 +18,8 @@ import numpy as np
 
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.critical_path import critical_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.messages import by_pair, sent_messages
-from scalegraph.analyze.trace.on_path import Contents, on_path
 from scalegraph.analyze.trace.profile import call_sums, flat, tree
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import loss, reference, verdict
+from scalegraph.analyze import loss, reference, wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import Floats, numbers
@@ -50,11 +50,11 @@ class Verdict:
 def share_words(share: float) -> str:
     """Return a share in words where a simple fraction is within 3 percent points: ``two thirds``, else ``43 %``."""
     if share >= 0.97:
-        return "nearly all" if share < 1.03 else verdict.percent(share)
+        return "nearly all" if share < 1.03 else wording.percent(share)
     for fraction, words in _FRACTIONS.items():
         if abs(share - float(fraction)) <= 0.03:
             return words
-    return verdict.percent(share)
+    return wording.percent(share)
 
 
 def rating(efficiency: float) -> str:

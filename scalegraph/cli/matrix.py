@@ -173,9 +173,9 @@ def show(made: Matrix, words: str = "") -> None:
             row.append("" if other < n else "–" if value is None else significant(value) + mark)
         rows.append(row)
     from scalegraph.analyze import matrix as matrices
-    from scalegraph.analyze import verdict
+    from scalegraph.analyze import wording
 
-    held = words or matrices.bound_words(made.bound, verdict.target_words(made))
+    held = words or matrices.bound_words(made.bound, wording.target_words(made))
     print_rows(("N \\ N'", *map(str, made.processors)), rows, title=f"scalability by {made.metric}, {held}")
     if "predicted" in made.ways.values():
         echo("*: predicted by models; --json has the intervals (95 %)")

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from scalegraph.analyze import fixed, metrics, series, verdict
+from scalegraph.analyze import fixed, metrics, series, wording
 from scalegraph.base.run import RunRecord
 from tests.analyze import synthetic
 
@@ -88,28 +88,28 @@ def test_sizes_that_grow_together_are_method_four() -> None:
 
 def test_the_header_names_program_machine_counts_and_the_turn() -> None:
     scaling = _scaling(synthetic.fixed(barrier=400))
-    text = verdict.header(scaling, series.main_series(scaling), {"title": "billiard", "machine_title": "KSR-1 (rings)"})
+    text = wording.header(scaling, series.main_series(scaling), {"title": "billiard", "machine_title": "KSR-1 (rings)"})
     assert text.startswith("billiard on KSR-1, 1 to 64 processors, fixed size: fastest at ")
     assert re.search(r"fastest at (\d+); beyond \1, added barrier execution outweighs the extra processors\.$", text)
 
 
 def test_the_header_is_honest_about_a_minimum_not_reached() -> None:
     scaling = _scaling(synthetic.fixed((1, 2, 4), balls=20_000))
-    text = verdict.header(scaling, series.main_series(scaling), {})
+    text = wording.header(scaling, series.main_series(scaling), {})
     assert "still faster at 4, the largest count run" in text
 
 
 def test_the_header_is_honest_about_few_data() -> None:
     one = _scaling([synthetic.run(4)])
-    assert "too few runs for a verdict" in verdict.header(one, None, {})
-    assert verdict.header(_scaling([]), None, {}) == "No run has succeeded yet."
+    assert "too few runs for a verdict" in wording.header(one, None, {})
+    assert wording.header(_scaling([]), None, {}) == "No run has succeeded yet."
 
 
 def test_a_program_that_only_slows_down_is_said_to() -> None:
     scaling = _scaling(synthetic.fixed((1, 2, 4), balls=4, barrier=900))
     main = series.main_series(scaling)
     assert main is not None
-    assert verdict.fixed_size(main) == (
+    assert wording.fixed_size(main) == (
         "fastest on one processor, more are slower: added barrier execution outweighs the extra processors"
     )
 
@@ -117,7 +117,7 @@ def test_a_program_that_only_slows_down_is_said_to() -> None:
 @pytest.mark.parametrize("words", [*(words for _, words, _, _ in metrics.CAUSES), metrics.STALL_CAUSE[1]])
 def test_every_cause_of_latency_can_be_the_reason_in_the_header(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     grown = fixed.Growth("cause", words, 0.0, 1.0)
-    monkeypatch.setattr(verdict, "what_grows", lambda *_: (grown,))
+    monkeypatch.setattr(wording, "what_grows", lambda *_: (grown,))
     main = series.main_series(_scaling(synthetic.fixed(barrier=400)))
     assert main is not None
-    assert "outweighs the extra processors" in verdict.fixed_size(main)
+    assert "outweighs the extra processors" in wording.fixed_size(main)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scalegraph.analyze import bounds, matrix, metrics, verdict
+from scalegraph.analyze import bounds, matrix, metrics, wording
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.views import StudyData, get
 
@@ -37,7 +37,7 @@ def test_reasons_and_targets_name_the_unit_of_the_work(unit: str) -> None:
     made = matrix.from_anchors([], "isospeed", "speed", 0.25, work_unit=unit)
     shown = {"s": "W = 4.50 s", "flop": "W = 4.00 Gflop", "op": "W = 4.00 Gop"}[unit]
     assert shown in reason, reason
-    assert verdict.target_words(made) == {"s": "0.25", "flop": "250 mflop/s", "op": "250 mop/s"}[unit]
+    assert wording.target_words(made) == {"s": "0.25", "flop": "250 mflop/s", "op": "250 mop/s"}[unit]
 
 
 @pytest.mark.parametrize("unit", _UNITS)

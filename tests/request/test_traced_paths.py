@@ -10,7 +10,7 @@ import pytest
 
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.critical_path import CriticalPath, Piece, critical_path
-from scalegraph.analyze.trace.on_path import Contents, on_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.wait_states import wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.run import RunRecord

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows
-from scalegraph.analyze.trace.part import Beyond
+from scalegraph.analyze.trace.interval import Beyond
 from scalegraph.analyze.trace.stacks import Stacks, ordered
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Operation
 from scalegraph.traces.model import Trace

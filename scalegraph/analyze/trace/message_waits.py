@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalegraph.analyze.trace.candidates import Cause, Rows
-from scalegraph.analyze.trace.part import Beyond
+from scalegraph.analyze.trace.interval import Beyond
 from scalegraph.analyze.trace.stacks import Stacks
 from scalegraph.traces.kinds import NO_TIME, Array, Columns
 from scalegraph.traces.model import Trace

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
-from scalegraph.analyze.trace.on_path import OnPath
+from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.traces.model import Trace
 
 

@@ -32,8 +32,8 @@ from scalegraph.analyze.trace import idle
 from scalegraph.analyze.trace.calls import NEVER
 from scalegraph.analyze.trace.candidates import Cause, Rows, beside, common, in_order, remainder
 from scalegraph.analyze.trace.collective_waits import call_waits, collective_waits
+from scalegraph.analyze.trace.interval import Beyond
 from scalegraph.analyze.trace.message_waits import message_waits
-from scalegraph.analyze.trace.part import Beyond
 from scalegraph.analyze.trace.stacks import Stacks, place
 from scalegraph.analyze.trace.thread_waits import lock_waits, start_waits, task_waits
 from scalegraph.base.cancel import checkpoint, stage

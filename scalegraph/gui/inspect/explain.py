@@ -174,7 +174,7 @@ def _cell(data: StudyData, low: int, high: int) -> list[Part]:
 
 def _cell_part(made: Any, low: int, high: int) -> Part:
     from scalegraph.analyze.matrix import bound_words
-    from scalegraph.analyze.verdict import target_words
+    from scalegraph.analyze.wording import target_words
 
     title = f"Scalability {low} → {high}, {bound_words(made.bound, target_words(made))}"
     value = made.value(low, high)

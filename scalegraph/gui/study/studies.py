@@ -95,7 +95,7 @@ def lacking_traces(handle: StudyHandle) -> tuple[int, ...]:
 
 
 def _sentence(data: StudyData) -> str:
-    from scalegraph.analyze import verdict
+    from scalegraph.analyze import wording
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.results.data import matrix
     from scalegraph.views.study.overview import verdicts
@@ -110,13 +110,13 @@ def _sentence(data: StudyData) -> str:
     held = next((kind for kind in order if kind in kinds), None)
     # What was asked for is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
     if held is not None and "problem_size" not in kinds:
-        sentence = verdict.header(
+        sentence = wording.header(
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")
         )
     else:
         main = data.main_series
         weak = next((item.text for item in verdicts.said(data) if item.kind == "weak"), "") if main is None else ""
-        header = verdict.header(scaling, main, data.manifest, weak=weak)
+        header = wording.header(scaling, main, data.manifest, weak=weak)
         said = (header, verdicts.culprit(data, main), verdicts.timed_part(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)

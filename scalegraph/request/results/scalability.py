@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import bounds, causes, isospeed, metrics, prediction, series
+from scalegraph.analyze import bounds, causes, isospeed, metrics, miss_latency_prediction, series
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, over_estimation
 from scalegraph.analyze.table import numbers
@@ -86,7 +86,7 @@ def predicted_processors(data: StudyData, _processors: int | None) -> pd.DataFra
         if not causes.is_known(item.rows):
             continue
         latency = causes.miss_latency(item.rows)
-        found = prediction.predict(
+        found = miss_latency_prediction.predict(
             item.processors,
             numbers(item.rows, "time_s"),
             *(numbers(latency, name) for name in ("program", "computation", "synchronisation")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod.pieces import added, cut, largest, ranges
+from scalegraph.traces.lod.clipping import added, cut, largest, ranges
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.streams import Stream
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod.pieces import ranges
+from scalegraph.traces.lod.clipping import ranges
 from scalegraph.traces.lod.scratch import Growing, Scratch
 from scalegraph.traces.lod.streams import Gather, Step, by_location
 from scalegraph.traces.model import Trace

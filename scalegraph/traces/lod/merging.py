@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalegraph.traces.lod.pieces import added, largest
+from scalegraph.traces.lod.clipping import added, largest
 from scalegraph.traces.lod.shapes import Lanes, Layer
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.lod import counters, rows, streams
+from scalegraph.traces.lod.bin_cache import Looked
 from scalegraph.traces.lod.bins import Rows, Window, raw
 from scalegraph.traces.lod.counters import Series
 from scalegraph.traces.lod.layers import layers_of, sources
-from scalegraph.traces.lod.looked import Looked
 from scalegraph.traces.lod.rows import SAMPLED, Sorted
 from scalegraph.traces.lod.scratch import Scratch, forget
 from scalegraph.traces.lod.shapes import Layer

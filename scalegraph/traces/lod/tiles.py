@@ -15,7 +15,7 @@ import numpy as np
 
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.lod.bins import scales
-from scalegraph.traces.lod.pieces import added, cut, largest
+from scalegraph.traces.lod.clipping import added, cut, largest
 from scalegraph.traces.lod.scratch import Growing, Scratch, forget
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.streams import PIECE, Step, Stream, code_type

@@ -8,13 +8,13 @@ import numpy as np
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import Array
-from scalegraph.traces.lod.beside import MOST, Beside, Times, beside_sorted, together
 from scalegraph.traces.lod.bins import Window
 from scalegraph.traces.lod.counters import ALL
 from scalegraph.traces.lod.layers import layers_of
-from scalegraph.traces.lod.looking import shares_of, summed
 from scalegraph.traces.lod.merging import merged
+from scalegraph.traces.lod.nearest_event import MOST, Beside, Times, beside_sorted, together
 from scalegraph.traces.lod.pyramid import Pyramid, build, lasting
+from scalegraph.traces.lod.query import shares_of, summed
 from scalegraph.traces.lod.rows import SAMPLED, Sorted
 from scalegraph.traces.lod.scratch import Scratch
 from scalegraph.traces.lod.shapes import Bins, Lanes, Layer, Sample, Totals

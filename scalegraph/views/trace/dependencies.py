@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from scalegraph.analyze.trace.critical_path import CriticalPath, critical_path
-from scalegraph.analyze.trace.on_path import Contents, OnPath, on_path
-from scalegraph.analyze.trace.part import LARGE, LATER, part_of, reach, rows_in
+from scalegraph.analyze.trace.critical_path_profile import Contents, OnPath, on_path
+from scalegraph.analyze.trace.interval import LARGE, LATER, part_of, reach, rows_in
 from scalegraph.analyze.trace.wait_states import WaitStates, wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scalegraph.analyze.trace import lasting as analysis
+from scalegraph.analyze.trace import duration_filter as analysis
 from scalegraph.base.cancel import checkpoint, stage
 from scalegraph.base.units import si
 from scalegraph.views.trace.common import WORKING, working

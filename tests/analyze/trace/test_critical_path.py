@@ -7,7 +7,7 @@ import pytest
 
 from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
-from scalegraph.analyze.trace.on_path import Contents, on_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import CancelToken, working
 from scalegraph.base.errors import Cancelled

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
-from scalegraph.analyze.trace.on_path import Contents, on_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.wait_states import by_place, wait_states, worst
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.traces.kinds import Operation, Wait

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scalegraph.analyze.trace.lasting import lasting
+from scalegraph.analyze.trace.duration_filter import lasting
 from scalegraph.traces.kinds import NO_TIME, What
-from scalegraph.traces.lod import Timeline, looked
+from scalegraph.traces.lod import Timeline, bin_cache
 from scalegraph.traces.model import Trace
 from tests.analyze.trace.test_find import in_parts
 from tests.traces.lod_reference import bursty
@@ -104,9 +104,9 @@ def test_the_timeline_of_what_lasts_is_that_of_a_trace_without_the_rest(
 def test_bins_of_what_lasts_are_exact_wherever_and_in_whatever_order_they_are_looked_at(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(looked, "FEW", 20)
-    monkeypatch.setattr(looked, "_TOGETHER", 50)
-    monkeypatch.setattr(looked, "_BYTES", kept)
+    monkeypatch.setattr(bin_cache, "FEW", 20)
+    monkeypatch.setattr(bin_cache, "_TOGETHER", 50)
+    monkeypatch.setattr(bin_cache, "_BYTES", kept)
     trace = bursty(600, 3, 5, 1 << 16)
     left = lasting(trace, 90)
     assert 0 < left.count("calls") < trace.count("calls")
@@ -117,8 +117,8 @@ def test_bins_of_what_lasts_are_exact_wherever_and_in_whatever_order_they_are_lo
 
 
 def test_what_lasts_is_looked_at_from_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looked, "FEW", 0)
-    monkeypatch.setattr(looked, "_BYTES", 1_000_000)
+    monkeypatch.setattr(bin_cache, "FEW", 0)
+    monkeypatch.setattr(bin_cache, "_BYTES", 1_000_000)
     trace = bursty(600, 3, 5, 1 << 16)
     line = Timeline.open(trace).lasting(lasting(trace, 90), 90)
     layer, span = next(iter(line.layers)), line.end - line.begin

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scalegraph.analyze.trace.calls import CallTable
 from scalegraph.analyze.trace.candidates import Cause
-from scalegraph.analyze.trace.part import part_of, reach, rows_in
+from scalegraph.analyze.trace.interval import part_of, reach, rows_in
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.errors import InputError
 from scalegraph.traces.kinds import KINDS, LockStep, TaskStep

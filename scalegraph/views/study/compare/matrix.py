@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import compare, verdict
+from scalegraph.analyze import compare, wording
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import bound_words
 from scalegraph.base.units import significant
@@ -48,7 +48,7 @@ def _make(
     if not off:
         why = next(iter(found.reasons.values()), "no pair of processor counts is known in both")
         return common.empty("compare-matrix", _TITLE, data, f"The matrices have no cell in common: {why}.")
-    words = bound_words(made[0].bound, verdict.target_words(made[0]))
+    words = bound_words(made[0].bound, wording.target_words(made[0]))
     better = sum(value > 0 for value in off.values())
     worst = max(off, key=lambda pair: abs(off[pair]))
     return Figure(

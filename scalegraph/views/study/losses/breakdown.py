@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
@@ -36,8 +36,8 @@ def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
     bars = Bars(tuple(float(i) for i in range(len(rows))), tuple(stacks), tuple(tips), counts)
     busy = numbers(rows, "cpu_utilisation")
     sentence = (
-        f"{series.label or 'This problem'}: processors are busy {verdict.percent(float(busy[0]))} of the time"
-        f" at N = {counts[0]} and {verdict.percent(float(busy[-1]))} at N = {counts[-1]}."
+        f"{series.label or 'This problem'}: processors are busy {wording.percent(float(busy[0]))} of the time"
+        f" at N = {counts[0]} and {wording.percent(float(busy[-1]))} at N = {counts[-1]}."
     )
     return Figure(
         "breakdown",

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from scalegraph.analyze import series as selection
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import ELAPSED_TIME, Axis, Figure, Line, Plot
@@ -27,7 +27,7 @@ def _make(data: StudyData, grow: object = None) -> Figure:
     wide = min(sizes) > 0 and max(sizes) / min(sizes) >= 8
     shares = [value for line in lines for value in line.y if np.isfinite(value)]
     ends = " and ".join(
-        f"{verdict.percent(line.y[-1] / 100)} with {line.name} (at {axis_name} = {plain(line.x[-1])})"
+        f"{wording.percent(line.y[-1] / 100)} with {line.name} (at {axis_name} = {plain(line.x[-1])})"
         for line in dict.fromkeys((lines[0], lines[-1]))
     )
     floor = max(0.0, 10.0 * math.floor(min(shares) / 10.0) - 10.0)

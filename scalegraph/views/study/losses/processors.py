@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.profile import processor_costs
 from scalegraph.figures.figure import Axis, Bars, Figure, Plot
 from scalegraph.views import common, needs
@@ -33,9 +33,9 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
         ratio = float(busy.max()) / mean
         balance = "evenly" if ratio < 1.05 else "unevenly" if ratio > 1.25 else "fairly evenly"
         sentence = (
-            f"Work is spread {balance} over {verdict.span((run.point.processors,))}: the busiest (number"
+            f"Work is spread {balance} over {wording.span((run.point.processors,))}: the busiest (number"
             f" {int(busy.to_numpy().argmax())}) works {ratio:.2f} times the mean, a load balance of"
-            f" {verdict.percent(1 / ratio)}."
+            f" {wording.percent(1 / ratio)}."
         )
     return Figure(
         "processors",

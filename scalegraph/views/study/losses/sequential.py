@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from scalegraph.analyze import series as selection
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers
-from scalegraph.analyze.verdict import percent
+from scalegraph.analyze.wording import percent
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
@@ -29,7 +29,7 @@ _RATES = (
 def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     found = selection.sequential(data.scaling, processors) if not data.scaling.empty else []
     if not found:
-        text = f"Patterns of the sequential program need runs on {verdict.span((processors,))} with two or more sizes."
+        text = f"Patterns of the sequential program need runs on {wording.span((processors,))} with two or more sizes."
         return common.empty("sequential", _TITLE, data, needs.sizes(text, "efficiency"))
     series = _chosen(found, grow)
     name = series.axis.removeprefix(PARAMETER)
@@ -60,7 +60,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
     return Figure(
         "sequential",
         f"{_TITLE}: {common.study_title(data)}, when {series.label}",
-        f"{span} on {verdict.span((processors,))} CPU utilisation goes from {percent(float(first['cpu_utilisation']))}"
+        f"{span} on {wording.span((processors,))} CPU utilisation goes from {percent(float(first['cpu_utilisation']))}"
         f" to {percent(float(last['cpu_utilisation']))} of processor time, {which} from"
         f" {percent(float(first[missed]))} to {percent(float(last[missed]))} of references.",
         tuple(panels),

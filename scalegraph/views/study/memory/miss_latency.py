@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import causes, verdict
+from scalegraph.analyze import causes, wording
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
@@ -64,7 +64,7 @@ def _sentence(series: Series, latency: pd.DataFrame) -> str:
     """Return the mean on the most processors and the means that it is made of, each with its share of the accesses."""
     last, shares = latency.iloc[-1], causes.access_shares(series.rows).iloc[-1]
     parts = [
-        f"{words} {float(last[name]):.0f} ({verdict.percent(float(shares[name]))})"
+        f"{words} {float(last[name]):.0f} ({wording.percent(float(shares[name]))})"
         for name, words, _ in _CURVES[1:]
         if np.isfinite(float(last[name]))
     ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scalegraph.analyze import causes, prediction
-from scalegraph.analyze.prediction import Prediction, Reach
+from scalegraph.analyze import causes, miss_latency_prediction
+from scalegraph.analyze.miss_latency_prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Column, Figure, Mark, Plot, Row, Table
 from scalegraph.views import common, needs
@@ -27,7 +27,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         need = "The prediction needs simulated runs of one problem on two or more processor counts."
         return common.empty("miss-prediction", _TITLE, data, needs.counts(need))
     latency = causes.miss_latency(series.rows)
-    found = prediction.predict(
+    found = miss_latency_prediction.predict(
         series.processors,
         numbers(series.rows, "time_s"),
         *(numbers(latency, name) for name in ("program", "computation", "synchronisation")),

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.analyze.fits import BackTest, back_test, fit_laws
 from scalegraph.analyze.repetitions import Timed
-from scalegraph.analyze.verdict import percent
+from scalegraph.analyze.wording import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.views import common, needs

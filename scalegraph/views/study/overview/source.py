@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TypeAlias
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.profile import line_costs
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import LineCost, Region, RunRecord
@@ -107,7 +107,7 @@ def _worst(values: Mapping[int, Values], run: RunRecord, words: str, unit: str) 
     if not values:
         return ""
     line, first = max(values.items(), key=lambda item: item[1][0] or 0.0)
-    return f"On {verdict.span((run.point.processors,))} line {line} {words}: {significant(first[0] or 0.0)} {unit}."
+    return f"On {wording.span((run.point.processors,))} line {line} {words}: {significant(first[0] or 0.0)} {unit}."
 
 
 def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import reference, verdict
+from scalegraph.analyze import reference, wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
@@ -47,7 +47,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
         marks = (Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
-            f" on {verdict.span((point.processors,))} at efficiency {significant(point.efficiency)}."
+            f" on {wording.span((point.processors,))} at efficiency {significant(point.efficiency)}."
         )
     top = max(1.0, float(np.nanmax(numbers(rows, "efficiency")))) * 1.04
     return Figure(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
@@ -35,14 +35,14 @@ def _make(data: StudyData, size: object = None, scale: object = "log", what_if: 
     marks = []
     point = turning_point(rows)
     if point is not None:
-        marks.append(Mark(verdict.turning(point), x=float(point.processors), y=point.time_s))
+        marks.append(Mark(wording.turning(point), x=float(point.processors), y=point.time_s))
     y = Axis("time", "s", scale="log10" if scale == "log" else "linear")
     if scale != "log":
         y = replace(y, limits=(0.0, float(np.nanmax(numbers(rows, "time_max_s"))) * 1.06))
     return Figure(
         "time",
         f"{_TITLE}: {common.study_title(data)}",
-        f"{series.label or 'This problem'} is {verdict.fixed_size(series)}.",
+        f"{series.label or 'This problem'} is {wording.fixed_size(series)}.",
         (Plot(common.processors_axis(series.processors), y, tuple(lines), marks=tuple(marks)),),
         notes=(*common.note_missing_one(rows), *common.failure_notes(data)),
         ways=common.ways_to_one(data, rows),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
@@ -46,7 +46,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
         marks.append(Mark(f"{name} = {si(point.latency_s, 's')}", y=point.latency_s))
         marks.append(Mark(f"p_x = {point.processors}", x=float(point.processors), y=point.latency_s))
         sentence = (
-            f"On {verdict.span((point.processors,))}, where {series.label or 'the problem'} is fastest, every processor"
+            f"On {wording.span((point.processors,))}, where {series.label or 'the problem'} is fastest, every processor"
             f" loses {si(point.latency_s, 's')} of {si(point.time_s, 's')} to latency."
         )
         if not point.reached:

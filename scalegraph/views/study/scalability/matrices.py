@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from scalegraph.analyze import bounds, consistency, predicted, published
+from scalegraph.analyze import bounds, consistency, matrix_prediction, published
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficiencies, scalability
 from scalegraph.base.errors import Fault, InputError
@@ -111,7 +111,7 @@ def matrix(
     )
     if made is None or way not in ("predicted", "best"):
         return made
-    return predicted.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
+    return matrix_prediction.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
 
 
 def asked(

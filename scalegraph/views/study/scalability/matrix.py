@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
 from scalegraph.base.units import si, significant
@@ -78,7 +78,7 @@ def _grid(found: list[Matrix], colour_by: int, origin: Origin) -> Grid:
         names,
         names,
         tuple(tuple(_cell(found, n, n2, origin) if n <= n2 else None for n2 in counts) for n in counts),
-        tuple(f"{made.bound} {verdict.target_words(made)}" for made in found),
+        tuple(f"{made.bound} {wording.target_words(made)}" for made in found),
         colour_by,
         row_processors=counts,
         column_processors=counts,
@@ -99,7 +99,7 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
         way = made.ways.get((n, n2), "")
         ends = made.intervals.get((n, n2))
         span = f", 95 % between {significant(ends[0])} and {significant(ends[1])}" if ends else ""
-        held = bound_words(made.bound, verdict.target_words(made))
+        held = bound_words(made.bound, wording.target_words(made))
         lines.append(f"{held}: {common.exact(value)} ({WAY_WORDS.get(way, way)}{span})")
         lines.extend(_formula(made, n, n2))
     reason = "; ".join(dict.fromkeys(reasons))
@@ -136,7 +136,7 @@ def _where(anchor: Anchor) -> str:
 
 
 def _sentence(main: Matrix, found: list[Matrix]) -> str:
-    text = verdict.held(main)
+    text = wording.held(main)
     pair = next(((n, n2) for n in main.processors for n2 in reversed(main.processors) if n < n2), None)
     time = next((made for made in found if made.bound == "time"), None)
     known = [n for n in main.processors if n in main.anchors and main.anchors[n].known]
@@ -150,7 +150,7 @@ def _sentence(main: Matrix, found: list[Matrix]) -> str:
 
 
 def _notes(found: list[Matrix], main: Matrix, absent: list[Bound]) -> tuple[str, ...]:
-    order = " / ".join(bound_words(made.bound, verdict.target_words(made)) for made in found)
+    order = " / ".join(bound_words(made.bound, wording.target_words(made)) for made in found)
     notes = [f"Each cell: {order}. Colour: {main.bound}."] if len(found) > 1 else []
     notes.extend(dict.fromkeys(note for made in found for note in made.notes))
     if main.work_unit == "s":

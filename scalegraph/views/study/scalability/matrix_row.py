@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
@@ -30,7 +30,7 @@ def _make(data: StudyData, processors: int | None = None, **asked: Any) -> Figur
         raise InputError(f"processors: no row N = {processors}; rows are {', '.join(map(str, made.processors))}")
     lines = [_line(made, n, data) for n in made.processors if processors in (None, n)]
     lines = [line for line in lines if sum(value == value for value in line.y) >= 2]
-    text = verdict.held(made)
+    text = wording.held(made)
     values = [value for line in lines for value in line.y if value == value]
     return Figure(
         "matrix-row",

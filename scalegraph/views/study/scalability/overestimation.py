@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import over_estimation
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Column, Figure, Row, Table
@@ -59,7 +59,7 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
         sentence,
         (Table(columns, rows),),
         notes=(
-            f"Time held at {verdict.target_words(made[0])}, efficiency held at {verdict.target_words(made[1])}.",
+            f"Time held at {wording.target_words(made[0])}, efficiency held at {wording.target_words(made[1])}.",
             "Low efficiencies close to one another make the time bound look good: eq. 12 then tends to 1.",
         ),
     )

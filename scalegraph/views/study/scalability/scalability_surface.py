@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.figures.figure import Figure, Surface
 from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
@@ -33,7 +33,7 @@ def _make(data: StudyData, azimuth: float = -52.0, elevation: float = 28.0, **as
     )
     places = tuple(float(n) for n in counts)
     top = max([1.0, *(value for row in heights for value in row if math.isfinite(value))])
-    text = verdict.held(made)
+    text = wording.held(made)
     return Figure(
         "scalability-surface",
         f"{_TITLE}: {common.study_title(data)}",

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
@@ -49,7 +49,7 @@ def _make(
     few = max(1, len(length) // 100)
     tail = float(np.partition(length, len(length) - few)[-few:].sum())
     if len(length) >= 100 and total:
-        sentence += f"; the longest hundredth takes {verdict.percent(tail / total)} of their time"
+        sentence += f"; the longest hundredth takes {wording.percent(tail / total)} of their time"
     return Figure(
         "durations",
         trace_common.title(data, _TITLE),

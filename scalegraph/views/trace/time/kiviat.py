@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
 from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
@@ -55,7 +55,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             name,
             f"series:{at}",
             tuple(values[key] for key in told),
-            tuple(f"{_WORDS[key][0]}: {verdict.percent(values[key])}\n{_WORDS[key][1]}" for key in told),
+            tuple(f"{_WORDS[key][0]}: {wording.percent(values[key])}\n{_WORDS[key][1]}" for key in told),
         )
         for at, (name, values) in enumerate(made)
     )
@@ -86,13 +86,13 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
 
 def _sentence(values: dict[str, float]) -> str:
     known = {name: value for name, value in values.items() if value == value and name not in ("parallel", "presence")}
-    text = f"Of all locations' time {verdict.percent(values['parallel'])} is work"
+    text = f"Of all locations' time {wording.percent(values['parallel'])} is work"
     if not known:
         return text + "."
     worst = min(known, key=lambda name: known[name])
     if known[worst] > 0.995:
         return text + "; nothing else loses more than half a percent."
-    return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {verdict.percent(known[worst])}."
+    return f"{text}; the weakest spoke is {_WORDS[worst][0]} with {wording.percent(known[worst])}."
 
 
 def _by_location(chosen: Window, sums: ActivitySums) -> Figure:
@@ -108,15 +108,15 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure:
     names = tuple(data.location_name(number) for number in chosen.locations)
     polygons = (
         Polygon("busy and overhead", "primitive", tuple((busy + overhead).tolist()),
-                tuple(f"{name}: busy or overhead {verdict.percent(float(v))}"
+                tuple(f"{name}: busy or overhead {wording.percent(float(v))}"
                       for name, v in zip(names, busy + overhead, strict=True))),
         Polygon("busy", "busy", tuple(busy.tolist()),
-                tuple(f"{name}: busy {verdict.percent(float(v))}" for name, v in zip(names, busy, strict=True))),
+                tuple(f"{name}: busy {wording.percent(float(v))}" for name, v in zip(names, busy, strict=True))),
     )  # fmt: skip
     mean, most = float(np.mean(busy)), float(np.max(busy))
-    text = f"The {len(names)} locations are busy for {verdict.percent(mean)} of the time on average"
+    text = f"The {len(names)} locations are busy for {wording.percent(mean)} of the time on average"
     text += (
-        f", the busiest for {verdict.percent(most)}: a load balance of {verdict.percent(mean / most)}." if most else "."
+        f", the busiest for {wording.percent(most)}: a load balance of {wording.percent(mean / most)}." if most else "."
     )
     return Figure(
         "kiviat",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
@@ -139,7 +139,7 @@ def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> st
         return "The chosen time has no length."
     covered = float(sums.covered.sum()) / sums.available
     text = (
-        f"In {si(chosen.seconds, 's')} {first['name']} takes {verdict.percent(float(first['share']))} of the time of"
+        f"In {si(chosen.seconds, 's')} {first['name']} takes {wording.percent(float(first['share']))} of the time of"
         f" {trace_sums.located(chosen.data.trace, len(chosen.locations))}"
     )
     uneven = table[(table["share"] > 0.05) & (table["imbalance"] > 1.25)]
@@ -150,7 +150,7 @@ def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> st
             f" {float(worst['imbalance']):.2f} times the mean"
         )
     outside = 1 - covered
-    return text + (f"; {verdict.percent(outside)} is outside of every region." if outside > 0.005 else ".")
+    return text + (f"; {wording.percent(outside)} is outside of every region." if outside > 0.005 else ".")
 
 
 VIEW = View(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import phases as analysis
 from scalegraph.analyze.trace import tasks
 from scalegraph.base.units import si
@@ -151,12 +151,12 @@ def _sentence(_name: str, chosen: Window, table: pd.DataFrame) -> str:
     first = named.iloc[0]
     text = (
         f"Of {si(chosen.seconds, 's')} on {trace_sums.located(chosen.data.trace, len(chosen.locations))},"
-        f" {first['name']} takes {verdict.percent(float(first['share']))}"
+        f" {first['name']} takes {wording.percent(float(first['share']))}"
     )
     if len(named) > 1:
-        text += f", {named['name'].iloc[1]} {verdict.percent(float(named['share'].iloc[1]))}"
+        text += f", {named['name'].iloc[1]} {wording.percent(float(named['share'].iloc[1]))}"
     rest = 1 - float(named["share"].sum())
-    return text + (f"; {verdict.percent(rest)} is in none." if rest > 0.005 else ".")
+    return text + (f"; {wording.percent(rest)} is in none." if rest > 0.005 else ".")
 
 
 VIEW = View(

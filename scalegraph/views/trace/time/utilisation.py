@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import (
@@ -117,12 +117,12 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
     busy = float(totals[0]) / sums.length
     who = trace_sums.located(chosen.data.trace, count)
     text = (
-        f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({verdict.percent(busy / count)})"
+        f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({wording.percent(busy / count)})"
     )
     words = {"memory_stall": "waits for memory", "primitive": "goes to parallel primitives",
              "communication": "goes to communication", "idle": "is idle", "other": "goes to other things"}  # fmt: skip
     others = sorted(((float(totals[n]) / sums.available, name) for n, name in enumerate(ACTIVITIES) if n), reverse=True)
-    parts = [f"{verdict.percent(share)} of the time {words[name]}" for share, name in others[:2] if share >= 0.005]
+    parts = [f"{wording.percent(share)} of the time {words[name]}" for share, name in others[:2] if share >= 0.005]
     return text + (f"; {', '.join(parts)}" if parts else "") + "."
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from scalegraph.analyze.trace.critical_path import PIECES, CriticalPath, Piece
-from scalegraph.analyze.trace.on_path import OnPath
+from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scalegraph.analyze import verdict
+from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.messages import groups
 from scalegraph.base.units import si
@@ -110,14 +110,14 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
     if len(busy) > 1:
         least, most = int(busy.argmin()), int(busy.argmax())
         text += (
-            f"{data.location_name(int(sums.locations[least]))} is busy for {verdict.percent(float(busy[least]))} of the"
-            f" time, {data.location_name(int(sums.locations[most]))} for {verdict.percent(float(busy[most]))}"
+            f"{data.location_name(int(sums.locations[least]))} is busy for {wording.percent(float(busy[least]))} of the"
+            f" time, {data.location_name(int(sums.locations[most]))} for {wording.percent(float(busy[most]))}"
         )
     else:
         text += (
-            f"{data.location_name(int(sums.locations[0]))} is busy for {verdict.percent(float(busy[0]))} of the time"
+            f"{data.location_name(int(sums.locations[0]))} is busy for {wording.percent(float(busy[0]))} of the time"
         )
-    return f"{text}; overhead takes {verdict.percent(overhead)} of all, {verdict.percent(idle)} is idle."
+    return f"{text}; overhead takes {wording.percent(overhead)} of all, {wording.percent(idle)} is idle."
 
 
 VIEW = View(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scalegraph.analyze import prediction
+from scalegraph.analyze import miss_latency_prediction
 
 COUNTS = (2, 4, 6, 8, 16, 30, 64)
 # Curves through the values that section 5.2.2 of the latency-metric paper gives: computation 25 cycles on 8
@@ -19,7 +19,7 @@ TIMES = (2.4e6, 1.6e6, 1.2e6, 1007628, 653326, 880000, 2417743)
 
 
 def test_table_5_follows_from_curves_through_the_text() -> None:
-    found = prediction.predict(COUNTS, TIMES, PROGRAM, COMPUTATION, SYNCHRONISATION)
+    found = miss_latency_prediction.predict(COUNTS, TIMES, PROGRAM, COMPUTATION, SYNCHRONISATION)
     assert found is not None
     assert (found.l_max, found.fastest, found.reached) == (42.0, 16, True)
     reaches = (found.optimistic, found.pessimistic, found.predicted)
@@ -28,7 +28,7 @@ def test_table_5_follows_from_curves_through_the_text() -> None:
 
 
 def test_fewer_than_eight_is_said_where_the_curve_begins_above_the_limit() -> None:
-    found = prediction.reach((8, 16, 64), (56.0, 70.0, 140.0), 42.0)
+    found = miss_latency_prediction.reach((8, 16, 64), (56.0, 70.0, 140.0), 42.0)
     assert found.way == "below"
     assert found.processors is not None
     assert found.processors < 8
@@ -49,7 +49,7 @@ def test_fewer_than_eight_is_said_where_the_curve_begins_above_the_limit() -> No
     ],
 )
 def test_a_limit_outside_the_runs_is_not_given_as_if_it_were_inside(latency: tuple[float, ...], words: str) -> None:
-    assert prediction.reach((4, 8, 16), latency, 42.0).words == words
+    assert miss_latency_prediction.reach((4, 8, 16), latency, 42.0).words == words
 
 
 @given(st.floats(1.0, 1e4), st.floats(0.05, 2.0), st.floats(0.01, 0.99))
@@ -57,15 +57,15 @@ def test_a_power_law_is_reached_where_it_says(start: float, power: float, share:
     counts = (1, 2, 4, 8, 16, 32)
     latency = start * np.array(counts, dtype=float) ** power
     wanted = 32**share
-    found = prediction.reach(counts, latency, start * wanted**power)
+    found = miss_latency_prediction.reach(counts, latency, start * wanted**power)
     assert found.processors == pytest.approx(wanted, rel=1e-6)
-    beyond = prediction.reach(counts, latency, start * 100.0**power)
+    beyond = miss_latency_prediction.reach(counts, latency, start * 100.0**power)
     assert beyond.way == "beyond"
     assert beyond.processors == pytest.approx(100.0, rel=1e-6)
 
 
 def test_a_program_that_is_still_faster_at_the_end_has_only_a_least_l_max() -> None:
-    found = prediction.predict(
+    found = miss_latency_prediction.predict(
         (1, 2, 4), (4.0, 2.0, 1.0), (math.nan, 10.0, 12.0), (math.nan, 9.0, 11.0), (math.nan,) * 3
     )
     assert found is not None
@@ -76,5 +76,5 @@ def test_a_program_that_is_still_faster_at_the_end_has_only_a_least_l_max() -> N
 
 def test_without_latencies_there_is_no_prediction() -> None:
     nothing = (math.nan, math.nan)
-    assert prediction.predict((1, 2), (2.0, 1.0), nothing, nothing, nothing) is None
-    assert prediction.predict((1, 2), nothing, nothing, nothing, nothing) is None
+    assert miss_latency_prediction.predict((1, 2), (2.0, 1.0), nothing, nothing, nothing) is None
+    assert miss_latency_prediction.predict((1, 2), nothing, nothing, nothing, nothing) is None

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from scalegraph.traces.kinds import Array
+from scalegraph.traces.lod.bin_cache import covered_by, seen
 from scalegraph.traces.lod.bins import Window, rows_of, stretches
-from scalegraph.traces.lod.looked import covered_by, seen
 from scalegraph.traces.lod.pyramid import Pyramid
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.tiles import Tiles
