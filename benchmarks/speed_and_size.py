@@ -91,14 +91,17 @@ def simulate(source: str, machine: str, processors: int, arguments: Sequence[str
 def one_run(source: str, machine_name: str, processors: str, *arguments: str) -> None:
     """Run one point and print what it used as JSON: the part of the child process of `simulate`."""
     from scalegraph import machine
+    from scalegraph.base.run import RunPoint
     from scalegraph.control import build
-    from scalegraph.link import Limits, Simulated
+    from scalegraph.link import Job, Limits, Simulated
 
     program = build([ROOT / "resources" / "programs" / source], ldflags="-lm")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     found = machine.load(machine_name)
-    record = Simulated().run(program, found, int(processors), arguments, limits=Limits(time_s=600))
+    record = Simulated().run(
+        Job(program, found, RunPoint(processors=int(processors)), arguments, limits=Limits(time_s=600))
+    )
     wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if record.status != "ok":

@@ -17,9 +17,10 @@ from typing import Literal
 from scalegraph import machine as machines
 from scalegraph.base.errors import BuildError, MissingTool, ScaleGraphError
 from scalegraph.base.host import INSTALL_QT
+from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.control.execute import default_workers
-from scalegraph.link import Simulated
+from scalegraph.link import Job, Simulated
 from scalegraph.link.emulator import emulator
 from scalegraph.runtime.cache import cache_root
 from scalegraph.runtime.compiler import INSTALL, KINDS, Compiler, find_compiler
@@ -198,7 +199,7 @@ def _simulation() -> Check:
         with tempfile.TemporaryDirectory(prefix="scalegraph-") as place:
             (Path(place) / "probe.c").write_text(_PROBE, encoding="utf-8")
             built = build(["probe.c"], cwd=Path(place))
-            record = Simulated().run(built, machines.load("ksr1"), 2)
+            record = Simulated().run(Job(built, machines.load("ksr1"), RunPoint(processors=2)))
     except ScaleGraphError as error:
         return Check(name, "missing", str(error), "please report this", needed=True)
     if not record.ok or record.stdout.strip() != "499500 on 2":

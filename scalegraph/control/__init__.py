@@ -2,6 +2,6 @@
 
 from scalegraph.control.adopt import adopt, run_build
 from scalegraph.control.build import build
-from scalegraph.control.execute import Job, execute
+from scalegraph.control.execute import execute
 
-__all__ = ["Job", "adopt", "build", "execute", "run_build"]
+__all__ = ["adopt", "build", "execute", "run_build"]

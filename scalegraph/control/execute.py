@@ -4,67 +4,17 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import ScaleGraphError
 from scalegraph.base.events import Event, EventSink, RunFailed, RunFinished, RunSkipped, RunStarted, ignore
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control.remaining import Remaining
-from scalegraph.link import Build, Limits, Simulated, TraceOrder
-from scalegraph.machine import Machine
-
-
-class Link(Protocol):
-    """A target that can run a build; see `link.Simulated.run`."""
-
-    def run(
-        self,
-        build: Build,
-        machine: Machine,
-        processors: int,
-        args: Sequence[str] = (),
-        *,
-        stdin: Path | bytes | None = None,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        schedule: str = "",
-        collect: Sequence[str] = (),
-        cancel: CancelToken | None = None,
-        point: RunPoint | None = None,
-        program: str = "",
-        accept_exit: Sequence[int] = (),
-        trace: TraceOrder | None = None,
-    ) -> RunRecord:
-        """Run once; the outcome is in the record."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run to be done: where it stands in the study (*point*) and all that the link needs for it.
-
-    *estimate_s*: host seconds it is expected to take, if somebody knows; used for the time left only.
-    """
-
-    point: RunPoint
-    build: Build
-    machine: Machine
-    args: tuple[str, ...] = ()
-    stdin: Path | bytes | None = None
-    cwd: Path | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-    schedule: str = ""
-    collect: tuple[str, ...] = ()
-    program: str = ""
-    accept_exit: tuple[int, ...] = ()
-    trace: TraceOrder | None = None
-    estimate_s: float | None = None
+from scalegraph.link import Job, Link, Simulated
 
 
 @dataclass
@@ -158,23 +108,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
         return
     news.put((job, None))
     try:
-        record = link.run(
-            job.build,
-            job.machine,
-            job.point.processors,
-            job.args,
-            stdin=job.stdin,
-            cwd=job.cwd,
-            env=job.env,
-            limits=job.limits,
-            schedule=job.schedule,
-            collect=job.collect,
-            cancel=cancel,
-            point=job.point,
-            program=job.program,
-            accept_exit=job.accept_exit,
-            trace=job.trace,
-        )
+        record = link.run(job, cancel)
     except BaseException as error:  # noqa: BLE001 - goes up in the caller's thread
         news.put((job, error))
     else:
@@ -184,7 +118,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
 def _cancelled(job: Job) -> RunRecord:
     return RunRecord(
         source="simulated",
-        program=job.program or job.build.program,
+        program=job.name,
         machine=job.machine.name,
         point=job.point,
         status="cancelled",

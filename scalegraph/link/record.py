@@ -6,18 +6,17 @@ import itertools
 import re
 import signal
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 import numpy as np
 
-from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunPoint, RunRecord, Status, Wait
+from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunRecord, Status, Wait
 from scalegraph.link import causes
 from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused, start_lines
-from scalegraph.link.build import Build, Limits
+from scalegraph.link.build import Build
+from scalegraph.link.job import Job
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, plain_name, wait_in_words
-from scalegraph.machine import Machine
 from scalegraph.runtime.format import (
     BLAME_NAMES,
     CAUSE_NAMES,
@@ -34,27 +33,14 @@ _BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == 
 _USEFUL = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] in ("busy", "memory_stall")]
 
 
-@dataclass(frozen=True)
-class RunContext:
-    """What was run, where, and under which limits."""
-
-    build: Build
-    machine: Machine
-    point: RunPoint
-    program: str
-    limits: Limits
-    collect: tuple[str, ...] = ()  # what was asked for besides: "classes"
-    accept_exit: tuple[int, ...] = ()  # exit codes besides 0 that count as success
-
-
-def make_record(context: RunContext, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
+def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
     """Return the record of a run; *result* is ``None`` when the runtime left no readable one."""
-    waits = _waits(context, result)
-    status, message = _status(context, outcome, result, waits)
-    warnings = [*remarks, *_remarks(context, outcome, result)]
+    waits = _waits(job, result)
+    status, message = _status(job, outcome, result, waits)
+    warnings = [*remarks, *_remarks(job, outcome, result)]
     fields: dict[str, Any] = {}
     if result is not None:
-        fields = _measured(context, result)
+        fields = _measured(job, result)
         broken = identity_fault(result, int(result.meta.get("time_cycles", "0"))) if status in ("ok", "failed") else ""
         if broken:
             status, message = "internal", broken
@@ -62,9 +48,9 @@ def make_record(context: RunContext, outcome: Outcome, result: Result | None, re
         fields |= {"time_cycles": None, "time_s": None}
     return RunRecord(
         source="simulated",
-        program=context.program,
-        machine=context.machine.name,
-        point=context.point,
+        program=job.name,
+        machine=job.machine.name,
+        point=job.point,
         status=status,
         message=message,
         exit_code=outcome.exit_code if status in ("ok", "failed") else None,
@@ -74,7 +60,7 @@ def make_record(context: RunContext, outcome: Outcome, result: Result | None, re
         waits=waits,
         stdout=outcome.stdout,
         stderr=outcome.stderr if status == "ok" else _without_report(outcome.stderr),
-        clock_hz=context.machine.clock_hz,
+        clock_hz=job.machine.clock_hz,
         **fields,
     )
 
@@ -102,8 +88,8 @@ def _by_processor(result: Result) -> np.ndarray[Any, np.dtype[np.int64]]:
     return table
 
 
-def _measured(context: RunContext, result: Result) -> dict[str, Any]:
-    clock = context.machine.clock_hz
+def _measured(job: Job, result: Result) -> dict[str, Any]:
+    clock = job.machine.clock_hz
     cycles = int(result.meta["time_cycles"]) if "time_cycles" in result.meta else None
     table = _by_processor(result) if len(result.costs) else np.zeros((0, len(LEAF_NAMES)), np.int64)
     totals = table.sum(axis=0)
@@ -126,10 +112,10 @@ def _measured(context: RunContext, result: Result) -> dict[str, Any]:
             name: table[:, index].tolist() for index, name in enumerate(LEAF_NAMES) if table[:, index].any()
         },
         "regions": _regions(result),
-        "lines": _lines(context.build, result),
+        "lines": _lines(job.build, result),
         "blame": by_cause_and_leaf(result.blames),
-        "readings": _readings(context.build, result),
-        **_causes(context, result),
+        "readings": _readings(job.build, result),
+        **_causes(job, result),
     }
 
 
@@ -147,15 +133,15 @@ def _readings(build: Build, result: Result) -> tuple[ClockRead, ...]:
     return tuple(found)
 
 
-def _causes(context: RunContext, result: Result) -> dict[str, Any]:
-    variables = causes.Variables(context.build, result, context.collect)
+def _causes(job: Job, result: Result) -> dict[str, Any]:
+    variables = causes.Variables(job.build, result, job.collect)
     return {
         "causes": causes.by_cause(result.causes),
         "widths": causes.widths(result.widths),
-        "collected": context.collect,
+        "collected": job.collect,
         "classes": causes.classes_by_cause(result.causes),
         "variables": variables.costs(),
-        "shared_lines": causes.shared_lines(context.build, result, variables),
+        "shared_lines": causes.shared_lines(job.build, result, variables),
         "resources": causes.resources(result.resources),
     }
 
@@ -231,10 +217,10 @@ def _line(file: str, line: int, row: list[int]) -> LineCost:
     )
 
 
-def _waits(context: RunContext, result: Result | None) -> tuple[Wait, ...]:
+def _waits(job: Job, result: Result | None) -> tuple[Wait, ...]:
     if result is None or len(result.waits) == 0:
         return ()
-    places = context.build.lines.lookup([int(address) for address in result.waits["address"]])
+    places = job.build.lines.lookup([int(address) for address in result.waits["address"]])
     waits = []
     for wait, (file, line, _function) in zip(result.waits, places, strict=True):
         leaf, holder = LEAF_NAMES[int(wait["leaf"])], int(wait["holder"]) if wait["holder"] >= 0 else None
@@ -250,23 +236,21 @@ def _waits(context: RunContext, result: Result | None) -> tuple[Wait, ...]:
     return tuple(waits)
 
 
-def _status(
-    context: RunContext, outcome: Outcome, result: Result | None, waits: tuple[Wait, ...]
-) -> tuple[Status, str]:
+def _status(job: Job, outcome: Outcome, result: Result | None, waits: tuple[Wait, ...]) -> tuple[Status, str]:
     status: Status = "ok"
     told = ""
     if result is not None and result.meta.get("status") in get_args(Status):
         status = cast("Status", result.meta["status"])
-        told = _with_places(context.build, result.meta.get("message", ""))
+        told = _with_places(job.build, result.meta.get("message", ""))
     if outcome.cancelled:
         status = "cancelled"
     elif outcome.timed_out:
         status = "timeout"
     elif result is None or (status == "ok" and outcome.signal is not None):
         status = "internal" if outcome.signal is None else "crashed"
-    elif status == "ok" and outcome.exit_code and outcome.exit_code not in context.accept_exit:
+    elif status == "ok" and outcome.exit_code and outcome.exit_code not in job.accept_exit:
         status = "failed"
-    return status, failure_message(status, told, outcome, waits, context.limits.time_s)
+    return status, failure_message(status, told, outcome, waits, job.limits.time_s)
 
 
 def _with_places(build: Build, text: str) -> str:
@@ -293,15 +277,15 @@ def _signal(outcome: Outcome, result: Result | None) -> int | None:
     return number if number in set(signal.Signals) else None
 
 
-def _remarks(context: RunContext, outcome: Outcome, result: Result | None) -> Iterable[str]:
+def _remarks(job: Job, outcome: Outcome, result: Result | None) -> Iterable[str]:
     if result is not None and result.meta.get("warnings"):
-        yield from _with_places(context.build, result.meta["warnings"]).split("; ")
-    if outcome.exit_code and outcome.exit_code in context.accept_exit:
+        yield from _with_places(job.build, result.meta["warnings"]).split("; ")
+    if outcome.exit_code and outcome.exit_code in job.accept_exit:
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
-    if result is not None and (remark := thread_remark(result, context.point.processors)):
+    if result is not None and (remark := thread_remark(result, job.point.processors)):
         yield remark
     for name in outcome.truncated:
-        yield f"{name} truncated at {context.limits.output_bytes} bytes"
+        yield f"{name} truncated at {job.limits.output_bytes} bytes"
 
 
 def thread_remark(result: Result, processors: int) -> str:

@@ -7,20 +7,19 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError, RunError
 from scalegraph.base.files import reason
-from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.run import RunRecord
 from scalegraph.link import process, tracing
 from scalegraph.link.balance import balanced
-from scalegraph.link.build import Build, Limits
-from scalegraph.link.record import RunContext, make_record
+from scalegraph.link.build import Limits
+from scalegraph.link.job import Job
+from scalegraph.link.record import make_record
 from scalegraph.link.scale import scale_file
-from scalegraph.link.tracing import TraceOrder
-from scalegraph.machine import Machine
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
 # What the program sees of the user's environment, besides what the request sets: enough to find its files, and no more,
@@ -37,122 +36,85 @@ _LIMIT_REACHED = "the trace has reached its limit"  # as the runtime says it; a 
 class Simulated:
     """Runs built programs on simulated machines; stateless, so one may serve many threads."""
 
-    def run(
-        self,
-        build: Build,
-        machine: Machine,
-        processors: int,
-        args: Sequence[str] = (),
-        *,
-        stdin: Path | bytes | None = None,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        schedule: str = "",
-        collect: Sequence[str] = (),
-        cancel: CancelToken | None = None,
-        point: RunPoint | None = None,
-        program: str = "",
-        accept_exit: Sequence[int] = (),
-        trace: TraceOrder | None = None,
-    ) -> RunRecord:
-        """Run *build* with *args* on *processors* of *machine* and return everything known about it.
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
+        """Return everything known about a run of *job*; the fields of `Job` say what they mean.
 
         However the program ends, the outcome is in the record's status and message; see `Limits` for the limits.
-        *cwd*: the program's working directory (the caller's if ``None``); *env*: set besides a few variables of the
-        user (PATH, HOME, locale, ..), OMP_STACKSIZE and OMP_SCHEDULE are heeded; *schedule*: for
-        ``schedule(runtime)``, in OMP_SCHEDULE syntax; *collect*: what is collected besides and costs host time
-        (``classes``: misses by class); *point*, *program*: the run's coordinates and name in the record.
-        *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark.
-        *trace*: a trace is written of it; nothing else of the record is different then, but the host's time.
-        What the point's variant says is done here, but for its machine values: *machine* has them already.
+        What the point's variant says is done here, but for its machine values, which the job's machine has already.
 
-        Raises `InputError` when *processors* is not between 1 and the machine's maximum, `RunError` when the program
-        cannot be started at all.
+        Raises `InputError` when the number of processors is not between 1 and the machine's maximum, `RunError` when
+        the program cannot be started at all.
         """
-        if not 1 <= processors <= machine.max_processors:
-            raise InputError(f"{processors} processors: machine '{machine.name}' has 1 to {machine.max_processors}")
-        context = RunContext(
-            build,
-            machine,
-            point or RunPoint(processors=processors),
-            program or build.program,
-            limits or Limits(),
-            tuple(collect),
-            tuple(accept_exit),
-        )
+        processors, most = job.point.processors, job.machine.max_processors
+        if not 1 <= processors <= most:
+            raise InputError(f"{processors} processors: machine '{job.machine.name}' has 1 to {most}")
         try:
             _sweep()
             with contextlib.ExitStack() as stack:
                 place = stack.enter_context(
                     tempfile.TemporaryDirectory(prefix=f"scalegraph-{os.getpid()}-", ignore_cleanup_errors=True)
                 )
-                traced = None if trace is None else (trace, stack.enter_context(tracing.workplace(trace)))
-                command = process.Command(
-                    launcher=build.launcher,
-                    executable=build.executable,
-                    arguments=[context.program, *args],
-                    env=_environment(Path(place), env or {}),
-                    cwd=cwd,
-                    stdin=stdin,
-                )
-                return self._run(context, command, Path(place), schedule, cancel or CancelToken(), traced)
+                traced = None if job.trace is None else stack.enter_context(tracing.workplace(job.trace))
+                return self._run(job, Path(place), traced, cancel or CancelToken())
         except OSError as error:
-            raise RunError(f"{context.program}: cannot be started: {reason(error)}") from error
+            raise RunError(f"{job.name}: cannot be started: {reason(error)}") from error
 
-    def _run(
-        self,
-        context: RunContext,
-        command: process.Command,
-        place: Path,
-        schedule: str,
-        cancel: CancelToken,
-        traced: tuple[TraceOrder, Path] | None,
-    ) -> RunRecord:
+    def _run(self, job: Job, place: Path, traced: Path | None, cancel: CancelToken) -> RunRecord:
+        """Run *job* with its files in *place* and its trace, if it has one, in *traced*."""
+        env = _environment(place, job.env)
         result_path = place / "result"
-        limits = context.limits
-        values = {
-            **context.machine.runtime_config(),
-            "run.processors": str(context.point.processors),
-            "run.arena_bytes": str(limits.memory_bytes),
-            "run.stack_bytes": str(_stack_bytes(command.env, limits)),
-            "run.quantum_cycles": str(_QUANTUM_CYCLES),
-            "run.result_path": str(result_path),
-            "run.blocks_path": str(context.build.blocks),
-        }
-        variant = context.point.variant
-        if switches := [name for name in variant.ideal if name != "balance"]:
-            values["run.ideal"] = ",".join(switches)
-        if scale := scale_file(context.build, variant):
-            (place / "scale").write_text(scale, encoding="utf-8")
-            values["run.scale_path"] = str(place / "scale")
-        if schedule := schedule or "".join(command.env.get("OMP_SCHEDULE", "").split()):
-            values["run.schedule"] = schedule
-        if context.collect:
-            values["run.collect"] = ",".join(context.collect)
-        if traced is not None:
-            values |= traced[0].config(traced[1] / tracing.RAW)
-        write_config(place / "config", values)
+        write_config(place / "config", _config(job, place, env, result_path) | _trace_config(job, traced))
+        command = process.Command(
+            launcher=job.build.launcher,
+            executable=job.build.executable,
+            arguments=[job.name, *job.args],
+            env=env,
+            cwd=job.cwd,
+            stdin=job.stdin,
+        )
+        limits = job.limits
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
-        record = make_record(context, outcome, result, remarks)
+        record = make_record(job, outcome, result, remarks)
         if traced is not None and record.status != "cancelled":
-            record = _with_trace(record, context, traced, result, cancel)
-        return balanced(record) if "balance" in variant.ideal else record
+            record = _with_trace(record, job, traced, result, cancel)
+        return balanced(record) if "balance" in job.point.variant.ideal else record
 
 
-def _with_trace(
-    record: RunRecord,
-    context: RunContext,
-    traced: tuple[TraceOrder, Path],
-    result: Result | None,
-    cancel: CancelToken,
-) -> RunRecord:
+def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) -> dict[str, str]:
+    """Return the runtime's configuration of *job*, but for its trace; write the scale file that it names."""
+    values = {
+        **job.machine.runtime_config(),
+        "run.processors": str(job.point.processors),
+        "run.arena_bytes": str(job.limits.memory_bytes),
+        "run.stack_bytes": str(_stack_bytes(env, job.limits)),
+        "run.quantum_cycles": str(_QUANTUM_CYCLES),
+        "run.result_path": str(result_path),
+        "run.blocks_path": str(job.build.blocks),
+    }
+    variant = job.point.variant
+    if switches := [name for name in variant.ideal if name != "balance"]:
+        values["run.ideal"] = ",".join(switches)
+    if scale := scale_file(job.build, variant):
+        (place / "scale").write_text(scale, encoding="utf-8")
+        values["run.scale_path"] = str(place / "scale")
+    if schedule := job.schedule or "".join(env.get("OMP_SCHEDULE", "").split()):
+        values["run.schedule"] = schedule
+    if job.collect:
+        values["run.collect"] = ",".join(job.collect)
+    return values
+
+
+def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:
+    return {} if job.trace is None or traced is None else job.trace.config(traced / tracing.RAW)
+
+
+def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None, cancel: CancelToken) -> RunRecord:
     """Return *record* with the trace that the run left, or cancelled if there was a request to stop meanwhile."""
-    machine, program = context.machine.name, context.program
+    assert job.trace is not None
     try:
         kept, remarks = tracing.keep(
-            *traced, context.build, result=result, machine=machine, program=program, cancel=cancel
+            job.trace, traced, job.build, result=result, machine=job.machine.name, program=job.name, cancel=cancel
         )
     except Cancelled:
         return record.model_copy(update={"status": "cancelled", "message": "stopped by the user"})

@@ -12,9 +12,10 @@ from scalegraph import machine as machines
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, InputError
 from scalegraph.base.events import Building, Event
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
 from scalegraph.control.adopt import run_build
-from scalegraph.link import Simulated
+from scalegraph.link import Build, Job, Simulated
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.languages import EXPECTED
 from scalegraph.runtime.library import library
@@ -37,8 +38,12 @@ def write(place: Path, **files: str) -> None:
         path.write_text(text)
 
 
+def simulated(made: Build) -> RunRecord:
+    return Simulated().run(Job(made, machines.load("ksr1"), RunPoint(processors=1)))
+
+
 def output(sources: list[str], **options: object) -> str:
-    record = Simulated().run(build(sources, **options), machines.load("ksr1"), 1)  # type: ignore[arg-type]
+    record = simulated(build(sources, **options))  # type: ignore[arg-type]
     assert record.ok, record.message
     return record.stdout
 
@@ -193,7 +198,7 @@ def test_several_sources_get_regions_that_do_not_collide(place: Path) -> None:
     identities = [region.id for region in made.regions]
     assert identities == sorted(set(identities))
     assert {region.file for region in made.regions if region.id} == {"a.c", "b.c", "sub/b.c"}
-    record = Simulated().run(made, machines.load("ksr1"), 1)
+    record = simulated(made)
     assert {cost.region for cost in record.regions} <= set(identities)
     assert len(record.regions) > 3
 
@@ -224,7 +229,7 @@ def test_source_that_probes_would_break_goes_in_as_it_is(place: Path, monkeypatc
 def test_source_in_another_encoding_is_compiled(place: Path) -> None:
     (place / "a.c").write_bytes(HELLO.encode().replace(b"%s", b"caf\xe9 %s"))
     made = build(["a.c"])
-    assert Simulated().run(made, machines.load("ksr1"), 1).ok
+    assert simulated(made).ok
 
 
 def test_everything_wrong_with_the_sources_is_told_at_once(place: Path) -> None:

@@ -10,13 +10,14 @@ from click.testing import CliRunner
 from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, WorkError
+from scalegraph.base.run import RunPoint
 from scalegraph.cli.main import cli
 from scalegraph.control import build
 from scalegraph.control.calibration import QUICK, Row, Sample, Subject, compare, derive, measure, summary, this_host
 from scalegraph.control.calibration.caches import fit
 from scalegraph.control.calibration.host import CacheLevel, Host
 from scalegraph.control.calibration.measure import SOURCES, read_line, working_sets
-from scalegraph.link import Simulated
+from scalegraph.link import Job, Simulated
 from scalegraph.machine.text import keys
 from scalegraph.runtime.compiler import find_compiler
 
@@ -216,7 +217,7 @@ def test_out_of_order_processor_keeps_every_cycle_in_one_leaf_and_is_faster(root
     times = []
     for overrides in ({}, changes):
         on = machine.load("server-2x32", overrides)
-        record = Simulated().run(program, on, processors, ["60"])
+        record = Simulated().run(Job(program, on, RunPoint(processors=processors), ("60",)))
         assert (record.status, record.message) == ("ok", "")  # the runtime and the record check the identity
         times.append(record.time_s)
     assert times[1] < times[0]

@@ -1,7 +1,7 @@
 """Many runs side by side, on a target made for the test."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +11,8 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import RunError
 from scalegraph.base.events import Event, RunFailed, RunFinished, RunSkipped, RunStarted
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.control.execute import Job, Progress, execute, skip
-from scalegraph.link import Build
+from scalegraph.control.execute import Progress, execute, skip
+from scalegraph.link import Build, Job
 from scalegraph.machine import Machine
 
 BUILD = Build("prog", Path(), Path(), Path(), (), (), (), "digest")
@@ -24,8 +24,9 @@ class Target:
     def __init__(self, act: Callable[[RunPoint, CancelToken], RunRecord]) -> None:
         self._act = act
 
-    def run(self, _build: Build, _machine: Machine, _n: int, _args: Sequence[str] = (), **options: Any) -> RunRecord:
-        return self._act(options["point"], options["cancel"])
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
+        assert cancel is not None
+        return self._act(job.point, cancel)
 
 
 class _Named:
@@ -33,7 +34,7 @@ class _Named:
 
 
 def jobs(*counts: int) -> list[Job]:
-    return [Job(RunPoint(processors=count), BUILD, cast("Machine", _Named())) for count in counts]
+    return [Job(BUILD, cast("Machine", _Named()), RunPoint(processors=count)) for count in counts]
 
 
 def record(point: RunPoint, **changes: Any) -> RunRecord:

@@ -8,9 +8,9 @@ import pytest
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import BuildError, InputError
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build, run_build
-from scalegraph.link import Build, Simulated
+from scalegraph.link import Build, Job, Simulated
 
 pytestmark = pytest.mark.compiler
 
@@ -66,7 +66,7 @@ def need(tool: str) -> None:
 
 
 def simulated(made: Build, processors: int) -> RunRecord:
-    record = Simulated().run(made, machines.load("ksr1"), processors)
+    record = Simulated().run(Job(made, machines.load("ksr1"), RunPoint(processors=processors)))
     assert record.ok, record.message
     return record
 

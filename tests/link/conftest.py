@@ -3,14 +3,15 @@
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from scalegraph import machine as machines
 from scalegraph.base.cancel import CancelToken
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
-from scalegraph.link import Build, Limits, Simulated
+from scalegraph.link import Build, Job, Limits, Simulated
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -34,6 +35,7 @@ def run(built: Callable[[str], Build], ksr1: machines.Machine) -> Callable[..., 
         name: str, processors: int = 2, *args: str, cancel: CancelToken | None = None, **options: object
     ) -> RunRecord:
         limits = Limits(**{"time_s": 60.0, **options.pop("limits", {})})  # type: ignore[dict-item]
-        return Simulated().run(built(name), ksr1, processors, args, limits=limits, cancel=cancel, **options)  # type: ignore[arg-type]
+        point = cast("RunPoint", options.pop("point", RunPoint(processors=processors)))
+        return Simulated().run(Job(built(name), ksr1, point, args, limits=limits, **options), cancel)  # type: ignore[arg-type]
 
     return run

@@ -8,9 +8,9 @@ import pytest
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import MissingTool
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
-from scalegraph.link import Build, Limits, Simulated
+from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.link.emulator import VARIABLE, emulator
 
 CROSS = "aarch64-linux-gnu-gcc"
@@ -101,7 +101,9 @@ def test_missing_emulator_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def _run(built: Build, processors: int) -> RunRecord:
-    return Simulated().run(built, machines.load("ksr1"), processors, ["last"], limits=Limits(time_s=100.0))
+    return Simulated().run(
+        Job(built, machines.load("ksr1"), RunPoint(processors=processors), ("last",), limits=Limits(time_s=100.0))
+    )
 
 
 @pytest.mark.compiler

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from scalegraph import machine as machines
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build
-from scalegraph.link import Limits, Simulated
+from scalegraph.link import Job, Limits, Simulated
 
 pytestmark = pytest.mark.compiler
 Program = Callable[..., RunRecord]
@@ -26,7 +26,7 @@ def program(tmp_path: Path, ksr1: machines.Machine) -> Program:
             pytest.skip("needs g++: apt-get install g++")
         (tmp_path / f"a{suffix}").write_text(text)
         made = build([f"a{suffix}"], cflags="" if openmp else "-fno-openmp", cwd=tmp_path)
-        return Simulated().run(made, ksr1, 2, args, limits=Limits(time_s=60.0))
+        return Simulated().run(Job(made, ksr1, RunPoint(processors=2), args, limits=Limits(time_s=60.0)))
 
     return run
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from scalegraph import machine as machines
+from scalegraph.base.run import RunPoint
 from scalegraph.control import build
-from scalegraph.link import Limits, Simulated
+from scalegraph.link import Job, Limits, Simulated
 
 pytestmark = pytest.mark.compiler
 
@@ -113,7 +114,7 @@ def remarks(place: Path, on: str, processors: int, openmp: str, thread: str) -> 
     text = FRAME.replace("@OPENMP@", openmp).replace("@THREAD@", thread)
     (place / "a.c").write_text(text)
     made = build(["a.c"], cwd=place)
-    record = Simulated().run(made, machines.load(on), processors, limits=Limits(time_s=60.0))
+    record = Simulated().run(Job(made, machines.load(on), RunPoint(processors=processors), limits=Limits(time_s=60.0)))
     assert record.status == "ok", record.message
     return text, [remark for remark in record.warnings if "race" in remark]
 

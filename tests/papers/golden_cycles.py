@@ -16,7 +16,8 @@ from pathlib import Path
 
 from scalegraph import control
 from scalegraph import machine as machines
-from scalegraph.link import Build, Simulated
+from scalegraph.base.run import RunPoint
+from scalegraph.link import Build, Job, Simulated
 from scalegraph.machine import Machine
 from scalegraph.runtime.compiler import find_compiler
 from tests.papers.small_inputs import FLAGS, SMALL, source_of
@@ -54,7 +55,7 @@ def measured(built: Build, program: str, machine: str) -> Iterator[tuple[str, li
     """Run *program* on *machine*; yield for each number of processors its cycles, references and misses."""
     loaded = machines.load(machine)
     for count in counts(loaded):
-        record = Simulated().run(built, loaded, count, SMALL[program])
+        record = Simulated().run(Job(built, loaded, RunPoint(processors=count), SMALL[program]))
         assert record.ok, (program, machine, count, record.message)
         yield str(count), [record.time_cycles or 0, record.references or 0, record.misses or 0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import pytest
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.run import LineCost, RunPoint, RunRecord, TraceFile
 from scalegraph.base.run import Region as Place
-from scalegraph.link import Build, BuiltSource, Limits, TraceOrder, tracing
-from scalegraph.machine import Machine
+from scalegraph.link import Build, BuiltSource, Job, TraceOrder, tracing
 from scalegraph.request import Request
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.formats import Writing, writer_for
@@ -42,34 +41,21 @@ class FakeLink:
         self.cancel_after = cancel_after
         self.token: CancelToken | None = None
 
-    def run(
-        self,
-        build: Build,
-        machine: Machine,
-        processors: int,
-        args: Sequence[str] = (),
-        *,
-        stdin: Path | bytes | None = None,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        schedule: str = "",
-        collect: Sequence[str] = (),
-        cancel: CancelToken | None = None,
-        point: RunPoint | None = None,
-        program: str = "",
-        accept_exit: Sequence[int] = (),
-        trace: TraceOrder | None = None,
-    ) -> RunRecord:
-        assert point is not None
+    def run(self, job: Job, _cancel: CancelToken | None = None) -> RunRecord:
+        point, trace = job.point, job.trace
         self.points.append(point)
-        self.args.append(tuple(args))
+        self.args.append(job.args)
         if self.token is not None and len(self.points) >= (self.cancel_after or 0):
             self.token.cancel()
         if trace is not None:
             self.orders.append(trace)
         time_s = self.times(point)
-        common: dict[str, Any] = {"source": "simulated", "program": program, "machine": machine.name, "point": point}
+        common: dict[str, Any] = {
+            "source": "simulated",
+            "program": job.name,
+            "machine": job.machine.name,
+            "point": point,
+        }
         if time_s is None:
             return RunRecord(**common, status="crashed", message="segmentation fault in f at p.c:3", signal=11)
         n = float(point.parameters.get("n", 1000))
@@ -80,11 +66,11 @@ class FakeLink:
             work_ops=int(1e6 * n),
             busy_s=n,
             memory_stall_s=0.0,
-            idle_s=max(0.0, processors * time_s - n),
+            idle_s=max(0.0, point.processors * time_s - n),
             primitive_s=0.0,
             stdout=f"n = {n}\n",
-            time_cycles=int(time_s * machine.clock_hz),
-            collected=tuple(collect),
+            time_cycles=int(time_s * job.machine.clock_hz),
+            collected=job.collect,
             lines=(LineCost(file="p.c", line=1, executions=1),),
             trace=written(trace) if trace else None,
         )

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from scalegraph.analyze import whatif
+from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint, Variant
+from scalegraph.link import Job
 from scalegraph.request import Request, Session
 from scalegraph.request.planning import checking
 from scalegraph.request.results.quantities import compute
@@ -56,9 +58,9 @@ def test_the_changed_machine_reaches_the_link(link: Any, request_of: Requests) -
     seen: dict[str, float] = {}
 
     class Seeing(link):  # type: ignore[misc]
-        def run(self, build: Any, machine: Any, *rest: Any, **more: Any) -> Any:
-            seen[more["point"].variant.label()] = machine.processor.clock_mhz
-            return super().run(build, machine, *rest, **more)
+        def run(self, job: Job, cancel: CancelToken | None = None) -> Any:
+            seen[job.point.variant.label()] = job.machine.processor.clock_mhz
+            return super().run(job, cancel)
 
     request = request_of(processors=[1], what_if=[{"machine": {"processor.clock_mhz": 40}}, CACHE])
     Session(link=Seeing()).submit(request, None).close()

@@ -6,9 +6,9 @@ import pytest
 
 from scalegraph import machine as machines
 from scalegraph.base.errors import InputError
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import adopt
-from scalegraph.link import Build, Simulated
+from scalegraph.link import Build, Job, Simulated
 from tests.toolchain.conftest import Run, need
 
 pytestmark = pytest.mark.compiler
@@ -19,7 +19,7 @@ HELLO = (
 
 
 def simulated(build: Build, processors: int, *args: str) -> RunRecord:
-    record = Simulated().run(build, machines.load("ksr1"), processors, args)
+    record = Simulated().run(Job(build, machines.load("ksr1"), RunPoint(processors=processors), tuple(args)))
     assert record.status in ("ok", "failed"), record.message
     return record
 

@@ -20,8 +20,9 @@ from typing import Final
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, RunError
+from scalegraph.base.run import RunPoint
 from scalegraph.control.build import build
-from scalegraph.link import Build, Limits, Simulated
+from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.machine import Machine
 from scalegraph.runtime.compiler import Compiler
 
@@ -132,7 +133,9 @@ def _spread(values: Sequence[float]) -> float:
 
 def _predict(program: Build, machine: Machine, count: int, subject: Subject, cancel: CancelToken) -> float:
     """Return the simulated time of *subject* on *count* processors, in seconds."""
-    record = Simulated().run(program, machine, count, subject.args, limits=Limits(time_s=_LIMIT_S), cancel=cancel)
+    record = Simulated().run(
+        Job(program, machine, RunPoint(processors=count), tuple(subject.args), limits=Limits(time_s=_LIMIT_S)), cancel
+    )
     cancel.check()
     if record.status != "ok" or record.time_s is None:
         raise RunError(f"{subject.name}: {count} processors: {record.message}")

@@ -26,9 +26,9 @@ from scalegraph.store import Study
 
 if TYPE_CHECKING:
     from scalegraph.analyze.matrix import Matrix
-    from scalegraph.control.execute import Link
     from scalegraph.figures.figure import Figure
     from scalegraph.instrument import Detail, Instrumented
+    from scalegraph.link import Link
     from scalegraph.machine import Machine
     from scalegraph.views import StudyData, TraceData, View
     from scalegraph.views.view import Subject

@@ -12,8 +12,8 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.control.execute import Job, Link, Progress, default_workers, execute, skip
-from scalegraph.link import Build, Limits
+from scalegraph.control.execute import Progress, default_workers, execute, skip
+from scalegraph.link import Build, Job, Limits, Link
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, programs, shipped, variants

@@ -1,0 +1,58 @@
+"""One run to be done, as one object, which all layers between a request and the target pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from scalegraph.link.build import Build, Limits
+
+if TYPE_CHECKING:
+    from scalegraph.base.cancel import CancelToken
+    from scalegraph.base.run import RunPoint, RunRecord
+    from scalegraph.link.tracing import TraceOrder
+    from scalegraph.machine import Machine
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: *build* with *args* on *point.processors* of *machine*.
+
+    *point*: the run's coordinates in a study, its variant included; *machine* has the values of that variant already.
+    *stdin*: a file or its content, empty input if None. *cwd*: the program's working directory, the caller's if None.
+    *env*: set besides a few variables of the user (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are heeded.
+    *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: what is collected besides and costs host
+    time (``classes``: misses by class). *program*: its name in the record, that of the build if it is empty.
+    *accept_exit*: exit codes besides 0 with which the run counts as a success, with a remark. *trace*: a trace is
+    written of it; nothing else of the record is different then, but the host's time. *estimate_s*: host seconds that it
+    is expected to take, if somebody knows; used for the time left only.
+    """
+
+    build: Build
+    machine: Machine
+    point: RunPoint
+    args: tuple[str, ...] = ()
+    stdin: Path | bytes | None = None
+    cwd: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    schedule: str = ""
+    collect: tuple[str, ...] = ()
+    program: str = ""
+    accept_exit: tuple[int, ...] = ()
+    trace: TraceOrder | None = None
+    estimate_s: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The program's name in the record."""
+        return self.program or self.build.program
+
+
+class Link(Protocol):
+    """A target that can run jobs; see `link.Simulated.run`."""
+
+    def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
+        """Run once; the outcome is in the record."""
