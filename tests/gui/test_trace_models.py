@@ -1,6 +1,7 @@
 """The parts of a trace's window that need no window: visible time, layout, filter, cursors, places, options."""
 
 import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,22 @@ def test_garbage_is_collected_between_events_only(qtbot: Any) -> None:
     finally:
         collector.end()
         assert gc.isenabled() == was
+
+
+def test_what_a_window_leaves_behind_is_collected_also_after_another_was_made(qtbot: Any) -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.me = self
+
+    collector = Collector()
+    try:
+        collector.settle()  # the first window has loaded its modules
+        left = weakref.ref(Cycle())
+        collector.settle()  # another window has loaded them
+        gc.collect()
+        assert left() is None
+    finally:
+        collector.end()
 
 
 def test_filters_are_chips_and_can_be_undone() -> None:

@@ -21,6 +21,7 @@ class Collector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._was_on = gc.isenabled()
+        self._settled = False
         gc.disable()
         self._timer = QTimer(self, interval=_EVERY_MS)
         self._timer.timeout.connect(self.collect)
@@ -37,8 +38,13 @@ class Collector(QObject):
         return due[-1]
 
     def settle(self) -> None:
-        """Look no more at what there is now: modules and classes, which never go, are most of a full collection."""
-        gc.freeze()
+        """Look no more at what there is now: modules and classes, which never go, are most of a full collection.
+
+        Once: what a window leaves behind, and a later window would freeze, could never be collected.
+        """
+        if not self._settled:
+            self._settled = True
+            gc.freeze()
 
     def end(self) -> None:
         """Leave it to Python again."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QThread, QTimer, QUrl
 from PySide6.QtGui import QAction, QDropEvent, QGuiApplication, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -61,9 +61,10 @@ class Unblock(QObject):
         self._timer.start()
 
     def _look(self) -> None:
-        self._seen = self._seen + 1 if self.number == self._last else 0
+        inside = QThread.currentThread().loopLevel() > 0  # nobody runs the loop of the application here
+        self._seen = self._seen + 1 if inside and self.number == self._last else 0
         self._last = self.number
-        if self._seen >= 2:  # twice in one stretch: only a loop in it comes here
+        if self._seen >= 2:
             close_popup()
             modal = QApplication.activeModalWidget()
             if modal is not None:

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 import pyqtgraph.debug
-from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QAbstractEventDispatcher, QMessageLogContext, QtMsgType, qInstallMessageHandler
 
 _INNER: Final = 3  # innermost calls of a place that are shown whosever they are
 _HARMLESS: Final = (  # Qt's platform plug-in without a screen says these about itself
@@ -37,8 +37,9 @@ class Stall(NamedTuple):
 class Watch:
     """Collects faults (what, with its traceback) and, of the window's thread, stretches of more than *limit_s*.
 
-    A stretch is what happens between two returns to the event loop. Its length is the CPU time of that thread, so that
-    a busy machine makes none longer, divided by how much slower than at its best the processor is right then: what
+    A stretch is what happens between two looks of an event loop for events, be it a loop inside another (`QTest` runs
+    one after every press and release, a dialog or a menu one of its own). Its length is the CPU time of that thread, so
+    that a busy machine makes none longer, divided by how much slower than at its best the processor is right then: what
     runs beside shares its caches and units.
     """
 
@@ -48,6 +49,7 @@ class Watch:
         self.stalls: list[Stall] = []
         self.step = ""  # what is being done
         self._places: list[str] = []
+        self._since = 0.0  # CPU time (s) of the window's thread when the stretch began
         self._best = min(_pace() for _ in range(20))  # CPU seconds of the same work at the processor's best
 
     @contextmanager
@@ -74,22 +76,38 @@ class Watch:
 
     def stretch(self, act: Callable[[], object]) -> None:
         """Do *act*, after which the window's thread is back in its loop."""
-        self._places.clear()
-        signal.setitimer(signal.ITIMER_PROF, self.limit_s / 2, self.limit_s / 4)
-        begin = time.thread_time()
+        dispatcher = QAbstractEventDispatcher.instance()
+        assert dispatcher is not None
+        self._begin()
+        dispatcher.awake.connect(self._lap)
         try:
             act()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
             self._fault("exception", error)
         finally:
-            took = time.thread_time() - begin
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            dispatcher.awake.disconnect(self._lap)
+            self._end()
+
+    def _begin(self) -> None:
+        self._places.clear()
+        if self.limit_s > 0:
+            signal.setitimer(signal.ITIMER_PROF, self.limit_s / 2, self.limit_s / 4)
+        self._since = time.thread_time()
+
+    def _end(self) -> None:
+        took = time.thread_time() - self._since
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if took > self.limit_s:
             now = _pace()
             self._best = min(self._best, now)
             took *= self._best / now
         if took > self.limit_s:
             self.stalls.append(Stall(took, self.step, self._place()))
+
+    def _lap(self) -> None:
+        """A loop looks for events: what came before is a stretch of its own."""
+        self._end()
+        self._begin()
 
     def report(self) -> str:
         """Return every kind of fault, the frequent ones first, and every stall; nothing if there was neither."""

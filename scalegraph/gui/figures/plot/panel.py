@@ -6,7 +6,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QVBoxLayout, QWidget
 
 from scalegraph.figures.bar_names import largest
@@ -16,6 +16,7 @@ from scalegraph.gui.base.tints import ink, paper
 from scalegraph.gui.figures.legend_strip import LegendStrip
 from scalegraph.gui.figures.plot.axis import ValueAxis
 from scalegraph.gui.figures.plot.box import ZoomBox
+from scalegraph.gui.figures.plot.canvas import Canvas
 from scalegraph.gui.figures.plot.drawing import Drawing
 from scalegraph.gui.figures.plot.handles import HandleLines, cursor_of
 from scalegraph.gui.figures.plot.labels import EndLabels, most_important
@@ -36,30 +37,6 @@ _ARROWS: dict[int, tuple[int, tuple[str, ...]]] = {
 }
 
 
-class _Canvas(pg.PlotWidget):  # type: ignore[misc]
-    """The drawing surface: passes pointer events on before pyqtgraph has them."""
-
-    moved = Signal(QPointF)
-    left = Signal()
-    resized = Signal()
-
-    def resizeEvent(self, ev: QResizeEvent | None) -> None:
-        super().resizeEvent(ev)
-        self.resized.emit()
-
-    def mouseMoveEvent(self, ev: QMouseEvent) -> None:
-        super().mouseMoveEvent(ev)
-        if not ev.buttons():
-            self.moved.emit(ev.position())
-
-    def leaveEvent(self, ev: Any) -> None:
-        super().leaveEvent(ev)
-        self.left.emit()
-
-    def keyPressEvent(self, ev: QKeyEvent) -> None:
-        ev.ignore()  # the panel has them
-
-
 class PlotPanel(QWidget):
     """Shows one `Plot`.
 
@@ -78,15 +55,11 @@ class PlotPanel(QWidget):
         self._processors: int | None = None
         self._box = ZoomBox()
         self._axes = {"left": ValueAxis("left"), "bottom": ValueAxis("bottom")}
-        self._canvas = _Canvas(viewBox=self._box, axisItems=self._axes, background=None)
+        self._canvas = Canvas(self._box, self._axes["left"], self._axes["bottom"])
         self._canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._canvas.setMouseTracking(True)
-        item = self._canvas.getPlotItem()
-        item.hideButtons()
-        item.layout.setContentsMargins(1, 6, 1, 1)  # half of the highest tick's text stands above the plot
-        item.setMenuEnabled(False)
         self._labels = EndLabels(self._box)
-        item.layout.addItem(self._labels, 2, 3)
+        self._canvas.add_beside(self._labels)
         self._labels.setFont(self.font())
         self._legend = LegendStrip(self)
         self._corner = LegendStrip(self._canvas)
