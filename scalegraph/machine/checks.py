@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scalegraph.machine.networks import kind_of, networks
+
 if TYPE_CHECKING:
     from scalegraph.machine.model import Cache, Machine
 
 Found = list[tuple[tuple[str | int, ...], str]]
 
 _MOST_CYCLES = 10**9  # for which the network does anything
-# Protocols that are tied to one network, and the network to them.
-_MADE_FOR = {"ring_snoop": "ring", "linked_list": "hypernode", "snoop": "bus"}
 
 
 class Inconsistent(ValueError):  # noqa: N818 - said of a machine
@@ -73,17 +73,17 @@ def _geometry(number: int, cache: Cache) -> Found:
 
 
 def _may_share(machine: Machine) -> bool:
-    return machine.network.kind not in ("bus", "mesh") and not machine.coherence.kind.startswith("limited_")
+    return not machine.network.private_only and not machine.coherence.kind.startswith("limited_")
 
 
 def _is_network_cache(machine: Machine, cache: Cache) -> bool:
     network = machine.network
-    return network.kind == "hypernode" and cache.remote_only and cache.shared_by == network.hypernode_processors > 1
+    return network.network_caches and cache.remote_only and cache.shared_by == network.cluster() > 1
 
 
 def _sharing(machine: Machine) -> Found:
     found: Found = []
-    last = len(machine.cache) - 1
+    last, network = len(machine.cache) - 1, machine.network
     for number, cache in enumerate(machine.cache):
         path = ("cache", number, "shared_by")
         if cache.shared_by > 1 and (number != last or number == 0):
@@ -92,12 +92,11 @@ def _sharing(machine: Machine) -> Found:
             found.append((path, f"expected at most 64 instances, got {machine.processor.count} / {cache.shared_by}"))
         elif cache.shared_by > 1 and not _may_share(machine):
             found.append((path, "expected 1: a bus, a mesh and a limited directory need private caches only"))
-        elif machine.network.kind == "hypernode" and cache.shared_by > 1 and not _is_network_cache(machine, cache):
-            processors = machine.network.hypernode_processors
-            text = f"expected 1, or a network cache (remote_only) of all {processors} processors of a hypernode"
+        elif network.network_caches and cache.shared_by > 1 and not _is_network_cache(machine, cache):
+            text = f"expected 1, or a network cache (remote_only) of all {network.cluster()} processors of a hypernode"
             found.append((path, text))
-        elif machine.network.kind == "numa" and machine.network.socket_processors % cache.shared_by:
-            found.append((path, f"expected a divisor of a socket's {machine.network.socket_processors} processors"))
+        elif network.cluster() % cache.shared_by:
+            found.append((path, f"expected a divisor of a socket's {network.cluster()} processors"))
         if cache.remote_only and not _is_network_cache(machine, cache):
             text = "expected false: only the shared level of the network 'hypernode' can be a network cache"
             found.append((("cache", number, "remote_only"), text))
@@ -114,9 +113,10 @@ def _topology(machine: Machine) -> Found:
     if count > network.capacity():
         found.append((("processor", "count"), f"the network has room for {network.capacity()} processors, got {count}"))
     attraction = machine.coherence.kind == "ring_snoop"
-    for kind, made_for in _MADE_FOR.items():
-        if (machine.coherence.kind == kind) != (network.kind == made_for):
-            found.append((("coherence", "kind"), f"'{kind}' and the network '{made_for}' need each other"))
+    for tied in networks():  # protocols that are tied to one network, and the network to them
+        if tied.protocol and (machine.coherence.kind == tied.protocol) != isinstance(network, tied):
+            text = f"'{tied.protocol}' and the network '{kind_of(tied)}' need each other"
+            found.append((("coherence", "kind"), text))
     if found:
         return found
     if attraction and machine.memory.placement != "first_touch":
@@ -145,13 +145,7 @@ def _places(machine: Machine) -> Found:
     found: Found = []
     if machine.memory.placement == "node" and machine.memory.node >= nodes:
         found.append((("memory", "node"), f"expected a node from 0 to {nodes - 1}, got {machine.memory.node}"))
-    if network.kind == "numa" and network.topology == "hypercube" and not _power_of_two(network.sockets):
-        text = f"expected a power of two in a hypercube, got {network.sockets}"
-        found.append((("network", "sockets"), text))
-    if network.kind == "mesh" and network.controllers > 2 * network.height:
-        text = f"expected at most two a row, got {network.controllers} on {network.height} rows"
-        found.append((("network", "controllers"), text))
-    return found
+    return [*found, *((("network", name), text) for name, text in network.faults())]
 
 
 def _prefetch(machine: Machine) -> Found:

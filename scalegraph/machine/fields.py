@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,14 +18,103 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
-def quantity(description: str, unit: str, least: float, most: float, **more: Any) -> Any:
-    """Declare a number of a machine file: what it is, its unit and its range, both ends included."""
-    return Field(description=description, ge=least, le=most, json_schema_extra={"unit": unit}, **more)
+@dataclass(frozen=True)
+class On:
+    """What a value is converted with: the section it stands in, the processors' clock and the coherence line."""
+
+    section: Any
+    clock_hz: float
+    line_bytes: int
 
 
-def choice(description: str, **more: Any) -> Any:
-    """Declare a name or text of a machine file."""
-    return Field(description=description, json_schema_extra={"unit": ""}, **more)
+class Given(NamedTuple):
+    """What the runtime gets of a value: *key* in its configuration, *convert* to a number of *least* to *most*.
+
+    An empty *key* stands for the field's name.
+
+    From these `scalegraph.runtime.machine_source` makes the C fields, their ranges and names. *real*: a number with a
+    fraction, else a whole one. *enum*: for a name the C type and the prefix of its members.
+    """
+
+    key: str
+    convert: Callable[[Any, On], Any]
+    least: float = 0
+    most: float = 1
+    real: bool = False
+    enum: tuple[str, str] = ("", "")
+
+
+def same(value: Any, _on: On) -> Any:
+    """Return *value*."""
+    return value
+
+
+def milli(value: float, _on: On) -> int:
+    """Return *value* in thousandths."""
+    return round(value * 1000)
+
+
+def cycles(value: float, on: On) -> int:
+    """Return *value*, nanoseconds, in cycles."""
+    return round(value * 1e-9 * on.clock_hz)
+
+
+def millicycles(value: float, on: On) -> int:
+    """Return *value*, nanoseconds, in thousandths of a cycle."""
+    return round(1000 * value * 1e-9 * on.clock_hz)
+
+
+def busy_millicycles(size: int, gb_s: float, on: On) -> int:
+    """Return how long *size* bytes take at a bandwidth, in thousandths of a cycle."""
+    return round(1000 * size / (gb_s * 1e9) * on.clock_hz)
+
+
+def quantity(
+    description: str, unit: str, least: float, most: float, *, runtime: tuple[Given, ...] | None = None, **more: Any
+) -> Any:
+    """Declare a number of a machine file: what it is, its unit and its range, both ends included.
+
+    *runtime*: what the runtime gets of it; without it the number itself, under its own name.
+    """
+    info = Field(description=description, ge=least, le=most, json_schema_extra={"unit": unit}, **more)
+    info.metadata.append(_Runtime(runtime))
+    return info
+
+
+def choice(description: str, *, runtime: tuple[Given, ...] | None = (), **more: Any) -> Any:
+    """Declare a name, text or switch of a machine file; the runtime gets what *runtime* says, None: as of a number."""
+    info = Field(description=description, json_schema_extra={"unit": ""}, **more)
+    info.metadata.append(_Runtime(runtime))
+    return info
+
+
+class _Runtime(NamedTuple):
+    given: tuple[Given, ...] | None
+
+
+def declared(model: type[BaseModel]) -> Iterator[tuple[str, Given]]:
+    """Yield (field, what the runtime gets of it) for every value of *model* that the runtime gets."""
+    for name, info in model.model_fields.items():
+        for item in info.metadata:
+            if isinstance(item, _Runtime):
+                given = item.given if item.given is not None else (_plain(name, info),)
+                yield from ((name, one if one.key else one._replace(key=name)) for one in given)
+
+
+def _plain(name: str, info: Any) -> Given:
+    if info.annotation is bool:
+        return Given(name, lambda value, _on: int(value), 0, 1)
+    if get_origin(info.annotation) is Literal:  # by its number among the names
+        names = get_args(info.annotation)
+        return Given(name, lambda value, _on: names.index(value), 0, len(names) - 1)
+    least, most = (next(getattr(item, end) for item in info.metadata if hasattr(item, end)) for end in ("ge", "le"))
+    return Given(name, same, least, most)
+
+
+def given(section: BaseModel, clock_hz: float, line_bytes: int) -> dict[str, Any]:
+    """Return what the runtime gets of *section*, by key."""
+    on = On(section, clock_hz, line_bytes)
+    return {one.key: one.convert(getattr(section, name), on) for name, one in declared(type(section))}
 
 
 def unit_of(model: type[BaseModel], name: str) -> str:

@@ -2,48 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
 from scalegraph.machine.checks import Inconsistent, contradictions
-from scalegraph.machine.fields import Section, choice, quantity
-from scalegraph.machine.network import Network
+from scalegraph.machine.fields import Given, On, Section, choice, given, milli, quantity, same
+from scalegraph.machine.networks import Network
 from scalegraph.machine.text import write
 
 _CYCLES = "cycles"
-_MILLI = 1000
+
+
+def _named(key: str, kind: str, prefix: str) -> tuple[Given, ...]:
+    """Return what the runtime gets of a name: the name, which is a member of the C type ``enum sg_KIND`` there."""
+    return (Given(key, same, enum=(f"sg_{kind}", prefix)),)
+
+
+def _switch(key: str) -> tuple[Given, ...]:
+    return (Given(key, lambda value, _on: int(value), 0, 1),)
+
+
+def _slice_cycles(slice_us: float, on: On) -> int:
+    return max(1, round(slice_us * (on.clock_hz / 1e6)))
+
+
+def _cost(description: str) -> Any:
+    """Declare the cost of a class of operations, which the runtime gets in thousandths of a cycle."""
+    return quantity(description, _CYCLES, 0, 100_000, runtime=(Given("", milli, 0, 100_000_000),))
 
 
 class Operations(Section):
     """What one operation of each class costs at best, in cycles: the inverse of its throughput."""
 
-    int_alu: float = quantity("Integer add, logic, shift, compare, address arithmetic.", _CYCLES, 0, 100_000)
-    int_mul: float = quantity("Integer multiply.", _CYCLES, 0, 100_000)
-    int_div: float = quantity("Integer divide.", _CYCLES, 0, 100_000)
-    load: float = quantity("Issue of a load that hits the first cache level.", _CYCLES, 0, 100_000)
-    store: float = quantity("Issue of a store that hits the first cache level.", _CYCLES, 0, 100_000)
-    branch: float = quantity("Conditional or unconditional jump.", _CYCLES, 0, 100_000)
-    call: float = quantity("Call or return.", _CYCLES, 0, 100_000)
-    fp_add: float = quantity("Floating-point add, subtract, compare, minimum, maximum.", _CYCLES, 0, 100_000)
-    fp_mul: float = quantity("Floating-point multiply.", _CYCLES, 0, 100_000)
-    fp_fma: float = quantity("Fused multiply-add.", _CYCLES, 0, 100_000)
-    fp_div: float = quantity("Floating-point divide.", _CYCLES, 0, 100_000)
-    fp_sqrt: float = quantity("Floating-point square root.", _CYCLES, 0, 100_000)
-    fp_other: float = quantity("Floating-point conversion and other operations.", _CYCLES, 0, 100_000)
+    int_alu: float = _cost("Integer add, logic, shift, compare, address arithmetic.")
+    int_mul: float = _cost("Integer multiply.")
+    int_div: float = _cost("Integer divide.")
+    load: float = _cost("Issue of a load that hits the first cache level.")
+    store: float = _cost("Issue of a store that hits the first cache level.")
+    branch: float = _cost("Conditional or unconditional jump.")
+    call: float = _cost("Call or return.")
+    fp_add: float = _cost("Floating-point add, subtract, compare, minimum, maximum.")
+    fp_mul: float = _cost("Floating-point multiply.")
+    fp_fma: float = _cost("Fused multiply-add.")
+    fp_div: float = _cost("Floating-point divide.")
+    fp_sqrt: float = _cost("Floating-point square root.")
+    fp_other: float = _cost("Floating-point conversion and other operations.")
 
 
 class Processor(Section):
     """The processors: all alike."""
 
-    count: int = quantity("Processors of the whole machine.", "processors", 1, 4096)
-    clock_mhz: float = quantity("Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6)
+    count: int = quantity(
+        "Processors of the whole machine.", "processors", 1, 4096,
+        runtime=(Given("max_processors", same, 1, 4096),),
+    )  # fmt: skip
+    clock_mhz: float = quantity(
+        "Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6,
+        runtime=(Given("clock_hz", lambda mhz, _on: mhz * 1e6, 1000, 10**12, real=True),),
+    )  # fmt: skip
     issue_width: int = quantity("Operations begun in one cycle at most.", "operations", 1, 64)
     out_of_order: bool = choice(
         "Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and "
         "each block takes whole cycles.",
         default=False,
+        runtime=None,
     )
     memory_parallelism: float = quantity(
         "Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one.",
@@ -51,15 +75,19 @@ class Processor(Section):
         1,
         1000,
         default=1.0,
+        runtime=(Given("memory_parallelism", milli, 1000, 1_000_000),),
     )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
+
+
+_SIZE = (Given("size_bytes", lambda kib, _on: kib * 1024, 64, 2**40),)
 
 
 class Cache(Section):
     """One cache level."""
 
     name: str = choice("Name of the level.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")
-    size_kib: int = quantity("Capacity of one instance.", "KiB", 1, 2**30)
+    size_kib: int = quantity("Capacity of one instance.", "KiB", 1, 2**30, runtime=_SIZE)
     line_bytes: int = quantity("Line: what a miss brings; a power of two.", "bytes", 8, 65_536)
     ways: int = quantity("Places where a line can be (set-associativity).", "", 1, 256)
     hit_cycles: int = quantity(
@@ -73,9 +101,10 @@ class Cache(Section):
         "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes "
         "for it; random: any, the same in every run; fifo: the one that has been there longest.",
         default="lru",
+        runtime=_named("replacement", "replacement", "REPLACE"),
     )
     remote_only: bool = choice(
-        "A shared level keeps only lines whose memory is elsewhere (network cache).", default=False
+        "A shared level keeps only lines whose memory is elsewhere (network cache).", default=False, runtime=None
     )
 
 
@@ -87,13 +116,18 @@ class Coherence(Section):
             "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; "
             "limited_broadcast: it knows some holders, and tells all processors when there are more; "
             "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
-            "hypernodes; snoop: all caches watch a bus."
+            "hypernodes; snoop: all caches watch a bus.",
+            runtime=_named("kind", "coherence", "COH"),
         )
     )
     line_bytes: int = quantity("Unit of coherence and of transfer; a power of two.", "bytes", 8, 65_536)
-    exclusive_state: bool = choice("A line that nobody else holds is handed out writable (MESI), else not (MSI).")
+    exclusive_state: bool = choice(
+        "A line that nobody else holds is handed out writable (MESI), else not (MSI).", runtime=_switch("exclusive")
+    )
     owned_state: bool = choice(
-        "A dirty line that others read stays with its owner and is not written back (MOESI).", default=False
+        "A dirty line that others read stays with its owner and is not written back (MOESI).",
+        default=False,
+        runtime=_switch("owned"),
     )
     pointers: int = quantity("Holders of a line that a limited directory knows.", "processors", 1, 4096, default=4)
 
@@ -105,10 +139,25 @@ class Memory(Section):
     page_miss_cycles: int = quantity("First touch of a page by anybody.", _CYCLES, 0, 100_000_000)
     placement: Literal["first_touch", "interleave", "block", "node"] = choice(
         "first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go "
-        "round; node: all live in one place. A program that places its own pages has its way."
+        "round; node: all live in one place. A program that places its own pages has its way.",
+        runtime=_named("placement", "placement", "PLACE"),
     )
-    block_pages: int = quantity("Pages of a block, for placement block.", "pages", 1, 2**20, default=16)
-    node: int = quantity("Where all pages live, for placement node.", "", 0, 65_535, default=0)
+    block_pages: int = quantity(
+        "Pages of a block, for placement block.",
+        "pages",
+        1,
+        2**20,
+        default=16,
+        runtime=(Given("placement_block_pages", same, 1, 2**20),),
+    )
+    node: int = quantity(
+        "Where all pages live, for placement node.",
+        "",
+        0,
+        65_535,
+        default=0,
+        runtime=(Given("placement_node", same, 0, 65_535),),
+    )
 
 
 class Prefetch(Section):
@@ -117,6 +166,7 @@ class Prefetch(Section):
     kind: Literal["none", "next_line", "stride"] = choice(
         "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page.",
         default="none",
+        runtime=_named("kind", "prefetch_kind", "PREFETCH"),
     )
     level: int = quantity(
         "Number of the private level that lines are brought into; the first is 0.", "", 0, 3, default=1
@@ -130,13 +180,16 @@ class Synchronisation(Section):
 
     barrier: Literal["central", "tree", "hardware", "simple"] = choice(
         "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
-        "tree: counters in a tree; hardware: a wire."
+        "tree: counters in a tree; hardware: a wire.",
+        runtime=_named("barrier", "barrier_kind", "BARRIER"),
     )
     barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
     barrier_hardware_cycles: int = quantity(
         "Hardware barrier: from the last arrival to the release.", _CYCLES, 0, 1_000_000
     )
-    lock: Literal["test_and_set", "ticket", "queue"] = choice("How a lock is made.")
+    lock: Literal["test_and_set", "ticket", "queue"] = choice(
+        "How a lock is made.", runtime=_named("lock", "lock_kind", "LOCK")
+    )
     atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
     fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
     fork_per_processor_cycles: int = quantity("And for each member of the team.", _CYCLES, 0, 100_000_000)
@@ -167,7 +220,12 @@ class Threads(Section):
         default=2_000,
     )
     slice_us: float = quantity(
-        "For how long a thread keeps its processor while others wait for it.", "us", 0.001, 1e9, default=10_000.0
+        "For how long a thread keeps its processor while others wait for it.",
+        "us",
+        0.001,
+        1e9,
+        default=10_000.0,
+        runtime=(Given("slice_cycles", _slice_cycles, 1, 10**12),),
     )
 
 
@@ -212,35 +270,26 @@ class Machine(Section):
 
     def runtime_config(self) -> dict[str, str]:
         """Return the machine part of a run's configuration file, keys and values as text (see `sg_config.h`)."""
-        config: dict[str, int | float | str] = {
-            "max_processors": self.processor.count,
-            "clock_hz": self.clock_hz,
-            "issue_width": self.processor.issue_width,
-            "out_of_order": int(self.processor.out_of_order),
-            "memory_parallelism": round(self.processor.memory_parallelism * _MILLI),
-            "levels": len(self.cache),
-            "coherence.kind": self.coherence.kind,
-            "coherence.line_bytes": self.coherence.line_bytes,
-            "coherence.exclusive": int(self.coherence.exclusive_state),
-            "coherence.owned": int(self.coherence.owned_state),
-            "coherence.pointers": self.coherence.pointers,
-            "network.kind": self.network.kind,
-            **self.memory.model_dump(exclude={"block_pages", "node"}),
-            "placement_block_pages": self.memory.block_pages,
-            "placement_node": self.memory.node,
-            **{f"prefetch.{name}": value for name, value in self.prefetch.model_dump().items()},
-            **self.synchronisation.model_dump(),
-            "thread_cycles": self.threads.thread_cycles,
-            "switch_cycles": self.threads.switch_cycles,
-            "slice_cycles": max(1, round(self.threads.slice_us * self.processor.clock_mhz)),
-        }
-        for name, cycles in self.processor.operation_cycles.model_dump().items():
-            config[f"op.{name}"] = round(cycles * _MILLI)
+        config: dict[str, int | float | str] = {"levels": len(self.cache), "network.kind": self.network.kind}
+        for path, prefix in SECTIONS.items():
+            section = attrgetter(path)(self)
+            config |= {f"{prefix}{key}": value for key, value in self._given(section).items()}
         for number, level in enumerate(self.cache):
-            config[f"level.{number}.size_bytes"] = level.size_kib * 1024
-            config[f"level.{number}.remote_only"] = int(level.remote_only)
-            for name in ("line_bytes", "ways", "hit_cycles", "shared_by", "replacement"):
-                config[f"level.{number}.{name}"] = getattr(level, name)
-        network: Mapping[str, int] = self.network.runtime(self.clock_hz, self.coherence.line_bytes)
-        config |= {f"network.{name}": value for name, value in network.items()}
+            config |= {f"level.{number}.{key}": value for key, value in self._given(level).items()}
         return {f"machine.{key}": str(value) for key, value in config.items()}
+
+    def _given(self, section: Section) -> dict[str, Any]:
+        return given(section, self.clock_hz, self.coherence.line_bytes)
+
+
+# Sections of the machine, and what their keys begin with in the runtime's configuration; cache levels are numbered.
+SECTIONS: Final = {
+    "processor": "",
+    "processor.operation_cycles": "op.",
+    "coherence": "coherence.",
+    "network": "network.",
+    "memory": "",
+    "prefetch": "prefetch.",
+    "synchronisation": "",
+    "threads": "",
+}

@@ -12,6 +12,7 @@ import pytest
 
 from scalegraph.base.host import INSTALL_QT
 from scalegraph.runtime import format as runtime_format
+from scalegraph.runtime import machine_source
 
 
 def run(root: Path, *command: str) -> None:
@@ -52,7 +53,7 @@ def test_c_code_is_formatted(root: Path) -> None:
         pytest.skip("clang-format is not installed: pip install -e '.[dev]'")
     files = [*root.glob("scalegraph/runtime/csrc/**/*.[ch]"), *root.glob("resources/programs/*.[ch]")]
     files += root.glob("scalegraph/control/calibration/csrc/*.[ch]")
-    files = [file for file in files if file.name != "sg_format.h"]
+    files = [file for file in files if file.name not in ("sg_format.h", "sg_machine.h")]
     command = [str(binary), "--dry-run", "--Werror", *map(str, files)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -64,6 +65,15 @@ def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
     committed = (root / "scalegraph/runtime/csrc/core/sg_format.h").read_text()
     assert committed == written.getvalue(), (
         "run: python -m scalegraph.runtime.format > scalegraph/runtime/csrc/core/sg_format.h"
+    )
+
+
+def test_c_header_and_machine_model_agree(root: Path) -> None:
+    written = io.StringIO()
+    machine_source.write_header(written)
+    committed = (root / "scalegraph/runtime/csrc/core/sg_machine.h").read_text()
+    assert committed == written.getvalue(), (
+        "run: python -m scalegraph.runtime.machine_source > scalegraph/runtime/csrc/core/sg_machine.h"
     )
 
 

@@ -45,7 +45,7 @@ def good(root: "Path") -> str:
         (
             "network.kind ring",
             "network.kind torus",
-            "expected one of ring, multistage, numa, bus, mesh, hypernode; got",
+            "expected one of bus, hypernode, mesh, multistage, numa, ring; got",
         ),
         ("network.kind ring", "network.kind numa", "the network 'numa' has no such parameter"),
         ("machine.network.rings 34\n", "", "machine.network.rings: is missing; the network 'ring' needs it"),

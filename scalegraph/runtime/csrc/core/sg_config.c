@@ -10,20 +10,10 @@
 
 #include "sg_net.h"
 
-const sg_net_ops *const sg_net_table[] = {
-    [SG_NET_RING] = &sg_net_ring, [SG_NET_MULTISTAGE] = &sg_net_multistage,
-    [SG_NET_NUMA] = &sg_net_numa, [SG_NET_BUS] = &sg_net_bus,
-    [SG_NET_MESH] = &sg_net_mesh, [SG_NET_HYPERNODE] = &sg_net_hypernode,
-};
+#define ENTRY(kind) &sg_net_##kind,
+const sg_net_ops *const sg_net_table[] = {SG_NETWORKS(ENTRY)};
 const unsigned sg_net_count = sizeof sg_net_table / sizeof *sg_net_table;
 
-static const char *const coherence_names[] = {
-    "ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop", NULL};
-static const char *const placement_names[] = {"first_touch", "interleave", "block", "node", NULL};
-static const char *const replacement_names[] = {"lru", "tree_plru", "random", "fifo", NULL};
-static const char *const prefetch_names[] = {"none", "next_line", "stride", NULL};
-static const char *const barrier_names[] = {"central", "tree", "hardware", "simple", NULL};
-static const char *const lock_names[] = {"test_and_set", "ticket", "queue", NULL};
 static const char *const op_names[] = SG_OP_NAMES;
 static const char *const collect_names[] = {"classes", NULL};
 /* In the order of enum sg_traced's bits. */
@@ -46,6 +36,19 @@ typedef struct field {
 #define AT(member) offsetof(sg_config, member)
 #define GIB        (1ull << 30)
 
+/* Fields from the lists of sg_machine.h. */
+#define MACHINE_U32(member, key, least, most)  {"machine." key, U32, AT(member), least, most, NULL, 0},
+#define MACHINE_U64(member, key, least, most)  {"machine." key, U64, AT(member), least, most, NULL, 0},
+#define MACHINE_REAL(member, key, least, most) {"machine." key, REAL, AT(member), least, most, NULL, 0},
+#define MACHINE_NAME(member, key, enum_tag, ...)                                                             \
+    {"machine." key, NAME, AT(member), 0, 0, (const char *const[])__VA_ARGS__, 0},
+#define LEVEL_AT(member)                     offsetof(sg_cache_level, member)
+#define LEVEL_U32(member, key, least, most)  {key, U32, LEVEL_AT(member), least, most, NULL, 0},
+#define LEVEL_U64(member, key, least, most)  {key, U64, LEVEL_AT(member), least, most, NULL, 0},
+#define LEVEL_REAL(member, key, least, most) {key, REAL, LEVEL_AT(member), least, most, NULL, 0},
+#define LEVEL_NAME(member, key, enum_tag, ...)                                                               \
+    {key, NAME, LEVEL_AT(member), 0, 0, (const char *const[])__VA_ARGS__, 0},
+
 static const field fields[] = {
     {"run.processors", U32, AT(processors), 1, 4096, NULL, 0},
     {"run.arena_bytes", U64, AT(arena_bytes), 1 << 16, 1ull << 44, NULL, 0},
@@ -64,54 +67,11 @@ static const field fields[] = {
     {"trace.end", U64, AT(trace_end), 0, 1ull << 52, NULL, 1},
     {"trace.region", TEXT, AT(trace_region), 1, sizeof((sg_config *)0)->trace_region, NULL, 1},
     {"trace.limit", U64, AT(trace_limit), 0, 1ull << 52, NULL, 1},
-    {"machine.max_processors", U32, AT(max_processors), 1, 4096, NULL, 0},
-    {"machine.clock_hz", REAL, AT(clock_hz), 1000, 1000000000000, NULL, 0},
-    {"machine.issue_width", U32, AT(issue_width), 1, 64, NULL, 0},
-    {"machine.out_of_order", U32, AT(out_of_order), 0, 1, NULL, 1},
-    {"machine.memory_parallelism", U32, AT(memory_parallelism), 1000, 1000000, NULL, 1},
-    {"machine.levels", U32, AT(levels), 1, SG_MAX_LEVELS, NULL, 0},
-    {"machine.coherence.kind", NAME, AT(coherence), 0, 0, coherence_names, 0},
-    {"machine.coherence.line_bytes", U32, AT(coherence_line_bytes), 8, 65536, NULL, 0},
-    {"machine.coherence.exclusive", U32, AT(coherence_exclusive), 0, 1, NULL, 0},
-    {"machine.coherence.owned", U32, AT(coherence_owned), 0, 1, NULL, 0},
-    {"machine.coherence.pointers", U32, AT(coherence_pointers), 1, 4096, NULL, 0},
     {"machine.network.kind", NETWORK, AT(network), 0, 0, NULL, 0},
-    {"machine.page_bytes", U32, AT(page_bytes), 256, 1 << 30, NULL, 0},
-    {"machine.page_miss_cycles", U32, AT(page_miss_cycles), 0, 100000000, NULL, 0},
-    {"machine.placement", NAME, AT(placement), 0, 0, placement_names, 0},
-    {"machine.placement_block_pages", U32, AT(placement_block_pages), 1, 1 << 20, NULL, 0},
-    {"machine.placement_node", U32, AT(placement_node), 0, 65535, NULL, 0},
-    {"machine.prefetch.kind", NAME, AT(prefetch), 0, 0, prefetch_names, 0},
-    {"machine.prefetch.level", U32, AT(prefetch_level), 0, SG_MAX_LEVELS - 1, NULL, 0},
-    {"machine.prefetch.degree", U32, AT(prefetch_degree), 1, 16, NULL, 0},
-    {"machine.prefetch.distance", U32, AT(prefetch_distance), 1, 64, NULL, 0},
-    {"machine.barrier", NAME, AT(barrier), 0, 0, barrier_names, 0},
-    {"machine.barrier_radix", U32, AT(barrier_radix), 2, 4096, NULL, 0},
-    {"machine.barrier_hardware_cycles", U32, AT(barrier_hardware_cycles), 0, 1000000, NULL, 0},
-    {"machine.lock", NAME, AT(lock), 0, 0, lock_names, 0},
-    {"machine.atomic_cycles", U32, AT(atomic_cycles), 0, 1000000, NULL, 0},
-    {"machine.fork_cycles", U32, AT(fork_cycles), 0, 100000000, NULL, 0},
-    {"machine.fork_per_processor_cycles", U32, AT(fork_per_processor_cycles), 0, 100000000, NULL, 0},
-    {"machine.create_cycles", U32, AT(create_cycles), 0, 100000000, NULL, 0},
-    {"machine.schedule_cycles", U32, AT(schedule_cycles), 0, 1000000, NULL, 0},
-    {"machine.lock_cycles", U32, AT(lock_cycles), 0, 1000000, NULL, 0},
-    {"machine.barrier_cycles", U32, AT(barrier_cycles), 0, 1000000, NULL, 0},
-    {"machine.task_cycles", U32, AT(task_cycles), 0, 1000000, NULL, 0},
-    {"machine.thread_cycles", U32, AT(thread_cycles), 0, 100000000, NULL, 0},
-    {"machine.switch_cycles", U32, AT(switch_cycles), 0, 100000000, NULL, 0},
-    {"machine.slice_cycles", U64, AT(slice_cycles), 1, 1000000000000, NULL, 0},
-};
+    SG_MACHINE_FIELDS(MACHINE_U32, MACHINE_U64, MACHINE_REAL, MACHINE_NAME)};
 #define FIELDS (sizeof fields / sizeof *fields)
 
-static const field level_fields[] = {
-    {"size_bytes", U64, offsetof(sg_cache_level, size_bytes), 64, 1ull << 40, NULL, 0},
-    {"line_bytes", U32, offsetof(sg_cache_level, line_bytes), 8, 65536, NULL, 0},
-    {"ways", U32, offsetof(sg_cache_level, ways), 1, 256, NULL, 0},
-    {"hit_cycles", U32, offsetof(sg_cache_level, hit_cycles), 0, 100000, NULL, 0},
-    {"shared_by", U32, offsetof(sg_cache_level, shared_by), 1, 4096, NULL, 0},
-    {"replacement", NAME, offsetof(sg_cache_level, replacement), 0, 0, replacement_names, 0},
-    {"remote_only", U32, offsetof(sg_cache_level, remote_only), 0, 1, NULL, 0},
-};
+static const field level_fields[] = {SG_LEVEL_FIELDS(LEVEL_U32, LEVEL_U64, LEVEL_REAL, LEVEL_NAME)};
 #define LEVEL_FIELDS (sizeof level_fields / sizeof *level_fields)
 
 /* What has been read so far. */
@@ -263,7 +223,7 @@ static int read_op(reader *r, const char *key, const char *text)
         uint64_t value;
         if (strcmp(op_names[i], name) != 0)
             continue;
-        if (once(r, &r->seen_op[i], key) != 0 || read_number(r, key, text, 0, 100000000, &value) != 0)
+        if (once(r, &r->seen_op[i], key) != 0 || read_number(r, key, text, 0, SG_MOST_OP_COST, &value) != 0)
             return -1;
         r->config->op_millicycles[i] = (uint32_t)value;
         return 0;

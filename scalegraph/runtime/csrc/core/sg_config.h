@@ -8,40 +8,20 @@
 #include <stdint.h>
 
 #include "sg_format.h"
+#include "sg_machine.h" /* fields, ranges and names of the machine.* values */
 
-#define SG_MAX_LEVELS 4
-#define SG_MAX_PATH   4096
+#define SG_MAX_PATH 4096
 
-/* machine.network.kind */
-enum sg_network { SG_NET_RING, SG_NET_MULTISTAGE, SG_NET_NUMA, SG_NET_BUS, SG_NET_MESH, SG_NET_HYPERNODE };
-/* machine.coherence.kind: ring_snoop is the attraction memory of a ring machine (the last private level
- * is all the memory there is); full_map a directory at the home of each line; limited_broadcast and
- * limited_no_broadcast one that knows only some of the holders (Dir_iB and Dir_iNB of Agarwal and others,
- * ISCA 1988); linked_list one in each hypernode and a list of hypernodes; snoop a bus that all caches watch.
- */
-enum sg_coherence {
-    SG_COH_RING_SNOOP,
-    SG_COH_FULL_MAP,
-    SG_COH_LIMITED_BROADCAST,
-    SG_COH_LIMITED_NO_BROADCAST,
-    SG_COH_LINKED_LIST,
-    SG_COH_SNOOP,
-};
-enum sg_barrier_kind { SG_BARRIER_CENTRAL, SG_BARRIER_TREE, SG_BARRIER_HARDWARE, SG_BARRIER_SIMPLE };
-enum sg_lock_kind { SG_LOCK_TEST_AND_SET, SG_LOCK_TICKET, SG_LOCK_QUEUE };
-enum sg_placement { SG_PLACE_FIRST_TOUCH, SG_PLACE_INTERLEAVE, SG_PLACE_BLOCK, SG_PLACE_NODE };
-enum sg_replacement { SG_REPLACE_LRU, SG_REPLACE_TREE_PLRU, SG_REPLACE_RANDOM, SG_REPLACE_FIFO };
-enum sg_prefetch_kind { SG_PREFETCH_NONE, SG_PREFETCH_NEXT_LINE, SG_PREFETCH_STRIDE };
+/* Members of a struct, from the lists of sg_machine.h. */
+#define SG_MEMBER_U32(member, ...)             uint32_t member;
+#define SG_MEMBER_U64(member, ...)             uint64_t member;
+#define SG_MEMBER_REAL(member, ...)            double member;
+#define SG_MEMBER_NAME(member, key, kind, ...) enum kind member;
 
+/* A level pays hit_cycles for being looked into after a miss of the level before; a miss of several levels
+ * pays for each. */
 typedef struct sg_cache_level {
-    uint64_t size_bytes;
-    uint32_t line_bytes;
-    uint32_t ways;
-    uint32_t hit_cycles; /* to look into this level after a miss of the level before; a miss of several
-                          * levels pays for each it looked into; usually 0 for the first */
-    uint32_t shared_by;  /* processors that share one instance; 1 = private */
-    enum sg_replacement replacement;
-    uint32_t remote_only; /* a shared level keeps lines of other nodes' memory only: a network cache */
+    SG_LEVEL_FIELDS(SG_MEMBER_U32, SG_MEMBER_U64, SG_MEMBER_REAL, SG_MEMBER_NAME)
 } sg_cache_level;
 
 #define SG_MAX_PARAMETERS 32
@@ -93,48 +73,14 @@ typedef struct sg_config {
     uint64_t trace_end;           /* 0: to the end */
     char trace_region[256];       /* numbers with commas between them; empty: whatever region it is */
     uint64_t trace_limit;         /* bytes of the file; 0: no limit */
-    /* machine.* */
-    uint32_t max_processors;
-    double clock_hz;
-    uint32_t issue_width;                 /* operations begun in one cycle at most */
+    /* machine.*: scalegraph/machine says what each means */
+    SG_MACHINE_FIELDS(SG_MEMBER_U32, SG_MEMBER_U64, SG_MEMBER_REAL, SG_MEMBER_NAME)
     uint32_t op_millicycles[SG_OP_COUNT]; /* throughput cost of an operation class, in 1/1000 cycle */
-    uint32_t out_of_order;       /* 1: units work side by side, and blocks overlap; 0: costs add up */
-    uint32_t memory_parallelism; /* misses of a processor under way at a time, in 1/1000; 0: one */
-    uint32_t levels;
     sg_cache_level level[SG_MAX_LEVELS];
-    uint32_t coherence_line_bytes;
-    enum sg_coherence coherence;
-    uint32_t coherence_exclusive; /* 1: a line that nobody else holds is handed out writable (MESI), 0: MSI */
-    uint32_t coherence_owned;     /* 1: a dirty line stays with its owner when others read it (MOESI) */
-    uint32_t coherence_pointers;  /* holders that a limited directory knows */
     enum sg_network network;
-    /* The network's own file declares its parameters (sg_net.h), reads them with sg_config_u64 and alone
-     * knows their meaning. */
+    /* The network's own file reads its parameters with sg_config_u64 and alone knows their meaning. */
     sg_parameter parameter[SG_MAX_PARAMETERS];
     uint32_t parameters;
-    uint32_t page_bytes;
-    uint32_t page_miss_cycles;
-    enum sg_placement placement;
-    uint32_t placement_block_pages; /* block: so many pages to each node in turn */
-    uint32_t placement_node;        /* node: all pages there */
-    enum sg_prefetch_kind prefetch;
-    uint32_t prefetch_level; /* the private level that prefetched lines are brought into, not the first */
-    uint32_t prefetch_degree, prefetch_distance; /* lines brought at a time; how many lines ahead */
-    enum sg_barrier_kind barrier;
-    uint32_t barrier_radix;           /* tree */
-    uint32_t barrier_hardware_cycles; /* hardware: from last arrival to release */
-    enum sg_lock_kind lock;
-    uint32_t atomic_cycles;             /* read-modify-write in the processor, besides its memory access */
-    uint32_t fork_cycles;               /* instructions of the master to start a team, once */
-    uint32_t fork_per_processor_cycles; /* and for each member */
-    uint32_t create_cycles;             /* and for each thread that did not exist before */
-    uint32_t schedule_cycles; /* instructions to compute the next chunk, besides its memory accesses */
-    uint32_t lock_cycles;     /* instructions of acquire or release, besides their memory accesses */
-    uint32_t barrier_cycles;  /* instructions of one arrival, besides its memory accesses */
-    uint32_t task_cycles;     /* instructions to create or dispatch a task */
-    uint32_t thread_cycles;   /* of the system, to create or end a thread */
-    uint32_t switch_cycles;   /* of the system, when a processor takes another thread than before */
-    uint64_t slice_cycles;    /* for which a thread keeps its processor while others wait for it */
 } sg_config;
 
 /* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */

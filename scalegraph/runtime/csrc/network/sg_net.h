@@ -1,8 +1,9 @@
 /* A network of the simulated machine: how long the messages of one coherence transaction take.
  *
  * Who supplies a line and whose copies go is decided by the protocol (sg_mem.c) before; a network only
- * knows stations, paths and resources. A new network is one new file with an sg_net_ops, one name in
- * enum sg_network and one line in sg_net_table (sg_config.c). */
+ * knows stations, paths and resources. A new network is one new file sg_net_KIND.c with an sg_net_ops of that
+ * name, and one in scalegraph/machine/networks, which declares its parameters: sg_machine.h is made from it.
+ */
 #ifndef SG_NET_H
 #define SG_NET_H
 
@@ -95,8 +96,8 @@ typedef struct sg_net_ops {
     void (*statistics)(const void *net, sg_usage_visit *visit, void *context);
 } sg_net_ops;
 
-extern const sg_net_ops sg_net_ring, sg_net_multistage, sg_net_numa, sg_net_bus, sg_net_mesh,
-    sg_net_hypernode;
+#define SG_NET_DECLARE(kind) extern const sg_net_ops sg_net_##kind;
+SG_NETWORKS(SG_NET_DECLARE)
 
 /* By enum sg_network. */
 extern const sg_net_ops *const sg_net_table[];

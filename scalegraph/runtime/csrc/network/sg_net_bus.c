@@ -28,21 +28,7 @@ typedef struct bus_net {
     size_t bytes;
 } bus_net;
 
-#define MOST 1000000000000ull /* a thousand million cycles */
-
-static const sg_net_parameter parameters[] = {
-    {"bus_processors", 1, 4096}, /* that find a place on it */
-    {"split", 0, 1},             /* 1: addresses and data apart */
-    {"modules", 1, 1024},
-    {"arbitration_millicycles", 0, MOST},
-    {"address_millicycles", 1, MOST}, /* the bus is busy with an address */
-    {"snoop_millicycles", 0, MOST},   /* from then on until all caches have answered */
-    {"data_millicycles", 1, MOST},    /* the bus is busy with a line */
-    {"memory_millicycles", 0, MOST},  /* from the address to the data of a module */
-    {"memory_busy_millicycles", 0, MOST},
-    {"supply_millicycles", 0, MOST}, /* from the answer of a cache to its data */
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_BUS_PARAMETERS};
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {

@@ -35,21 +35,7 @@ typedef struct hypernode_net {
     size_t bytes;
 } hypernode_net;
 
-static const sg_net_parameter parameters[] = {
-    {"hypernodes", 1, 64},
-    {"hypernode_processors", 1, 64},
-    {"rings", 1, 64},               /* and units of a hypernode */
-    {"crossbar_cycles", 0, 100000}, /* one passage */
-    {"crossbar_bytes", 1, 4096},    /* of a line that pass a port in one cycle */
-    {"memory_cycles", 1, 100000},   /* a unit's memory is busy with a line */
-    {"directory_cycles", 0, 100000},
-    {"snoop_cycles", 0, 100000},      /* a cache needs to answer the directory */
-    {"controller_cycles", 0, 100000}, /* one passage between a unit and its ring */
-    {"hop_cycles", 1, 10000},         /* from one hypernode to the next */
-    {"ring_bytes", 1, 4096},          /* that pass a link in one cycle */
-    {"header_bytes", 1, 4096},
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_HYPERNODE_PARAMETERS};
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {

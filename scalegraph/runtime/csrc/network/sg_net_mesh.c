@@ -35,21 +35,7 @@ typedef struct mesh_net {
     int remote; /* has a message of this transaction left its tile? */
 } mesh_net;
 
-static const sg_net_parameter parameters[] = {
-    {"width", 1, 64},            /* columns */
-    {"height", 1, 64},           /* rows */
-    {"router_cycles", 0, 10000}, /* of a message's first flit through one router */
-    {"link_cycles", 1, 10000},   /* and over one link */
-    {"flit_bytes", 1, 4096},     /* that pass a link in one cycle */
-    {"header_bytes", 1, 4096},   /* of a message */
-    {"directory_cycles", 0, 100000},
-    {"snoop_cycles", 0, 100000}, /* a cache needs to answer the directory */
-    {"controllers", 1, 128},     /* of memory */
-    {"banks", 1, 1024},          /* of one controller */
-    {"memory_cycles", 0, 1000000},
-    {"bank_busy_cycles", 0, 1000000}, /* a bank is busy with one line */
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_MESH_PARAMETERS};
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {

@@ -34,18 +34,7 @@ typedef struct multistage_net {
     size_t bytes;
 } multistage_net;
 
-static const sg_net_parameter parameters[] = {
-    {"radix", 2, 64},             /* of a switch */
-    {"least_ports", 2, 65536},    /* of the smallest network; a larger machine has more stages */
-    {"switch_cycles", 1, 10000},  /* of the first flit through one stage */
-    {"flit_bytes", 1, 4096},      /* that pass a port in one cycle */
-    {"header_bytes", 1, 4096},    /* of a message */
-    {"memory_cycles", 1, 100000}, /* a module is busy with a line */
-    {"directory_cycles", 1, 100000},
-    {"snoop_cycles", 0, 100000}, /* a cache needs to answer the directory */
-    {"retry_cycles", 0, 100000}, /* 0: no circuits */
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_MULTISTAGE_PARAMETERS};
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {

@@ -35,24 +35,7 @@ typedef struct numa_net {
 
 enum { FULL, RING, HYPERCUBE };
 
-#define MOST 1000000000ull /* cycles */
-
-static const sg_net_parameter parameters[] = {
-    {"sockets", 1, 64},
-    {"topology", FULL, HYPERCUBE},
-    {"socket_processors", 1, 4096},
-    {"channels", 1, 1024},        /* of one socket's memory */
-    {"banks", 1, 1024},           /* of one channel */
-    {"memory_cycles", 0, MOST},   /* from the miss of the last cache to data of the own memory */
-    {"transfer_cycles", 0, MOST}, /* ditto from another cache of the own socket */
-    {"snoop_cycles", 0, MOST},    /* to invalidate copies within a socket */
-    {"link_cycles", 0, MOST},     /* one way over one link */
-    {"channel_line_millicycles", 0, 1000 * MOST}, /* a channel is busy with one line */
-    {"bank_millicycles", 0, 1000 * MOST},         /* a bank is busy with one line */
-    {"link_line_millicycles", 0, 1000 * MOST},    /* a link is busy with a message with a line */
-    {"link_control_millicycles", 0, 1000 * MOST}, /* and with one without */
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_NUMA_PARAMETERS};
 
 static void *create(const sg_config *config, char *error, unsigned error_size)
 {

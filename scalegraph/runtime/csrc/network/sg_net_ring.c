@@ -72,16 +72,7 @@ typedef struct ring_net {
     uint32_t ring[MAX_RINGS], holder_there[MAX_RINGS];
 } ring_net;
 
-static const sg_net_parameter parameters[] = {
-    {"ring_processors", 1, 1024}, /* processors on one leaf ring */
-    {"rings", 1, MAX_RINGS},      /* leaf rings, stations of the upper ring */
-    {"hop_cycles", 1, 10000},     /* from one station of a leaf ring to the next */
-    {"upper_hop_cycles", 1, 10000},
-    {"interface_cycles", 0, 100000}, /* of the cell that asks, both ways together */
-    {"router_cycles", 0, 100000},    /* one passage between a leaf ring and the upper ring */
-    {"holder_cycles", 0, 100000},    /* a cell is busy with supplying one subpage */
-    {NULL, 0, 0},
-};
+static const sg_net_parameter parameters[] = {SG_RING_PARAMETERS};
 
 static track make_track(const ring_net *net, sg_interval *last, size_t first, uint64_t count, uint64_t hop)
 {

@@ -1,0 +1,40 @@
+"""What every network declares."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from scalegraph.machine.fields import Section, given
+
+
+class NetworkSection(Section):
+    """Base of the networks: one class here and one C file ``csrc/network/sg_net_KIND.c`` make a network.
+
+    The parameters of the C file are made from the class's fields; see `fields.Given` for those that differ from what
+    a machine file says. A subclass declares ``kind: Literal["NAME"]``.
+    """
+
+    protocol: ClassVar[str] = ""  # the coherence protocol that needs this network, and this network it
+    private_only: ClassVar[bool] = False  # caches cannot be shared
+    network_caches: ClassVar[bool] = False  # the shared level may be (and only be) a network cache of a cluster
+    kind: str
+
+    def runtime(self, clock_hz: float, line_bytes: int) -> dict[str, int]:
+        """Return the parameters of the C side; times in cycles of *clock_hz*."""
+        return given(self, clock_hz, line_bytes)
+
+    def capacity(self) -> int:
+        """Return how many processors find a place."""
+        raise NotImplementedError
+
+    def nodes(self) -> int:
+        """Return the number of places where a page can live."""
+        raise NotImplementedError
+
+    def cluster(self) -> int:
+        """Return the processors that stand together, of which a shared cache serves a part; 0: nothing is so."""
+        return 0
+
+    def faults(self) -> list[tuple[str, str]]:
+        """Return contradictions between the network's own values: (field, sentence)."""
+        return []

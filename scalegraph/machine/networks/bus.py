@@ -1,0 +1,71 @@
+"""One bus that all caches watch; see csrc/network/sg_net_bus.c."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from scalegraph.machine.fields import Given, On, choice, millicycles, quantity
+from scalegraph.machine.networks.base import NetworkSection
+
+_MOST = 10**12  # thousandths of a cycle
+
+
+def _of_bus(bus_cycles: int, on: On) -> int:
+    """Return cycles of the bus in thousandths of a processor's cycle; what takes time takes at least one."""
+    made: int = round(1000 * bus_cycles * on.clock_hz / (on.section.bus_mhz * 1e6))
+    return max(int(bus_cycles > 0), made)
+
+
+def _data(data_bytes: int, on: On) -> int:
+    return _of_bus(-(-on.line_bytes // data_bytes) + on.section.data_overhead_bus_cycles, on)
+
+
+def _bus(name: str, least: int = 0) -> tuple[Given, ...]:
+    return (Given(f"{name}_millicycles", _of_bus, least, _MOST),)
+
+
+def _time(name: str) -> tuple[Given, ...]:
+    return (Given(f"{name}_millicycles", millicycles, 0, _MOST),)
+
+
+_DATA = (Given("data_millicycles", _data, 1, _MOST),)
+
+
+class Bus(NetworkSection):
+    """One bus that all caches watch, and memory modules on it."""
+
+    protocol: ClassVar[str] = "snoop"
+    private_only: ClassVar[bool] = True
+    kind: Literal["bus"] = choice("Topology: one bus; every cache watches it.")
+    bus_processors: int = quantity("Processors that find a place on the bus.", "processors", 1, 4096)
+    bus_mhz: float = quantity("Clock of the bus.", "MHz", 0.001, 1e6, runtime=())
+    split: bool = choice(
+        "Addresses and data go over two parts of the bus, both free while memory looks for a line.", runtime=None
+    )
+    arbitration_bus_cycles: int = quantity(
+        "From a request to the first cycle of its address.", "bus cycles", 0, 10_000, runtime=_bus("arbitration")
+    )
+    address_bus_cycles: int = quantity(
+        "The bus is busy with one address.", "bus cycles", 1, 10_000, runtime=_bus("address", 1)
+    )
+    snoop_bus_cycles: int = quantity(
+        "From then on until all caches have answered.", "bus cycles", 0, 10_000, runtime=_bus("snoop")
+    )
+    data_bytes: int = quantity("Bytes that pass the bus in one cycle.", "bytes", 1, 4096, runtime=_DATA)
+    data_overhead_bus_cycles: int = quantity(
+        "Cycles of a data transfer besides those that carry the line.", "bus cycles", 0, 10_000, default=0, runtime=()
+    )
+    modules: int = quantity("Memory modules, lines interleaved over them.", "modules", 1, 1024)
+    memory_ns: float = quantity("From the address to the data of a module.", "ns", 0, 100_000, runtime=_time("memory"))
+    memory_busy_ns: float = quantity("A module is busy with one line.", "ns", 0, 100_000, runtime=_time("memory_busy"))
+    supply_ns: float = quantity(
+        "From a cache's answer to its data, when it has the dirty copy.", "ns", 0, 100_000, runtime=_time("supply")
+    )
+
+    def capacity(self) -> int:
+        """Processors that find a place."""
+        return self.bus_processors
+
+    def nodes(self) -> int:
+        """Places where a page can live: all memory is equally far."""
+        return 1

@@ -1,0 +1,45 @@
+"""Omega network of switches; see csrc/network/sg_net_multistage.c."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from scalegraph.machine.fields import Given, On, choice, quantity
+from scalegraph.machine.networks.base import NetworkSection
+
+
+def _retry(cycles: int, on: On) -> int:
+    """Return *cycles*, 0 without circuits."""
+    return cycles if on.section.switching == "circuit" else 0
+
+
+class Multistage(NetworkSection):
+    """Omega network of k x k switches between processors and interleaved memory modules."""
+
+    kind: Literal["multistage"] = choice("Topology: stages of switches, one memory module at every port.")
+    radix: int = quantity("Inputs and outputs of a switch.", "ports", 2, 64)
+    least_ports: int = quantity(
+        "Ports of the smallest network; a run with more processors has more stages.", "ports", 2, 65_536
+    )
+    switch_cycles: int = quantity("First flit of a message through one stage.", "cycles", 1, 10_000)
+    flit_bytes: int = quantity("Bytes that pass a switch port in one cycle.", "bytes", 1, 4096)
+    header_bytes: int = quantity("Header of a message.", "bytes", 1, 4096)
+    memory_cycles: int = quantity("A memory module is busy with reading or writing a line.", "cycles", 1, 100_000)
+    directory_cycles: int = quantity("A memory module is busy with its directory alone.", "cycles", 1, 100_000)
+    snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
+    switching: Literal["packet", "circuit"] = choice(
+        "packet: a message takes a port while it passes; circuit: a request keeps its path until the reply is back.",
+        default="packet",
+    )
+    retry_cycles: int = quantity(
+        "Circuits: a request that finds a port of its path taken tries again so much later.", "cycles", 1, 100_000,
+        default=8, runtime=(Given("retry_cycles", _retry, 0, 100_000),),
+    )  # fmt: skip
+
+    def capacity(self) -> int:
+        """Processors that find a place: the network grows with them."""
+        return 4096
+
+    def nodes(self) -> int:
+        """Places where a page can live: one behind every port, though lines go round all of them."""
+        return self.least_ports
