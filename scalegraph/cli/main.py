@@ -20,6 +20,7 @@ import click
 import scalegraph
 from scalegraph.base.errors import BuildError, InputError, ScaleGraphError, near
 from scalegraph.base.files import reason
+from scalegraph.cli import collecting
 from scalegraph.cli.output import STANDARD_OUTPUT, echo
 
 # command -> (module, what it does); a module is imported when its command is used, so that --help starts at once
@@ -113,7 +114,10 @@ def cli(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the exit code of its outcome."""
-    sys.exit(run(arguments))
+    collecting.seldom()
+    code = run(arguments)
+    collecting.done()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

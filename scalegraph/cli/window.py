@@ -12,6 +12,7 @@ import click
 
 from scalegraph.base.errors import Fault, InputError, MissingTool
 from scalegraph.base.host import INSTALL_QT
+from scalegraph.cli import collecting
 
 _HEADLESS = "without a display, `scalegraph demo --headless -o DIR` and all other commands work"
 
@@ -33,6 +34,7 @@ def open_window(files: tuple[Path, ...], *, demo: bool = False, fresh: bool = Fa
     """
     check_display()
     app = check_qt()
+    collecting.as_usual()
     return int(app.run([str(file) for file in files], demo=demo, fresh=fresh))
 
 

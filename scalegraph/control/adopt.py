@@ -15,7 +15,7 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import PROGRAM, Region
-from scalegraph.instrument.debuginfo import shown_name
+from scalegraph.instrument.places import save, shown_name
 from scalegraph.instrument.units import RUNTIME, LinkedUnit, read_units, section
 from scalegraph.link import Build, BuiltSource
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
@@ -23,11 +23,12 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library, sources_digest
 from scalegraph.runtime.tools import call
 from scalegraph.toolchain.complaints import with_mpi
-from scalegraph.toolchain.scripts import wrapper_directory
 
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
+PLACES = "places.json"
+_FORM = "2"  # of what `describe` writes
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
     "or name its sources"
@@ -50,10 +51,12 @@ class Manifest(BaseModel):
 
 
 def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[str] = ()) -> None:
-    """Write the block table and the manifest of *executable* into the directory *place*."""
+    """Write the block table, the places and the manifest of *executable* into the directory *place*."""
     from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
+    from scalegraph.instrument.declared import places
 
     (place / "blocks").write_bytes(block_table(executable))
+    save(places(executable, root), place / PLACES)
     manifest = _manifest(read_units(executable), root, remarks)
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
 
@@ -68,6 +71,8 @@ def run_build(command: str, cwd: Path, *, emit: EventSink = ignore, cancel: Canc
 
     Raises `BuildError` with the end of the command's output when it fails, `Cancelled`.
     """
+    from scalegraph.toolchain.scripts import wrapper_directory  # with the wrappers' own modules
+
     emit(Building(command))
     path = {"PATH": os.pathsep.join([str(wrapper_directory()), os.environ.get("PATH", os.defpath)])}
     result = call(["/bin/sh", "-c", command], cwd=cwd, cancel=cancel, env=path, merge=True)
@@ -95,12 +100,15 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
         raise InputError(Fault("no such file", file=name)) from error
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=name)) from error
-    _ours(path, name)
-    emit(Building(path.name))
     parent = cache_root() / "executables"
-    whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}".encode()).hexdigest()
+    whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}\0{_FORM}".encode()).hexdigest()
     place = parent / whole[:32]
     fresh = not place.is_dir()
+    if fresh:  # what is described has been examined: the key has all bytes of the executable and of the simulator
+        _ours(path, name)
+    if not os.access(path, os.X_OK):
+        raise InputError(Fault("may not be executed (chmod +x)", file=name))
+    emit(Building(path.name))
     get_or_make(place, lambda where: describe(path, where, _root(read_units(path))))
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=place)
@@ -115,6 +123,7 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
         remarks=manifest.remarks,
         digest=digest,
         root=manifest.root,
+        places=place / PLACES,
     )
 
 
@@ -132,8 +141,6 @@ def _ours(path: Path, name: str) -> None:
         )
     if section(path, ".symtab") is None:
         raise InputError(Fault("was stripped; link it without -s and do not run strip on it", file=name))
-    if not os.access(path, os.X_OK):
-        raise InputError(Fault("may not be executed (chmod +x)", file=name))
 
 
 def _root(units: Sequence[LinkedUnit]) -> str:

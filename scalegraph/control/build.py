@@ -15,7 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
-from scalegraph.control.adopt import describe, described
+from scalegraph.control.adopt import PLACES, describe, described
 from scalegraph.link import Build
 from scalegraph.runtime.cache import cache_root, get_or_make, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
@@ -118,6 +118,7 @@ def build(
         sources=manifest.built_sources(),
         remarks=manifest.remarks,
         digest=digest,
+        places=directory / PLACES,
     )
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from scalegraph.instrument.costs import cost
-from scalegraph.instrument.debuginfo import LineMap, lines, unoptimised
+from scalegraph.instrument.debuginfo import lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
 from scalegraph.instrument.image import PROBE, Function, Image
+from scalegraph.instrument.places import LineMap
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
 
 __all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]

@@ -4,88 +4,18 @@ from __future__ import annotations
 
 import bisect
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
 from scalegraph.instrument import inlining
 from scalegraph.instrument.image import Image
+from scalegraph.instrument.places import LineMap, shown_name
 
 _NOWHERE = -1
-
-
-class Place(NamedTuple):
-    """A source place; file "" and line 0 where nothing is known. *file* is as the compiler was told."""
-
-    file: str
-    line: int
-    function: str
-
-
-class LineMap:
-    """Line table of an executable, made by `lines`."""
-
-    def __init__(self, image: Image, rows: Sequence[tuple[int, int, int]], files: Sequence[str]) -> None:
-        ordered = np.array(sorted(rows, key=lambda row: (row[0], row[2] != 0)) or [(0, 0, 0)], dtype=np.int64)
-        self._addresses, self._files, self._lines = ordered.T
-        self._names = list(files)
-        self._image = image
-
-    def lookup(self, addresses: Sequence[int]) -> list[Place]:
-        """Return the place of each of *addresses*, which are return addresses: the call before each is looked up."""
-        calls = np.asarray(addresses, dtype=np.int64) - 1
-        at = np.searchsorted(self._addresses, calls, side="right") - 1
-        places = []
-        for call, row in zip(calls.tolist(), at.tolist(), strict=True):
-            file, line = (int(self._files[row]), int(self._lines[row])) if row >= 0 else (0, 0)
-            places.append(Place(self._names[file] if line else "", line, self.function(call)))
-        return places
-
-    def files(self) -> list[str]:
-        """Return the names of the files that code was made from, as the compiler was told."""
-        return sorted({self._names[number] for number in set(self._files.tolist())} - {""})
-
-    def ranges(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the code of lines *first* to *last* of *file*, a name of `files`, as ranges (low, high).
-
-        They are ranges of return addresses, each of which belongs to the line that `lookup` says.
-        """
-        wanted = [number for number, name in enumerate(self._names) if name == file]
-        chosen = np.isin(self._files, wanted) & (self._lines >= first) & (self._lines <= last)
-        found: list[tuple[int, int]] = []
-        for row in np.flatnonzero(chosen[:-1]).tolist():
-            low, high = int(self._addresses[row]) + 1, int(self._addresses[row + 1]) + 1
-            if found and found[-1][1] == low:
-                found[-1] = (found[-1][0], high)
-            elif high > low:
-                found.append((low, high))
-        return found
-
-    def function(self, address: int) -> str:
-        """Return the source-level name of the function whose code contains *address*, or ""."""
-        function = self._image.function_at(address)
-        return source_name(function.name) if function is not None else ""
-
-
-def source_name(symbol: str) -> str:
-    """Return *symbol* without what the compiler appends to it: ``solve._omp_fn.0`` is ``solve``."""
-    return symbol.split(".")[0] or symbol
-
-
-def shown_name(directory: str, file: str, root: str) -> str:
-    """Return how the source *file*, compiled in *directory*, is called: as told, or relative to *root* if it is given.
-
-    Files outside of *root* keep their whole path.
-    """
-    if not root:
-        return file
-    whole = posixpath.normpath(posixpath.join(directory, file))
-    inside = root.rstrip("/") + "/"
-    return whole[len(inside) :] if whole.startswith(inside) else whole
 
 
 def lines(path: Path | str, root: str = "") -> LineMap:
@@ -103,7 +33,7 @@ def lines(path: Path | str, root: str = "") -> LineMap:
         if elf.has_dwarf_info():
             for unit_rows in _programs(elf.get_dwarf_info(), files, root):
                 rows.extend(unit_rows)
-    return LineMap(image, rows, files)
+    return LineMap(rows, files, [(function.start, function.end, function.name) for function in image.functions])
 
 
 def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tuple[int, int, int]]]:

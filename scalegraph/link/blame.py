@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
-
-import numpy as np
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from scalegraph.base.run import Blames
 from scalegraph.link.build import Build
 from scalegraph.runtime.format import BLAME_NAMES, LEAF_NAMES
-from scalegraph.runtime.results import Records, Result
+from scalegraph.runtime.layout import Row
+from scalegraph.runtime.results import Result
 
 Place: TypeAlias = tuple[str, int, str]  # file, line, function
-_Counts: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def by_cause_and_leaf(records: Records) -> Blames:
+def by_cause_and_leaf(records: Iterable[Row]) -> Blames:
     """Return the waiting of BLAME *records* that a cause explains: cause -> leaf -> cycles, without zeros."""
-    found: Blames = {}
-    for index, name in enumerate(BLAME_NAMES):
-        leaves = records["waited"][records["cause"] == index].sum(axis=0, dtype=np.int64)
-        if leaves.any():
-            found[name] = {leaf: int(cycles) for leaf, cycles in zip(LEAF_NAMES, leaves, strict=True) if cycles}
-    return found
-
-
-def caused(records: Records) -> dict[str, int]:
-    """Return the waiting of BLAME *records* by what caused it, where it was caused: cause -> cycles, without zeros."""
-    sums = {
-        name: int(records["caused"][records["cause"] == index].sum(dtype=np.int64))
-        for index, name in enumerate(BLAME_NAMES)
+    sums: dict[int, list[int]] = {}
+    for record in records:
+        before = sums.get(record["cause"])
+        waited = record["waited"]
+        sums[record["cause"]] = list(waited) if before is None else list(map(int.__add__, before, waited))
+    return {
+        BLAME_NAMES[index]: {leaf: cycles for leaf, cycles in zip(LEAF_NAMES, leaves, strict=True) if cycles}
+        for index, leaves in sorted(sums.items())
+        if any(leaves)
     }
-    return {name: cycles for name, cycles in sums.items() if cycles}
 
 
-def blamed_sites(result: Result) -> _Counts:
-    """Return what is blamed on each of *result*'s sites, shape (sites, 1 + causes): waited, then caused by cause."""
-    rows = np.zeros((len(result.sites), 1 + len(BLAME_NAMES)), np.int64)
-    if len(result.blamed_sites) == 0:
-        return rows
+def caused(records: Iterable[Row]) -> dict[str, int]:
+    """Return the waiting of BLAME *records* by what caused it, where it was caused: cause -> cycles, without zeros."""
+    sums: dict[int, int] = {}
+    for record in records:
+        sums[record["cause"]] = sums.get(record["cause"], 0) + record["caused"]
+    return {BLAME_NAMES[index]: cycles for index, cycles in sorted(sums.items()) if cycles}
+
+
+def blamed_sites(result: Result) -> list[list[int]]:
+    """Return what is blamed on each of *result*'s sites: cycles waited, then caused by cause."""
+    sites = result.rows("SITES")
+    rows = [[0] * (1 + len(BLAME_NAMES)) for _ in sites]
     # A block and a call may have one address: the record of either takes what both are blamed for.
-    place = {int(address): index for index, address in enumerate(result.sites["address"])}
-    for record in result.blamed_sites:
-        index = place.get(int(record["address"]))
-        if index is not None:
-            rows[index, 0] += int(record["waited"])
-            rows[index, 1:] += record["caused"].astype(np.int64)
+    place = {site["address"]: row for site, row in zip(sites, rows, strict=True)}
+    for record in result.rows("BLAMED_SITES"):
+        row = place.get(record["address"])
+        if row is not None:
+            row[:] = map(int.__add__, row, (record["waited"], *record["caused"]))
     return rows
 
 
@@ -56,10 +55,10 @@ def start_lines(build: Build, result: Result, places: Sequence[Place]) -> list[P
     Compilers give the call that starts a team the line of the statement before it, if they move it there.
     """
     known = {region.id: region for region in build.regions}
-    started = {int(record["address"]): int(record["region"]) for record in result.blamed_sites if record["region"]}
+    started = {record["address"]: record["region"] for record in result.rows("BLAMED_SITES") if record["region"]}
     found = []
-    for address, place in zip(result.sites["address"], places, strict=True):
-        region, (file, line, function) = known.get(started.get(int(address), 0)), place
+    for site, place in zip(result.rows("SITES"), places, strict=True):
+        region, (file, line, function) = known.get(started.get(site["address"], 0)), place
         parallel = region is not None and region.kind.startswith("parallel") and region.file == file
         if region is not None and parallel and not region.line <= line <= region.end_line:
             line = region.line

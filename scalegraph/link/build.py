@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scalegraph.base.run import Region
 
 if TYPE_CHECKING:
-    from scalegraph.instrument.debuginfo import LineMap
+    from scalegraph.instrument.places import LineMap, Places
     from scalegraph.instrument.variables import VariableMap
 
 
@@ -27,7 +27,8 @@ class BuiltSource:
 class Build:
     """A program built for the simulated target.
 
-    *lines* are looked up in the executable's debug information when a run's costs are first attributed to lines.
+    *lines* and *variables* are read when a run's costs are first attributed to them: from the file *places*, or where
+    there is none from the executable's debug information.
     """
 
     program: str  # name for people: the first source without its directory and ending
@@ -39,20 +40,16 @@ class Build:
     remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
     digest: str
     root: str = ""  # files are named relative to it; as the compiler was told, if it is empty
+    places: Path | None = None  # see instrument.places
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    _lines: list[LineMap] = field(default_factory=list, repr=False, compare=False)
+    _places: list[Places] = field(default_factory=list, repr=False, compare=False)
     _variables: list[VariableMap] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def lines(self) -> LineMap:
         """Map from code addresses to source lines."""
         with self._lock:
-            if not self._lines:
-                # imported late: only a run that touches lines needs the readers of debug information
-                from scalegraph.instrument.debuginfo import lines
-
-                self._lines.append(lines(self.executable, self.root))
-            return self._lines[0]
+            return self._found().lines
 
     @property
     def variables(self) -> VariableMap:
@@ -61,8 +58,21 @@ class Build:
             if not self._variables:
                 from scalegraph.instrument.variables import VariableMap
 
-                self._variables.append(VariableMap(self.executable, self.root))
+                self._variables.append(VariableMap(self.executable, self.root, self._found().variables))
             return self._variables[0]
+
+    def _found(self) -> Places:
+        """Return places and symbols; modules are imported late, as only a run that touches lines needs them."""
+        if not self._places:
+            if self.places is not None:
+                from scalegraph.instrument.places import load
+
+                self._places.append(load(self.places))
+            else:
+                from scalegraph.instrument.declared import places
+
+                self._places.append(places(self.executable, self.root))
+        return self._places[0]
 
 
 @dataclass(frozen=True)

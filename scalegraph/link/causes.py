@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from scalegraph.base.run import (
     Causes,
@@ -27,7 +24,8 @@ from scalegraph.runtime.format import (
     OWN_NAMES,
     STALL_NAMES,
 )
-from scalegraph.runtime.results import Records, Result
+from scalegraph.runtime.layout import Row
+from scalegraph.runtime.results import Result
 
 _SHOWN_VARIABLES = 400  # the others are one row
 _SHOWN_USERS = 64  # of one line
@@ -47,38 +45,47 @@ _FORTRAN = re.compile(r"\ballocate\s*\(\s*([A-Za-z_][\w%]*)", re.IGNORECASE)
 _CALL = re.compile(r"\b\w*(?:alloc|new)\w*\b")
 
 
-def named(names: Sequence[str], values: Iterable[Any]) -> dict[str, int]:
+def named(names: Sequence[str], values: Iterable[int]) -> dict[str, int]:
     """Return the values that are not 0 by name."""
-    return {name: int(value) for name, value in zip(names, values, strict=True) if value}
+    return {name: value for name, value in zip(names, values, strict=True) if value}
 
 
-def by_cause(records: Records) -> Causes:
+def sums(rows: Sequence[Row], field: str) -> list[int]:
+    """Return the sums of an array *field* over *rows*, of which there is one or more."""
+    return [sum(values) for values in zip(*(row[field] for row in rows), strict=True)]
+
+
+def grouped(rows: Iterable[Row], field: str) -> dict[int, list[Row]]:
+    """Return *rows* by the value of *field*, which is a number, in its order."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[field], []).append(row)
+    return dict(sorted(found.items()))
+
+
+def by_cause(records: Iterable[Row]) -> Causes:
     """Return counters and stall cycles by cause, added up over the regions of *records* (CAUSE)."""
-    found: Causes = {}
-    for number in np.unique(records["cause"]):
-        mine = records[records["cause"] == number]
-        counters = named(CAUSE_COUNTERS, mine["counters"].sum(axis=0, dtype=np.int64))
-        found[CAUSE_NAMES[number]] = counters | named(STALL_NAMES, mine["stalls"].sum(axis=0, dtype=np.int64))
-    return found
+    return {
+        CAUSE_NAMES[number]: named(CAUSE_COUNTERS, sums(mine, "counters")) | named(STALL_NAMES, sums(mine, "stalls"))
+        for number, mine in grouped(records, "cause").items()
+    }
 
 
-def classes_by_cause(records: Records) -> Causes:
+def classes_by_cause(records: Iterable[Row]) -> Causes:
     """Return misses by cause and class, added up over the regions of *records* (CAUSE)."""
-    found: Causes = {}
-    for number in np.unique(records["cause"]):
-        counts = records[records["cause"] == number]["classes"].sum(axis=0, dtype=np.int64)
-        if counts.any():
-            found[CAUSE_NAMES[number]] = named(CLASS_NAMES, counts)
-    return found
+    found = {
+        CAUSE_NAMES[number]: named(CLASS_NAMES, sums(mine, "classes"))
+        for number, mine in grouped(records, "cause").items()
+    }
+    return {cause: counts for cause, counts in found.items() if counts}
 
 
-def widths(records: Records) -> Widths:
+def widths(records: Iterable[Row]) -> Widths:
     """Return the widths of invalidations by cause, added up over the regions of *records* (WIDTH)."""
     found: Widths = {}
     for record in records:
-        part = found.setdefault(CAUSE_NAMES[int(record["cause"])], {})
-        width = int(record["width"])
-        part[width] = part.get(width, 0) + int(record["count"])
+        part = found.setdefault(CAUSE_NAMES[record["cause"]], {})
+        part[record["width"]] = part.get(record["width"], 0) + record["count"]
     return {cause: dict(sorted(part.items())) for cause, part in found.items()}
 
 
@@ -98,25 +105,25 @@ class Variables:
 
     def __init__(self, build: Build, result: Result, collected: Sequence[str]) -> None:
         self._build = build
-        self._records = result.variables
+        self._records = result.rows("VARIABLES")
         self._collected = "classes" in collected
         self._texts = {source.file: source.text.splitlines() for source in build.sources}
-        heap = [index for index, record in enumerate(self._records) if KIND_NAMES[int(record["kind"])] == "heap"]
-        places = build.lines.lookup([int(self._records["address"][index]) for index in heap]) if heap else []
+        heap = [index for index, record in enumerate(self._records) if KIND_NAMES[record["kind"]] == "heap"]
+        places = build.lines.lookup([self._records[index]["address"] for index in heap]) if heap else []
         self._places = dict(zip(heap, places, strict=True))
 
     def named(self, number: int) -> _Named:
         """Return what record *number* is."""
         record = self._records[number]
-        kind = KIND_NAMES[int(record["kind"])]
+        kind = KIND_NAMES[record["kind"]]
         if kind == "global":
-            return _Named(kind, self._build.variables.name(int(record["address"])))
+            return _Named(kind, self._build.variables.name(record["address"]))
         if kind == "heap":
             return self._allocated(number)
         if kind == "stack":
             return _Named(kind, "stack of the first thread" if record["number"] == 0 else "stacks of other threads")
         if kind == "runtime":
-            return _Named(kind, _OWN_WORDS[OWN_NAMES[int(record["number"])]])
+            return _Named(kind, _OWN_WORDS[OWN_NAMES[record["number"]]])
         return _Named(kind, "libraries and thread-local data")
 
     def _allocated(self, number: int) -> _Named:
@@ -132,24 +139,24 @@ class Variables:
 
     def costs(self) -> tuple[VariableCost, ...]:
         """Return the variables that anything happened to, the most expensive first, the many cheap ones as one."""
-        sums: dict[_Named, np.ndarray[Any, np.dtype[np.int64]]] = {}
+        found: dict[_Named, list[int]] = {}
         fields = ("bytes", "blocks", "references", "misses", "remote", "upgrades", "invalidations", "cycles")
         for number, record in enumerate(self._records):
             if not (record["misses"] or record["references"] or record["cycles"]):
                 continue
-            row = np.array([*(record[field] for field in fields), *record["classes"]], np.int64)
+            row = [*(record[field] for field in fields), *record["classes"]]
             name = self.named(number)
-            sums[name] = sums[name] + row if name in sums else row
-        ranked = sorted(sums.items(), key=lambda item: (-int(item[1][7]), -int(item[1][3]), item[0].name))
+            found[name] = list(map(int.__add__, found[name], row)) if name in found else row
+        ranked = sorted(found.items(), key=lambda item: (-item[1][7], -item[1][3], item[0].name))
         rows = [self._cost(name, row) for name, row in ranked[:_SHOWN_VARIABLES]]
         if len(ranked) > _SHOWN_VARIABLES:
             rest = ranked[_SHOWN_VARIABLES:]
-            total = np.sum([row for _, row in rest], axis=0)
+            total = [sum(values) for values in zip(*(row for _, row in rest), strict=True)]
             rows.append(self._cost(_Named("other", f"{len(rest)} more variables"), total))
         return tuple(rows)
 
-    def _cost(self, name: _Named, row: np.ndarray[Any, np.dtype[np.int64]]) -> VariableCost:
-        size, blocks, references, misses, remote, upgrades, invalidations, cycles = (int(value) for value in row[:8])
+    def _cost(self, name: _Named, row: Sequence[int]) -> VariableCost:
+        size, blocks, references, misses, remote, upgrades, invalidations, cycles = row[:8]
         return VariableCost(
             kind=name.kind,
             name=name.name,
@@ -185,40 +192,43 @@ def assigned(text: Sequence[str], line: int) -> str:
 
 def shared_lines(build: Build, result: Result, variables: Variables) -> tuple[SharedLine, ...]:
     """Return the lines with false sharing, the worst first."""
-    if len(result.shared_lines) == 0:
-        return ()
     false = CLASS_NAMES.index("false_sharing")
-    order = np.argsort(-result.shared_lines["classes"][:, false].astype(np.int64), kind="stable")
-    return tuple(_shared_line(build, result, variables, result.shared_lines[index]) for index in order)
+    lines = sorted(result.rows("SHARED_LINES"), key=lambda line: -int(line["classes"][false]))
+    users, parts = grouped(result.rows("LINE_USERS"), "line"), grouped(result.rows("LINE_PARTS"), "line")
+    return tuple(
+        _shared_line(build, result, variables, line, (users.get(line["address"], []), parts.get(line["address"], [])))
+        for line in lines
+    )
 
 
-def _shared_line(build: Build, result: Result, variables: Variables, line: np.void) -> SharedLine:
-    users = result.line_users[result.line_users["line"] == line["address"]]
-    users = users[np.argsort(users["processor"], kind="stable")]
-    writers = np.argsort(users["written"] == 0, kind="stable")[:_SHOWN_USERS]
-    parts = result.line_parts[result.line_parts["line"] == line["address"]]
+def _shared_line(
+    build: Build, result: Result, variables: Variables, line: Row, known: tuple[Sequence[Row], Sequence[Row]]
+) -> SharedLine:
+    """Return *line*, of which its LINE_USER and LINE_PART records are *known*."""
+    users, parts = sorted(known[0], key=lambda user: user["processor"]), known[1]
+    writers = sorted(range(len(users)), key=lambda number: users[number]["written"] == 0)[:_SHOWN_USERS]
     words = _Words(build, result, variables, parts)
     return SharedLine(
-        address=int(line["address"]),
-        bytes=int(line["bytes"]),
+        address=line["address"],
+        bytes=line["bytes"],
         classes=named(CLASS_NAMES, line["classes"]),
         parts=tuple(_part(build, result, variables, part) for part in parts),
-        users=tuple(_user(build, user, int(line["grain"]), words) for user in users[np.sort(writers)]),
+        users=tuple(_user(build, users[number], line["grain"], words) for number in sorted(writers)),
         more_users=max(0, len(users) - _SHOWN_USERS),
     )
 
 
-def _part(build: Build, result: Result, variables: Variables, part: np.void) -> LinePart:
-    number, offset = int(part["variable"]), int(part["offset"])
+def _part(build: Build, result: Result, variables: Variables, part: Row) -> LinePart:
+    number, offset = part["variable"], part["offset"]
     name = variables.named(number)
     file, line, element = name.file, name.line, ""
     if name.kind == "global":
-        address = int(result.variables["address"][number])
+        address = result.rows("VARIABLES")[number]["address"]
         _, file, line = build.variables.variable(address)
         element = build.variables.element(address, offset)
     return LinePart(
-        at=int(part["address"]) - int(part["line"]),
-        bytes=int(part["bytes"]),
+        at=part["address"] - part["line"],
+        bytes=part["bytes"],
         variable=name.name,
         kind=name.kind,
         file=file,
@@ -231,31 +241,31 @@ def _part(build: Build, result: Result, variables: Variables, part: np.void) -> 
 class _Words:
     """Names the bytes of a line, whose *parts* are LINE_PART records."""
 
-    def __init__(self, build: Build, result: Result, variables: Variables, parts: Records) -> None:
+    def __init__(self, build: Build, result: Result, variables: Variables, parts: Sequence[Row]) -> None:
         self._build, self._result, self._variables, self._parts = build, result, variables, parts
 
     def at(self, byte: int) -> str:
         """Return what lies at *byte* of the line: ``counts[3]``; "" if that is not known."""
         for part in self._parts:
-            first = int(part["address"]) - int(part["line"])
-            if first <= byte < first + int(part["bytes"]):
-                return self._name(int(part["variable"]), int(part["offset"]) + byte - first)
+            first = part["address"] - part["line"]
+            if first <= byte < first + part["bytes"]:
+                return self._name(part["variable"], part["offset"] + byte - first)
         return ""
 
     def _offset(self, byte: int) -> int | None:
         """Return how far *byte* lies behind the beginning of its heap block; None elsewhere."""
         for part in self._parts:
-            first = int(part["address"]) - int(part["line"])
-            if first <= byte < first + int(part["bytes"]):
-                inside = int(part["offset"]) + byte - first
-                return inside if self._variables.named(int(part["variable"])).kind == "heap" else None
+            first = part["address"] - part["line"]
+            if first <= byte < first + part["bytes"]:
+                inside = part["offset"] + byte - first
+                return inside if self._variables.named(part["variable"]).kind == "heap" else None
         return None
 
     def _name(self, number: int, offset: int) -> str:
         name = self._variables.named(number)
         element = ""
         if name.kind == "global":
-            element = self._build.variables.element(int(self._result.variables["address"][number]), offset)
+            element = self._build.variables.element(self._result.rows("VARIABLES")[number]["address"], offset)
         return name.name + element
 
     def spans(self, mask: int, grain: int) -> tuple[str, ...]:
@@ -271,12 +281,12 @@ class _Words:
         return tuple(found)
 
 
-def _user(build: Build, user: np.void, grain: int, words: _Words) -> LineUser:
-    places = build.lines.lookup([int(user["reader"]), int(user["writer"])])
+def _user(build: Build, user: Row, grain: int, words: _Words) -> LineUser:
+    places = build.lines.lookup([user["reader"], user["writer"]])
     where = [f"{file}:{line}" if file else "" for file, line, _ in places]
-    read, written = int(user["read"]), int(user["written"])
+    read, written = user["read"], user["written"]
     return LineUser(
-        processor=int(user["processor"]),
+        processor=user["processor"],
         wrote=words.spans(written, grain),
         used=words.spans(read & ~written, grain),
         read=_spans(read, grain),
@@ -292,16 +302,16 @@ def _spans(mask: int, grain: int) -> tuple[tuple[int, int], ...]:
     return tuple((found.start() * grain, len(found[0]) * grain) for found in re.finditer("1+", text))
 
 
-def resources(records: Records) -> tuple[ResourceCost, ...]:
+def resources(records: Iterable[Row]) -> tuple[ResourceCost, ...]:
     """Return how busy the parts of the network and the memory were."""
     return tuple(
         ResourceCost(
             kind=record["kind"].decode("ascii", "replace"),
             name=record["name"].decode("ascii", "replace"),
-            units=int(record["units"]),
-            busy=int(record["busy"]),
-            transactions=int(record["transactions"]),
-            waiting=int(record["waiting"]),
+            units=record["units"],
+            busy=record["busy"],
+            transactions=record["transactions"],
+            waiting=record["waiting"],
         )
         for record in records
     )

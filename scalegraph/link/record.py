@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast, get_args
-
-import numpy as np
 
 from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunRecord, Status, Wait
 from scalegraph.link import causes
@@ -27,6 +25,7 @@ from scalegraph.runtime.format import (
     LEAF_NAMES,
     NO_THREAD,
 )
+from scalegraph.runtime.layout import Row
 from scalegraph.runtime.results import Result
 
 _BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
@@ -67,12 +66,11 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
 
 def identity_fault(result: Result, time_cycles: int) -> str:
     """Return a sentence when some processor's leaves do not add up to *time_cycles*, else an empty string."""
-    if len(result.costs) == 0:
+    if not result.rows("COSTS"):
         return "the simulator's result has no accounts; please report this"
-    per_processor = _by_processor(result)
-    sums = per_processor.sum(axis=1)
-    wrong = np.flatnonzero(sums != time_cycles)
-    if len(wrong) == 0:
+    sums = [sum(leaves) for leaves in _by_processor(result)]
+    wrong = [processor for processor, cycles in enumerate(sums) if cycles != time_cycles]
+    if not wrong:
         return ""
     return (
         f"the accounting identity is broken: the leaves of processor {wrong[0]} add up to {sums[wrong[0]]} cycles, "
@@ -80,22 +78,24 @@ def identity_fault(result: Result, time_cycles: int) -> str:
     )
 
 
-def _by_processor(result: Result) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Leaves by processor, shape (processors, leaves), cycles."""
-    processors = int(result.meta.get("processors", "0")) or int(result.costs["processor"].max()) + 1
-    table = np.zeros((processors, len(LEAF_NAMES)), np.int64)
-    np.add.at(table, result.costs["processor"], result.costs["leaves"].astype(np.int64))
+def _by_processor(result: Result) -> list[list[int]]:
+    """Return the leaves of each processor in cycles."""
+    costs = result.rows("COSTS")
+    processors = int(result.meta.get("processors", "0")) or max(cost["processor"] for cost in costs) + 1
+    table = [[0] * len(LEAF_NAMES) for _ in range(processors)]
+    for cost in costs:
+        table[cost["processor"]] = list(map(int.__add__, table[cost["processor"]], cost["leaves"]))
     return table
 
 
 def _measured(job: Job, result: Result) -> dict[str, Any]:
     clock = job.machine.clock_hz
     cycles = int(result.meta["time_cycles"]) if "time_cycles" in result.meta else None
-    table = _by_processor(result) if len(result.costs) else np.zeros((0, len(LEAF_NAMES)), np.int64)
-    totals = table.sum(axis=0)
-    counts = result.costs["counters"].sum(axis=0, dtype=np.int64)
-    leaves = {name: int(totals[index]) for index, name in enumerate(LEAF_NAMES)}
-    counters = {name: int(counts[index]) for index, name in enumerate(COUNTER_NAMES)}
+    costs = result.rows("COSTS")
+    columns = list(zip(*_by_processor(result), strict=True)) if costs else [() for _ in LEAF_NAMES]
+    counts = causes.sums(costs, "counters") if costs else [0] * len(COUNTER_NAMES)
+    leaves = {name: sum(column) for name, column in zip(LEAF_NAMES, columns, strict=True)}
+    counters = dict(zip(COUNTER_NAMES, counts, strict=True))
     groups = {group: sum(value for name, value in leaves.items() if LEAF_GROUPS[name] == group) for group in GROUPS}
     return {
         "time_cycles": cycles,
@@ -109,11 +109,11 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
         "leaves": leaves,
         "counters": counters,
         "processor_leaves": {
-            name: table[:, index].tolist() for index, name in enumerate(LEAF_NAMES) if table[:, index].any()
+            name: list(column) for name, column in zip(LEAF_NAMES, columns, strict=True) if any(column)
         },
         "regions": _regions(result),
         "lines": _lines(job.build, result),
-        "blame": by_cause_and_leaf(result.blames),
+        "blame": by_cause_and_leaf(result.rows("BLAMES")),
         "readings": _readings(job.build, result),
         **_causes(job, result),
     }
@@ -122,12 +122,12 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
 def _readings(build: Build, result: Result) -> tuple[ClockRead, ...]:
     """Return where the main thread reads a clock; calls from code without lines are left out."""
     chain = ("address", "caller", "outer")
-    lines = build.lines.lookup([int(read[name]) for read in result.readings for name in chain])
+    lines = build.lines.lookup([read[name] for read in result.rows("READINGS") for name in chain])
     named = [f"{file}:{line}" if file else "" for file, line, _ in lines]
     found = []
-    for at, read in enumerate(result.readings):
+    for at, read in enumerate(result.rows("READINGS")):
         places = tuple(itertools.takewhile(bool, named[3 * at : 3 * at + 3]))
-        counts = {name: int(read[name]) for name in ("count", "first", "first_work", "last", "last_work")}
+        counts = {name: read[name] for name in ("count", "first", "first_work", "last", "last_work")}
         if places:
             found.append(ClockRead(places=places, **counts))
     return tuple(found)
@@ -136,70 +136,62 @@ def _readings(build: Build, result: Result) -> tuple[ClockRead, ...]:
 def _causes(job: Job, result: Result) -> dict[str, Any]:
     variables = causes.Variables(job.build, result, job.collect)
     return {
-        "causes": causes.by_cause(result.causes),
-        "widths": causes.widths(result.widths),
+        "causes": causes.by_cause(result.rows("CAUSES")),
+        "widths": causes.widths(result.rows("WIDTHS")),
         "collected": job.collect,
-        "classes": causes.classes_by_cause(result.causes),
+        "classes": causes.classes_by_cause(result.rows("CAUSES")),
         "variables": variables.costs(),
         "shared_lines": causes.shared_lines(job.build, result, variables),
-        "resources": causes.resources(result.resources),
+        "resources": causes.resources(result.rows("RESOURCES")),
     }
 
 
 def _regions(result: Result) -> tuple[RegionCost, ...]:
-    costs = result.costs
-    elapsed = {int(part["region"]): int(part["cycles"]) for part in result.parts}
-    rows: list[RegionCost] = []
-    for region in np.unique(costs["region"]):
-        mine = costs[costs["region"] == region]
-        leaves = mine["leaves"].sum(axis=0, dtype=np.int64)
-        counters = mine["counters"].sum(axis=0, dtype=np.int64)
-        parts = result.causes[result.causes["region"] == region]
-        spread = result.widths[result.widths["region"] == region]
-        blames = result.blames[result.blames["region"] == region]
-        rows.append(
-            RegionCost(
-                region=int(region),
-                leaves={name: int(leaves[i]) for i, name in enumerate(LEAF_NAMES) if leaves[i]},
-                counters={name: int(counters[i]) for i, name in enumerate(COUNTER_NAMES) if counters[i]},
-                busy_max=_most(mine["leaves"][:, _BUSY]),
-                useful_max=_most(mine["leaves"][:, _USEFUL]),
-                causes=causes.by_cause(parts),
-                widths=causes.widths(spread),
-                classes=causes.named(CLASS_NAMES, parts["classes"].sum(axis=0, dtype=np.int64)),
-                waited=by_cause_and_leaf(blames),
-                caused=caused(blames),
-                elapsed=elapsed.get(int(region)),
-            )
+    elapsed = {part["region"]: part["cycles"] for part in result.rows("PARTS")}
+    parts = causes.grouped(result.rows("CAUSES"), "region")
+    spread = causes.grouped(result.rows("WIDTHS"), "region")
+    blames = causes.grouped(result.rows("BLAMES"), "region")
+    return tuple(
+        RegionCost(
+            region=region,
+            leaves=causes.named(LEAF_NAMES, causes.sums(mine, "leaves")),
+            counters=causes.named(COUNTER_NAMES, causes.sums(mine, "counters")),
+            busy_max=_most(mine, _BUSY),
+            useful_max=_most(mine, _USEFUL),
+            causes=causes.by_cause(parts.get(region, ())),
+            widths=causes.widths(spread.get(region, ())),
+            classes=causes.named(CLASS_NAMES, causes.sums(parts[region], "classes")) if region in parts else {},
+            waited=by_cause_and_leaf(blames.get(region, ())),
+            caused=caused(blames.get(region, ())),
+            elapsed=elapsed.get(region),
         )
-    return tuple(rows)
+        for region, mine in causes.grouped(result.rows("COSTS"), "region").items()
+    )
 
 
-def _most(leaves: np.ndarray[Any, np.dtype[Any]]) -> int:
-    """Return the greatest sum of the *leaves* of one processor, shape (processors, leaves)."""
-    return int(leaves.sum(axis=1, dtype=np.int64).max())
+def _most(costs: Sequence[Row], leaves: Sequence[int]) -> int:
+    """Return the greatest sum of some *leaves*, by number, of one processor in *costs* of a region."""
+    return max(sum(int(cost["leaves"][leaf]) for leaf in leaves) for cost in costs)
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
     """Costs of addresses, added up by the source line they belong to; addresses without a line are left out."""
-    sites = result.sites
-    if len(sites) == 0:
+    sites = result.rows("SITES")
+    if not sites:
         return ()
-    sums: dict[tuple[str, int], np.ndarray[Any, np.dtype[np.int64]]] = {}
-    places = start_lines(build, result, build.lines.lookup([int(address) for address in sites["address"]]))
-    names = ("executions", "references", "misses", "cycles", "remote", "upgrades", "invalidations", "causes", "classes")
-    columns = [sites[name].astype(np.int64).reshape(len(sites), -1) for name in names]
-    for row, (file, line, _function) in zip(
-        np.concatenate([*columns, blamed_sites(result)], axis=1), places, strict=True
-    ):
+    sums: dict[tuple[str, int], list[int]] = {}
+    places = start_lines(build, result, build.lines.lookup([site["address"] for site in sites]))
+    for site, blamed, (file, line, _function) in zip(sites, blamed_sites(result), places, strict=True):
         if not file:
             continue
+        row = [site["executions"], site["references"], site["misses"], *site["cycles"]]
+        row += [site["remote"], site["upgrades"], site["invalidations"], *site["causes"], *site["classes"], *blamed]
         if (before := sums.get((file, line))) is not None:
             executions = max(row[0], before[0])  # a line of several blocks ran as often as its busiest
-            row = row + before
+            row = list(map(int.__add__, row, before))
             row[0] = executions
         sums[file, line] = row
-    return tuple(_line(file, line, row.tolist()) for (file, line), row in sorted(sums.items()))
+    return tuple(_line(file, line, row) for (file, line), row in sorted(sums.items()))
 
 
 def _line(file: str, line: int, row: list[int]) -> LineCost:
@@ -218,19 +210,19 @@ def _line(file: str, line: int, row: list[int]) -> LineCost:
 
 
 def _waits(job: Job, result: Result | None) -> tuple[Wait, ...]:
-    if result is None or len(result.waits) == 0:
+    if result is None or not result.rows("WAITS"):
         return ()
-    places = job.build.lines.lookup([int(address) for address in result.waits["address"]])
+    places = job.build.lines.lookup([wait["address"] for wait in result.rows("WAITS")])
     waits = []
-    for wait, (file, line, _function) in zip(result.waits, places, strict=True):
-        leaf, holder = LEAF_NAMES[int(wait["leaf"])], int(wait["holder"]) if wait["holder"] >= 0 else None
+    for wait, (file, line, _function) in zip(result.rows("WAITS"), places, strict=True):
+        leaf, holder = LEAF_NAMES[wait["leaf"]], wait["holder"] if wait["holder"] >= 0 else None
         waits.append(
             Wait(
-                processor=int(wait["processor"]),
-                doing=wait_in_words(leaf, int(wait["object"]), holder),
+                processor=wait["processor"],
+                doing=wait_in_words(leaf, wait["object"], holder),
                 place=f"{file}:{line}" if file else "",
                 holder=None if leaf == "idle_wait" else holder,
-                thread=int(wait["thread"]) if wait["thread"] != NO_THREAD else None,
+                thread=wait["thread"] if wait["thread"] != NO_THREAD else None,
             )
         )
     return tuple(waits)

@@ -20,9 +20,8 @@ from __future__ import annotations
 import sys
 from typing import Final, TextIO
 
-import numpy as np
-
 from scalegraph.runtime import observed
+from scalegraph.runtime.layout import Layout
 
 VERSION: Final = 2
 RESULT_MAGIC: Final = b"SGRESULT"
@@ -189,10 +188,8 @@ CAUSE_COUNTERS: Final = COUNTER_NAMES[COUNTER_NAMES.index("reads") : COUNTER_NAM
 
 # flags: of a block table the Adler-32 checksum of the executable's code segment, which the runtime compares with its
 # own; of a result 0.
-HEADER: Final = np.dtype(
-    [("magic", "S8"), ("version", "<u4"), ("endian", "<u4"), ("flags", "<u4"), ("sections", "<u4")]
-)
-SECTION: Final = np.dtype([("id", "<u4"), ("record_size", "<u4"), ("count", "<u8"), ("offset", "<u8")])
+HEADER: Final = Layout([("magic", "S8"), ("version", "<u4"), ("endian", "<u4"), ("flags", "<u4"), ("sections", "<u4")])
+SECTION: Final = Layout([("id", "<u4"), ("record_size", "<u4"), ("count", "<u8"), ("offset", "<u8")])
 # Section ids of a result file.
 SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("META", 1, "UTF-8 text, one `key value` pair a line (record size 1)"),
@@ -210,7 +207,7 @@ SECTIONS: Final[tuple[tuple[str, int, str], ...]] = (
     ("BLAMED_SITES", 13, "BLAMED_SITE records: the same by code address"),
     *observed.SECTIONS,
 )
-COST: Final = np.dtype(
+COST: Final = Layout(
     [
         ("processor", "<u4"),
         ("region", "<u4"),
@@ -218,7 +215,7 @@ COST: Final = np.dtype(
         ("counters", "<u8", (len(COUNTERS),)),
     ]
 )
-SITE: Final = np.dtype(
+SITE: Final = Layout(
     [
         ("address", "<u8"),  # code address (return address of the hook, link-time value)
         ("executions", "<u8"),  # of the basic block that the address stands for, else 0
@@ -232,7 +229,7 @@ SITE: Final = np.dtype(
         ("classes", "<u8", (len(MISS_CLASSES),)),  # misses by class; 0 if these are not collected
     ]
 )
-CAUSE: Final = np.dtype(
+CAUSE: Final = Layout(
     [
         ("region", "<u4"),
         ("cause", "<u4"),
@@ -242,8 +239,8 @@ CAUSE: Final = np.dtype(
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
 )
-WIDTH: Final = np.dtype([("region", "<u4"), ("cause", "<u4"), ("width", "<u4"), ("pad", "<u4"), ("count", "<u8")])
-VARIABLE: Final = np.dtype(
+WIDTH: Final = Layout([("region", "<u4"), ("cause", "<u4"), ("width", "<u4"), ("pad", "<u4"), ("count", "<u8")])
+VARIABLE: Final = Layout(
     [
         ("kind", "<u4"),
         ("number", "<u4"),
@@ -259,7 +256,7 @@ VARIABLE: Final = np.dtype(
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
 )
-SHARED_LINE: Final = np.dtype(
+SHARED_LINE: Final = Layout(
     [
         ("address", "<u8"),
         ("bytes", "<u4"),
@@ -267,7 +264,7 @@ SHARED_LINE: Final = np.dtype(
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
 )
-LINE_USER: Final = np.dtype(
+LINE_USER: Final = Layout(
     [
         ("line", "<u8"),  # address
         ("processor", "<u4"),
@@ -278,7 +275,7 @@ LINE_USER: Final = np.dtype(
         ("writer", "<u8"),
     ]
 )
-LINE_PART: Final = np.dtype(
+LINE_PART: Final = Layout(
     [
         ("line", "<u8"),
         ("address", "<u8"),
@@ -287,7 +284,7 @@ LINE_PART: Final = np.dtype(
         ("offset", "<u8"),  # of the part from the beginning of the symbol or block
     ]
 )
-RESOURCE: Final = np.dtype(
+RESOURCE: Final = Layout(
     [
         ("kind", "S8"),  # link or module
         ("name", "S24"),
@@ -299,7 +296,7 @@ RESOURCE: Final = np.dtype(
     ]
 )
 # Sums over all regions: of each cause, waited (of all leaves together) = caused.
-BLAME: Final = np.dtype(
+BLAME: Final = Layout(
     [
         ("region", "<u4"),
         ("cause", "<u4"),
@@ -308,7 +305,7 @@ BLAME: Final = np.dtype(
     ]
 )
 # caused: address 0 stands for all code outside the program. Sums to that of the BLAME records.
-BLAMED_SITE: Final = np.dtype(
+BLAMED_SITE: Final = Layout(
     [
         ("address", "<u8"),
         ("region", "<u4"),  # that starts teams here, else 0; compilers may give the call the line before it
@@ -319,11 +316,11 @@ BLAMED_SITE: Final = np.dtype(
 )
 # One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
 NO_THREAD: Final = 0xFFFFFFFF
-WAIT: Final = np.dtype(
+WAIT: Final = Layout(
     [("processor", "<u4"), ("leaf", "<u4"), ("address", "<u8"), ("object", "<u8"), ("holder", "<i4"), ("thread", "<u4")]
 )
 # One record per basic block, sorted by address.
-BLOCK: Final = np.dtype([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
+BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
 GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 
 # ---- the records of a trace ----
@@ -373,7 +370,7 @@ TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("switched", "runs from here on"),
     ("ended", "its body is done"),
 )
-TRACE_HEADER: Final = np.dtype(
+TRACE_HEADER: Final = Layout(
     [
         ("magic", "S8"),
         ("version", "<u4"),
@@ -397,7 +394,7 @@ TRACE_HEADER: Final = np.dtype(
         ("pad", "<u8"),
     ]
 )
-TRACE_RECORD: Final = np.dtype(
+TRACE_RECORD: Final = Layout(
     [
         ("event", "u1"),
         ("what", "u1"),
@@ -417,28 +414,16 @@ def _enum(out: TextIO, name: str, prefix: str, rows: list[tuple[str, str]]) -> N
     out.write(f"    SG_{prefix}_COUNT\n}};\n\n")
 
 
-def _struct(out: TextIO, name: str, dtype: np.dtype[np.void]) -> None:
-    kinds = {
-        "u1": "uint8_t",
-        "u2": "uint16_t",
-        "u4": "uint32_t",
-        "u8": "uint64_t",
-        "i4": "int32_t",
-        "S8": "char",
-        "S24": "char",
-    }
+def _struct(out: TextIO, name: str, layout: Layout) -> None:
+    kinds = {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t", "i4": "int32_t"}
     out.write(f"typedef struct {name} {{\n")
-    assert dtype.names is not None
-    assert dtype.fields is not None
-    for field in dtype.names:
-        sub = dtype.fields[field][0]
-        shape = "".join(f"[{n}]" for n in sub.shape)
-        base = sub.base.str.lstrip("<|=")
-        if base.startswith("S"):
-            shape = f"[{base[1:]}]"
-        out.write(f"    {kinds[base]} {field}{shape};\n")
+    for field in layout.fields:
+        kind = field[1].lstrip("<")
+        lengths = (int(kind[1:]),) if kind.startswith("S") else field[2] if len(field) > 2 else ()
+        shape = "".join(f"[{n}]" for n in lengths)
+        out.write(f"    {kinds.get(kind, 'char')} {field[0]}{shape};\n")
     out.write(f"}} {name};\n")
-    out.write(f'_Static_assert(sizeof({name}) == {dtype.itemsize}, "{name} differs from format.py");\n\n')
+    out.write(f'_Static_assert(sizeof({name}) == {layout.itemsize}, "{name} differs from format.py");\n\n')
 
 
 def write_header(out: TextIO) -> None:
@@ -477,7 +462,7 @@ def write_header(out: TextIO) -> None:
     for name, number, what in SECTIONS:
         out.write(f"#define SG_SECTION_{name} {number}u /* {what} */\n")
     out.write("\n")
-    for name, dtype in (
+    for name, layout in (
         ("sg_header", HEADER),
         ("sg_section", SECTION),
         ("sg_cost", COST),
@@ -497,7 +482,7 @@ def write_header(out: TextIO) -> None:
         ("sg_trace_record", TRACE_RECORD),
         *observed.STRUCTS,
     ):
-        _struct(out, name, dtype)
+        _struct(out, name, layout)
     out.write("#endif\n")
 
 

@@ -66,7 +66,8 @@ def _compile_flags(compiler: Compiler) -> tuple[str, ...]:
 
 
 def _files() -> list[Path]:
-    shipped = (path for path in SOURCES.rglob("*") if path.suffix in (".c", ".S", ".h", ".flags"))
+    found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
+    shipped = (Path(name) for name in found if name.endswith((".c", ".S", ".h", ".flags")))
     ours = sorted((path for path in shipped if path != _LAUNCHER_SOURCE), key=lambda path: path.name)
     return [*ours, _LAUNCHER_SOURCE]
 

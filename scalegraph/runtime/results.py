@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason, write_atomic
@@ -32,11 +29,17 @@ from scalegraph.runtime.format import (
     WAIT,
     WIDTH,
 )
+from scalegraph.runtime.layout import Layout, Row
 from scalegraph.runtime.observed import PART, READING
 
-Records: TypeAlias = npt.NDArray[np.void]
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "META": np.dtype("u1"),
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Records: TypeAlias = npt.NDArray[np.void]
+
+_LAYOUTS: dict[str, Layout] = {
+    "META": Layout([("byte", "u1")]),
     "COSTS": COST,
     "SITES": SITE,
     "WAITS": WAIT,
@@ -59,25 +62,97 @@ class ResultError(WorkError):
     """A result file is damaged, foreign or of a newer version."""
 
 
-@dataclass(frozen=True)
 class Result:
-    """What the runtime wrote about one run; records as numpy structured arrays of runtime.format's types."""
+    """What the runtime wrote about one run: *meta*, and records by section, as rows of Python or as arrays of numpy.
 
-    meta: dict[str, str]
-    costs: Records  # COST
-    sites: Records  # SITE
-    waits: Records  # WAIT
-    causes: Records  # CAUSE
-    widths: Records  # WIDTH
-    variables: Records  # VARIABLE
-    shared_lines: Records  # SHARED_LINE
-    line_users: Records  # LINE_USER
-    line_parts: Records  # LINE_PART
-    resources: Records  # RESOURCE
-    blames: Records  # BLAME; none of a program linked with a runtime that did not find them out
-    blamed_sites: Records  # BLAMED_SITE
-    readings: Records  # READING; these two too
-    parts: Records  # PART
+    Rows need no numpy, which takes as long to load as a short run; what goes through many records takes the arrays.
+    """
+
+    def __init__(self, meta: Mapping[str, str], sections: Mapping[str, bytes]) -> None:
+        self.meta = dict(meta)
+        self._sections = dict(sections)
+        self._rows: dict[str, list[Row]] = {}
+
+    def rows(self, section: str) -> list[Row]:
+        """Return the records of a *section* of `SECTIONS`, none if the runtime that wrote the file did not know it."""
+        if section not in self._rows:
+            self._rows[section] = list(_LAYOUTS[section].rows(self._sections.get(section, b"")))
+        return self._rows[section]
+
+    def _array(self, section: str) -> Records:
+        import numpy as np
+
+        return np.frombuffer(self._sections.get(section, b""), _LAYOUTS[section])
+
+    @cached_property
+    def costs(self) -> Records:
+        """COST records."""
+        return self._array("COSTS")
+
+    @cached_property
+    def sites(self) -> Records:
+        """SITE records."""
+        return self._array("SITES")
+
+    @cached_property
+    def waits(self) -> Records:
+        """WAIT records."""
+        return self._array("WAITS")
+
+    @cached_property
+    def causes(self) -> Records:
+        """CAUSE records."""
+        return self._array("CAUSES")
+
+    @cached_property
+    def widths(self) -> Records:
+        """WIDTH records."""
+        return self._array("WIDTHS")
+
+    @cached_property
+    def variables(self) -> Records:
+        """VARIABLE records."""
+        return self._array("VARIABLES")
+
+    @cached_property
+    def shared_lines(self) -> Records:
+        """SHARED_LINE records."""
+        return self._array("SHARED_LINES")
+
+    @cached_property
+    def line_users(self) -> Records:
+        """LINE_USER records."""
+        return self._array("LINE_USERS")
+
+    @cached_property
+    def line_parts(self) -> Records:
+        """LINE_PART records."""
+        return self._array("LINE_PARTS")
+
+    @cached_property
+    def resources(self) -> Records:
+        """RESOURCE records."""
+        return self._array("RESOURCES")
+
+    @cached_property
+    def blames(self) -> Records:
+        """BLAME records."""
+        return self._array("BLAMES")
+
+    @cached_property
+    def blamed_sites(self) -> Records:
+        """BLAMED_SITE records."""
+        return self._array("BLAMED_SITES")
+
+    @cached_property
+    def readings(self) -> Records:
+        """READING records."""
+        return self._array("READINGS")
+
+    @cached_property
+    def parts(self) -> Records:
+        """PART records."""
+        return self._array("PARTS")
 
 
 def write_config(path: Path, values: Mapping[str, str]) -> None:
@@ -100,21 +175,18 @@ def read_result(path: Path) -> Result:
         raise
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {reason(error)}") from error
-    sections = _sections(data, str(path))
-    found: dict[str, Records] = {}
-    for section in sections:
-        name = _NUMBERS.get(int(section["id"]))
+    found: dict[str, bytes] = {}
+    for section in _sections(data, str(path)):
+        name = _NUMBERS.get(section["id"])
         if name is not None:  # a section added within this version is not for us
-            found[name] = _records(data, section, _DTYPES[name], f"{path}: section {name}")
-    text = found["META"].tobytes().decode("utf-8", "replace") if "META" in found else ""
-    tables = {name.lower(): found.get(name, np.zeros(0, dtype)) for name, dtype in _DTYPES.items() if name != "META"}
-    return Result(_pairs(text), **tables)
+            found[name] = _records(data, section, _LAYOUTS[name], f"{path}: section {name}")
+    return Result(_pairs(found.pop("META", b"").decode("utf-8", "replace")), found)
 
 
-def _sections(data: bytes, name: str) -> Records:
+def _sections(data: bytes, name: str) -> list[Row]:
     if len(data) < HEADER.itemsize:
         raise ResultError(f"{name}: is cut short: {len(data)} bytes, the header alone has {HEADER.itemsize}")
-    header = np.frombuffer(data, HEADER, count=1)[0]
+    header = next(HEADER.rows(data[: HEADER.itemsize]))
     if header["magic"] != RESULT_MAGIC:
         raise ResultError(
             f"{name}: is not a file of the simulator: starts with {data[:8]!r}, expected {RESULT_MAGIC!r}"
@@ -127,21 +199,21 @@ def _sections(data: bytes, name: str) -> Records:
         )
     if header["version"] != VERSION:
         raise ResultError(f"{name}: has format version {header['version']}, expected {VERSION}")
-    count = int(header["sections"])
-    if HEADER.itemsize + count * SECTION.itemsize > len(data):
-        raise ResultError(f"{name}: is cut short: the directory of {count} sections is incomplete")
-    return np.frombuffer(data, SECTION, count=count, offset=HEADER.itemsize)
+    end = HEADER.itemsize + header["sections"] * SECTION.itemsize
+    if end > len(data):
+        raise ResultError(f"{name}: is cut short: the directory of {header['sections']} sections is incomplete")
+    return list(SECTION.rows(data[HEADER.itemsize : end]))
 
 
-def _records(data: bytes, section: np.void, dtype: np.dtype[Any], place: str) -> Records:
-    size, count, offset = int(section["record_size"]), int(section["count"]), int(section["offset"])
-    if size != dtype.itemsize:
-        raise ResultError(f"{place}: records of {size} bytes, expected {dtype.itemsize}")
+def _records(data: bytes, section: Row, layout: Layout, place: str) -> bytes:
+    size, count, offset = section["record_size"], section["count"], section["offset"]
+    if size != layout.itemsize:
+        raise ResultError(f"{place}: records of {size} bytes, expected {layout.itemsize}")
     if offset + size * count > len(data):
         raise ResultError(
             f"{place}: is cut short: {count} records end at {offset + size * count}, the file at {len(data)}"
         )
-    return np.frombuffer(data, dtype, count=count, offset=offset)
+    return data[offset : offset + size * count]
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -191,7 +191,7 @@ def test_lines_follow_line_directives(gcc: Any) -> None:
     )
     gcc("-g", "-O0", "-no-pie", "q.c", "-o", "q")
     known = lines(gcc.place / "q")
-    start = next(function.start for function in known._image.functions if function.name == "f")
+    start = next(start for start, _, name in known.functions if name == "f")
     assert known.lookup([start + 2]) == [("sub/user.c", 42, "f")]
 
 

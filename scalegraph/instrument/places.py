@@ -1,0 +1,125 @@
+"""Code addresses to source places and data addresses to symbols: what is looked up after every run, and kept in files.
+
+Reading it from the debug information of a program takes longer than a short run; `save` keeps it beside a build.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+Span: TypeAlias = tuple[int, int, str]  # first address, address behind the last byte, name
+
+
+class Place(NamedTuple):
+    """A source place; file "" and line 0 where nothing is known. *file* is as the compiler was told."""
+
+    file: str
+    line: int
+    function: str
+
+
+class LineMap:
+    """Line table of an executable: *rows* are (address, number in *files*, line), *functions* by address."""
+
+    def __init__(self, rows: Sequence[tuple[int, int, int]], files: Sequence[str], functions: Sequence[Span]) -> None:
+        ordered = sorted(rows, key=lambda row: (row[0], row[2] != 0)) or [(0, 0, 0)]
+        self._addresses, self._files, self._lines = (array("q", column) for column in zip(*ordered, strict=True))
+        self.names = list(files)
+        self.functions = list(functions)
+        self._starts = [start for start, _, _ in self.functions]
+
+    def lookup(self, addresses: Sequence[int]) -> list[Place]:
+        """Return the place of each of *addresses*, which are return addresses: the call before each is looked up."""
+        places = []
+        for address in addresses:
+            row = bisect_right(self._addresses, address - 1) - 1
+            file, line = (self._files[row], self._lines[row]) if row >= 0 else (0, 0)
+            places.append(Place(self.names[file] if line else "", line, self.function(address - 1)))
+        return places
+
+    def files(self) -> list[str]:
+        """Return the names of the files that code was made from, as the compiler was told."""
+        return sorted({self.names[number] for number in set(self._files)} - {""})
+
+    def ranges(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
+        """Return the code of lines *first* to *last* of *file*, a name of `files`, as ranges (low, high).
+
+        They are ranges of return addresses, each of which belongs to the line that `lookup` says.
+        """
+        wanted = {number for number, name in enumerate(self.names) if name == file}
+        found: list[tuple[int, int]] = []
+        for row in range(len(self._addresses) - 1):
+            if self._files[row] not in wanted or not first <= self._lines[row] <= last:
+                continue
+            low, high = self._addresses[row] + 1, self._addresses[row + 1] + 1
+            if found and found[-1][1] == low:
+                found[-1] = (found[-1][0], high)
+            elif high > low:
+                found.append((low, high))
+        return found
+
+    def function(self, address: int) -> str:
+        """Return the source-level name of the function whose code contains *address*, or ""."""
+        at = bisect_right(self._starts, address) - 1
+        if at < 0 or address >= self.functions[at][1]:
+            return ""
+        return source_name(self.functions[at][2])
+
+    def rows(self) -> list[tuple[int, int, int]]:
+        """Return (address, number of the file, line), ordered by address."""
+        return list(zip(self._addresses, self._files, self._lines, strict=True))
+
+
+@dataclass(frozen=True)
+class Places:
+    """What `save` keeps of an executable: its line table, and its variables by address as (first, end, name)."""
+
+    lines: LineMap
+    variables: tuple[Span, ...]
+
+
+def source_name(symbol: str) -> str:
+    """Return *symbol* without what the compiler appends to it: ``solve._omp_fn.0`` is ``solve``."""
+    return symbol.split(".")[0] or symbol
+
+
+def shown_name(directory: str, file: str, root: str) -> str:
+    """Return how the source *file*, compiled in *directory*, is called: as told, or relative to *root* if it is given.
+
+    Files outside of *root* keep their whole path.
+    """
+    if not root:
+        return file
+    whole = posixpath.normpath(posixpath.join(directory, file))
+    inside = root.rstrip("/") + "/"
+    return whole[len(inside) :] if whole.startswith(inside) else whole
+
+
+def save(places: Places, path: Path) -> None:
+    """Write *places* to *path*."""
+    addresses, files, lines = zip(*places.lines.rows(), strict=True)
+    document = {
+        "names": places.lines.names,
+        "addresses": addresses,
+        "files": files,
+        "lines": lines,
+        "functions": places.lines.functions,
+        "variables": places.variables,
+    }
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def load(path: Path) -> Places:
+    """Return what `save` wrote to *path*."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    rows = list(zip(found["addresses"], found["files"], found["lines"], strict=True))
+    functions = [(first, end, name) for first, end, name in found["functions"]]
+    variables = tuple((first, end, name) for first, end, name in found["variables"])
+    return Places(LineMap(rows, found["names"], functions), variables)

@@ -1,0 +1,27 @@
+"""Records read by Python alone are those that numpy reads."""
+
+import numpy as np
+import pytest
+
+from scalegraph.runtime import format as runtime_format
+from scalegraph.runtime.layout import Layout
+
+LAYOUTS = {name: value for name, value in vars(runtime_format).items() if isinstance(value, Layout)}
+
+
+def test_all_kinds_of_fields_are_among_the_layouts() -> None:
+    kinds = {field[1] for layout in LAYOUTS.values() for field in layout.fields}
+    assert kinds == {"u1", "<u2", "<u4", "<u8", "<i4", "S8", "S24"}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_rows_are_the_records_of_numpy(name: str) -> None:
+    layout = LAYOUTS[name]
+    data = np.random.default_rng(3).integers(0, 256, 5 * layout.itemsize, np.uint8).tobytes()
+    data = data[: 4 * layout.itemsize] + bytes(layout.itemsize)
+    records = np.frombuffer(data, layout)
+    assert records.dtype.itemsize == layout.itemsize
+    for row, record in zip(layout.rows(data), records, strict=True):
+        assert tuple(row) == record.dtype.names
+        for field, value in row.items():
+            assert (list(value) if isinstance(value, tuple) else value) == record[field].tolist()
