@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES, TRACE_EVENTS
-from scalegraph.runtime.results import Records
 from scalegraph.traces.kinds import Array, Columns
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Records
 
 _BUSY = sum(LEAF_GROUPS[name] == "busy" for name in LEAF_NAMES)  # they come first
 _SHARE = [name for name, _ in TRACE_EVENTS].index("share")

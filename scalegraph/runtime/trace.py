@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,12 +29,14 @@ from scalegraph.runtime.format import (
     TRACE_VERSION,
     TRACED,
 )
-from scalegraph.runtime.results import Records, Result
 from scalegraph.traces import model
 from scalegraph.traces.container import ContainerWriter
 from scalegraph.traces.kinds import KINDS, Array, Columns, What
 from scalegraph.traces.model import Definitions, Group, Location, Meta, Metric, Note, State
 from scalegraph.traces.nesting import match
+
+if TYPE_CHECKING:
+    from scalegraph.runtime.results import Records, Result
 
 ROWS = 1 << 19  # records that are converted at a time
 METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records tell them
