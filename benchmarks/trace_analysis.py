@@ -3,7 +3,7 @@
     python benchmarks/trace_analysis.py [--events 10000000] [--locations 64] [--derived]
 
 The trace is a loop of steps: every location calls functions for a random time, sends round the ring and waits at a
-barrier. With --derived the trace tells no waits: they come from the calls of the barrier and the messages.
+barrier. With --derived the trace records no waits: they come from the calls of the barrier and the messages.
 """
 
 from __future__ import annotations

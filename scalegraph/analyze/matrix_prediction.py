@@ -128,7 +128,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     notes = _said(models, one, latency)
     if few:
         listed = ", ".join(f"{n:g}" for n in sorted(set(count)))
-        notes += (f"Runs on N = {listed} alone hardly tell how times grow with N: one more count would.",)
+        notes += (f"Runs on N = {listed} alone hardly show how times grow with N: one more count would.",)
     return made, notes
 
 

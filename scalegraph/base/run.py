@@ -166,7 +166,7 @@ class Region(_Frozen):
 
 
 PROGRAM = Region(id=0, kind="program", name="program")
-"""The region that every other one lies in."""
+"""The region that contains every other one."""
 
 
 class RegionCost(_Frozen):

@@ -25,7 +25,7 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 @click.command("import")
 @click.argument("sources", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
-              help="The study file; FILE.sgstudy beside the first if not given.")  # fmt: skip
+              help="The study file; FILE.sgstudy next to the first if not given.")  # fmt: skip
 @click.option("--format", "name", metavar="NAME", default="", help="The format; guessed if not given.")
 @click.option("--list-formats", is_flag=True, help="List the formats.")
 @click.option("--processors", metavar="P", help="The parameter that counts the processors, or none.")
@@ -38,9 +38,9 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 @click.option("--values", "extent", type=click.Choice(["inclusive", "exclusive"]),
               help="Whether values of a call path hold those below it, where the file does not say.")  # fmt: skip
 @click.option("--scaling", type=click.Choice(["strong", "weak"]),
-              help="Whether the problem grows with the processors, where no size tells.")  # fmt: skip
+              help="Whether the problem grows with the processors, where no size shows it.")  # fmt: skip
 @click.option("--sizes", metavar="A,B,..",
-              help="The parameters that are sizes of the problem, or none; others tell no problems apart.")  # fmt: skip
+              help="The parameters that are sizes of the problem, or none; others distinguish none.")  # fmt: skip
 @click.option("--as", "columns", multiple=True, metavar="COLUMN=METRIC",
               help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.")  # fmt: skip
 @click.option("--names", metavar="A,B,..", help="Of a table: the names of its columns, where no line has them.")
@@ -49,7 +49,7 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
               help="Of a table: what a column is: parameter, metric, region, metric_name, value, unit, repetition, "
                    "wide, skip; repeatable.")  # fmt: skip
 @click.option("--across", metavar="NAME",
-              help="Of a table: the parameter that its columns stand for, or repetition.")  # fmt: skip
+              help="Of a table: the parameter that its columns are values of, or repetition.")  # fmt: skip
 @click.option(
     "--delimiter", metavar="C", default="", help="Of a table: what parts cells; tab, space, or the character."
 )

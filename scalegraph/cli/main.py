@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matrix": ("matrix", "Compute a scalability matrix of a study."),
     "analyze": ("analyze", "Compute any quantity of a study, as a table or JSON."),
     "advise": ("advise", "Say which run would narrow a prediction most, and run it."),
-    "compare": ("compare", "Put two or more studies beside each other."),
+    "compare": ("compare", "Compare two or more studies."),
     "export": ("export", "Write any view of a study as a picture or its data."),
     "report": ("report", "Write a study as one HTML file with verdicts, pictures and numbers."),
     "explain": ("explain", "Explain a metric or term: formula, unit, source, intuition."),

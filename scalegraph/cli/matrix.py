@@ -145,7 +145,7 @@ def _averaged(
         raise InputError(Fault("an average is over efficiencies: --bound efficiency was expected", key="--average"))
     found = matrices.averaged(session.study_data(study), wanted or None, **options)
     if found is None:
-        raise WorkError(f"{source}: no average: no two counts have runs of several sizes beside those on one processor")
+        raise WorkError(f"{source}: no average: it needs two counts besides one processor with runs of several sizes")
     return found[0]
 
 

@@ -44,7 +44,7 @@ class TraceGiven:
 def trace_options(command: _Command) -> _Command:
     """Add the options about traces to a command; `trace_given` returns what they say."""
     helps = {
-        "directory": ("DIR", "Where traces go; STUDY-NAME.traces beside the study if not given."),
+        "directory": ("DIR", "Where traces go; STUDY-NAME.traces next to the study if not given."),
         "limit": ("SIZE", "Bytes of events in one trace, as in 512M; it ends there (default 1G)."),
         "runs": ("WHICH", "Which runs are traced: actual, or all: what-if runs and repetitions too (default: actual)."),
         "interval": ("T", f"Length over which shares and counters are added up, {_TIME}."),
@@ -93,7 +93,7 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
     except InputError as error:
         faults = [replace(fault, key=option(f"trace.{fault.key}")) for fault in error.faults]
     if study is None and directory is None:
-        text = "a place for the traces was expected: -o STUDY puts them beside the study, --trace-output into DIR"
+        text = "a place for the traces was expected: -o STUDY puts them next to the study, --trace-output into DIR"
         faults.append(Fault(text, key=OPTIONS["what"]))
     if directory is not None and Path(directory).exists() and not Path(directory).is_dir():
         faults.append(Fault(f"'{directory}' is no directory", key=OPTIONS["directory"]))

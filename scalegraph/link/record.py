@@ -73,7 +73,7 @@ def identity_fault(result: Result, time_cycles: int) -> str:
     if not wrong:
         return ""
     return (
-        f"the accounting identity is broken: the leaves of processor {wrong[0]} add up to {sums[wrong[0]]} cycles, "
+        f"the accounting identity is broken: the categories of processor {wrong[0]} add up to {sums[wrong[0]]} cycles, "
         f"the run took {time_cycles} ({len(wrong)} of {len(sums)} processors differ); please report this"
     )
 

@@ -33,7 +33,7 @@ class Collector:
             if not name.strip():
                 raise InputError(Fault("a parameter has no name; expected one", file=file))
             if self.parameters.count(name) > 1:
-                raise InputError(Fault(f"parameter '{name}' stands twice; expected each once", file=file))
+                raise InputError(Fault(f"parameter '{name}' appears twice; expected each once", file=file))
         self.call_paths: list[CallPath] = []
         self.metrics: list[Metric] = []
         self.skipped: list[Skipped] = []

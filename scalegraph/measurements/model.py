@@ -139,7 +139,7 @@ def check(measured: MeasurementSet) -> None:
         _check_parameter(name, measured.points[name])
     for index, path in enumerate(measured.call_paths):
         if path.parent is not None and not 0 <= path.parent < index:
-            raise ValueError(f"its call path {index} stands before its parent")
+            raise ValueError(f"its call path {index} comes before its parent")
     table = measured.values
     if tuple(table.columns) != VALUE_COLUMNS:
         raise ValueError(f"its values have other columns than {', '.join(VALUE_COLUMNS)}")

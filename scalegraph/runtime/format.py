@@ -84,7 +84,7 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("chunks", "loop chunks obtained"),
     ("visits", "times the region was entered"),
     ("prefetches", "lines that prefetchers brought"),
-    ("tasks", "explicit tasks created and put off"),
+    ("tasks", "explicit tasks created and deferred"),
     ("steals", "tasks taken from the queue of another member of the team"),
 )
 

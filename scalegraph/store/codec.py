@@ -30,7 +30,7 @@ def unpack(packed: bytes, key: str) -> RunRecord:
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"{place}: {first['msg']}") from None
     if record.point.key != key:
-        raise ValueError(f"it stands under the key of another point ({key})")
+        raise ValueError(f"it has the key of another point ({key})")
     _check_leaves(record)
     return record
 
@@ -42,7 +42,7 @@ def _check_leaves(record: RunRecord) -> None:
     named = {*record.leaves, *record.processor_leaves, *(leaf for cost in record.regions for leaf in cost.leaves)}
     unknown = sorted(named.difference(LEAF_NAMES))
     if unknown:
-        raise ValueError(f"unknown leaf '{unknown[0]}'{near(unknown[0], LEAF_NAMES)}")
+        raise ValueError(f"unknown category '{unknown[0]}'{near(unknown[0], LEAF_NAMES)}")
     for leaf, cycles in record.processor_leaves.items():
         if len(cycles) != record.point.processors:
             raise ValueError(f"leaf {leaf} is known on {len(cycles)} of {record.point.processors} processors")

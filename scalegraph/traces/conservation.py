@@ -37,13 +37,13 @@ def accounting(trace: Trace) -> tuple[Array, Array] | None:
         leaves = dict(data["leaves"])
         regions = {int(number): dict(by_leaf) for number, by_leaf in dict(data["regions"]).items()}
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError("is not readable: leaves and regions were expected") from None
+        raise ValueError("is not readable: categories and regions were expected") from None
     number = _numbers(trace, [*leaves, *(leaf for by_leaf in regions.values() for leaf in by_leaf)])
     by_location = np.zeros((len(defined.locations), len(number)), np.int64)
     by_region = np.zeros((len(defined.regions), len(number)), np.int64)
     for leaf, ticks in leaves.items():
         if not isinstance(ticks, list) or len(ticks) != len(defined.locations):
-            raise ValueError(f"does not tell '{leaf}' of each of {len(defined.locations)} locations")
+            raise ValueError(f"does not record '{leaf}' of each of {len(defined.locations)} locations")
         by_location[:, number[leaf]] = _whole(ticks)
     for region, by_leaf in regions.items():
         if not 0 <= region < len(defined.regions):

@@ -123,7 +123,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     for kind in (
         Kind("calls", "entering and leaving regions", _columns("time:l location:i what:b region:i"),
              ("time",), refers={"region": "regions"}),
-        Kind("waits", "who waited for whom, where",
+        Kind("waits", "waiter and holder, where",
              _columns("begin:l end:l location:i holder:i why:b object:l region:i released:l"),
              ("begin", "end", "released"), ("location", "holder"), {"region": "regions"}, lacking=("released",),
              added={"released": NO_TIME}),

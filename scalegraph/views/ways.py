@@ -16,13 +16,13 @@ ADD_SIZES: Final = Way(
 OPEN_STUDY: Final = Way(
     "open",
     "Open a second study…",
-    "Opens a study or measurements beside this study",
+    "Opens a study or measurements to compare with this study",
     "On the command line: scalegraph compare with two or more studies.",
 )
 OPEN_TRACE: Final = Way(
     "open",
     "Open a second trace…",
-    "Opens a trace, of other processors or of another size, beside this trace",
+    "Opens a trace, of other processors or of another size, to compare with this trace",
     "On the command line: scalegraph export with two or more traces.",
     (("what", "trace"),),
 )

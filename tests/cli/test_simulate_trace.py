@@ -115,7 +115,7 @@ def test_runs_that_work_elsewhere_leave_their_traces_beside_the_study(call: Any,
 
 
 WRONG = {
-    ("--trace",): "--trace: a place for the traces was expected: -o STUDY puts them beside the study",
+    ("--trace",): "--trace: a place for the traces was expected: -o STUDY puts them next to the study",
     ("--trace=wait", "--trace-output", "t"): "--trace: input should be 'regions', 'waits'",
     ("--trace-from", "soon", "--trace-output", "t"): "--trace-from: a time, like 0.5 s, 20 ms or 2e6 cycles",
     ("--trace-from", "2s", "--trace-to", "1s", "--trace-output", "t"): "--trace-to: '1s': a time after '2s'",

@@ -285,7 +285,7 @@ REFUSED = {
     "a word for a number": (TEXT.replace("DATA 3 4", "DATA 3 four"), "t.txt:8: expected a number, found 'four'"),
     "an underscore": (TEXT.replace("DATA 3 4", "DATA 3 4_0"), "t.txt:8: expected a number, found '4_0'"),
     "a coordinate too many": (TEXT.replace("(8 200)", "(8 200 1)"), "t.txt:4: a point has 3 coordinates; expected 2"),
-    "a point twice": (TEXT.replace("(8 200)", "(4 100)"), r"t.txt:4: point \(4, 100\) stands twice"),
+    "a point twice": (TEXT.replace("(8 200)", "(4 100)"), r"t.txt:4: point \(4, 100\) appears twice"),
     "no parentheses": (TEXT.replace("(8 200)", "8 200"), "expected 2, one for each of p, n, each point in parenth"),
     "too many lines": (TEXT.replace("DATA 5 6", "DATA 5 6\nDATA 7"), "t.txt:10: expected no more than 3 DATA lines"),
     "too few lines": (TEXT.replace("DATA 5 6\n", ""), "t.txt:9: 2 DATA lines of 'main->solve' before this line"),

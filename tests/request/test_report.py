@@ -80,7 +80,7 @@ def test_outcomes_of_statements_stand_in_it(data: StudyData) -> None:
 def test_a_view_that_was_asked_for_and_is_empty_says_why(data: StudyData) -> None:
     text = report.report(data, ["speedup", "compare"])
     assert "Not shown" in text
-    assert "This shows two or more studies" in text
+    assert "This compares two or more studies" in text
 
 
 def test_nothing_to_report_is_a_sentence(tmp_path: Path) -> None:

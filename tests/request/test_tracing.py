@@ -130,7 +130,7 @@ def test_what_is_no_longer_there_is_said(link: Any, request_of: Requests, tmp_pa
     elsewhere = Path(shutil.move(path, tmp_path / "moved" / "a.sgstudy"))
     assert session.traces(elsewhere) == []
     (sentence,) = session.lost_traces(elsewhere)
-    assert "the trace of N = 2, n = 1000 is no longer there" in sentence
+    assert "the trace of N = 2, n = 1000 is missing" in sentence
     assert str(tmp_path / "moved" / "a.traces") in sentence
     shutil.move(tmp_path / "a.traces", tmp_path / "moved")
     assert session.lost_traces(elsewhere) == []

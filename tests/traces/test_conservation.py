@@ -109,9 +109,9 @@ def test_a_leaf_that_no_state_tells_of_is_missing() -> None:
     [
         ("{", "is not readable"),
         ("[]", "is not readable"),
-        ({"leaves": {"busy": [1]}, "regions": {}}, "does not tell 'busy' of each of 2 locations"),
+        ({"leaves": {"busy": [1]}, "regions": {}}, "does not record 'busy' of each of 2 locations"),
         ({"leaves": {"busy": [1, "x"]}, "regions": {}}, "is not readable"),
-        ({"leaves": {"busy": 1}, "regions": {}}, "does not tell 'busy'"),
+        ({"leaves": {"busy": 1}, "regions": {}}, "does not record 'busy'"),
         ({"leaves": {}, "regions": {"7": {"busy": 1}}}, "tells of region 7, there are 2"),
         ({"leaves": {}, "regions": {"0": {"busy": 2**70}}}, "is not readable"),
     ],

@@ -58,7 +58,7 @@ def test_the_path_is_drawn_on_the_lanes_with_what_lies_on_it() -> None:
     np.testing.assert_allclose(line.x1, [0.6, 1])
     assert line.lane.tolist() == [1, 0]
     assert figure.sentence == (
-        "The critical path of 1.00 s goes over 2 processors with 1 hand-over; 100 % of it lies in solve in line 7"
+        "The critical path of 1.00 s goes over 2 processors with 1 hand-over; 100 % of it is in solve in line 7"
         " of work.c; were the work there spread evenly, the run would be up to 400 ms shorter."
     )
     rows = {str(row.values[0]): row.values for row in table_of(figure, 1).rows}
@@ -108,7 +108,7 @@ def test_no_waits_are_an_answer() -> None:
     made = traces.builder(1, ("solve",))
     traces.calls(made, 0, (0, S, 0))
     assert "No location waits for another" in build("waits", traces.finish(made)).empty
-    assert build("waits", imbalance(), begin=0.7).empty.startswith("Nobody waits in ")
+    assert build("waits", imbalance(), begin=0.7).empty.startswith("No location waits in ")
 
 
 def test_quantities_hold_the_same_numbers() -> None:

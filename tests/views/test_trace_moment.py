@@ -54,7 +54,7 @@ def test_locations_and_regions_can_be_chosen_and_the_end_is_the_last_tick() -> N
     data = traces.halves()
     assert [row["location"] for row in rows(moment(data, 0.7, region="barrier"))] == ["processor 1"]
     assert [row["location"] for row in rows(moment(data, 0.7, locations="0"))] == ["processor 0"]
-    assert "Nobody is in" in moment(data, 0.2, region="barrier").empty
+    assert "No location is in" in moment(data, 0.2, region="barrier").empty
     assert [row["region"] for row in rows(moment(data, 5.0))] == ["solve (work.c:7)", "barrier (work.c:7)"]
 
 
@@ -80,7 +80,7 @@ def test_states_change_too_where_there_are_no_calls() -> None:
     assert set(found) >= {150, 200, 300, 350, 450}
     assert found == sorted(found)
     (row,) = rows(moment(data, 400 / SECOND))
-    assert (row["region"], row["since"]) == ("not told", pytest.approx(300 / SECOND))
+    assert (row["region"], row["since"]) == ("not recorded", pytest.approx(300 / SECOND))
 
 
 @settings(max_examples=15, deadline=None)

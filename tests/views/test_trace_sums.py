@@ -217,7 +217,7 @@ def test_kiviat_has_a_spoke_for_each_processor_if_asked() -> None:
     many = traces.builder(129, ("solve",))
     for number in range(129):
         traces.calls(many, number, (0, 10, 0))
-    assert "129 spokes cannot be told apart" in built("kiviat", traces.finish(many), spokes="locations").empty
+    assert "129 spokes are too many" in built("kiviat", traces.finish(many), spokes="locations").empty
 
 
 def test_clocks_of_two_runs_at_the_same_speed_give_psi() -> None:
@@ -374,7 +374,7 @@ def test_the_matrix_leaves_out_most_that_are_silent_and_says_when_sizes_are_not_
     assert grid.rows == ("3", "17")
     assert "18 locations that neither send nor receive are left out." in figure.notes
     assert "the trace does not record their sizes" in figure.sentence
-    assert "1 message of sizes that are not told" in built("messages", traces.finish(made, 1000)).sentence
+    assert "1 message of sizes that are not recorded" in built("messages", traces.finish(made, 1000)).sentence
 
 
 def test_processes_of_one_name_have_their_number_and_lanes_their_process() -> None:

@@ -58,7 +58,7 @@ def named(trace: Trace, table: pd.DataFrame) -> pd.DataFrame:
     definitions, made = trace.definitions, table.copy()
     names = {
         "region": ([one.name for one in definitions.regions], "outside of all regions"),
-        "state": ([one.name for one in definitions.states], "no state told"),
+        "state": ([one.name for one in definitions.states], "no state recorded"),
         "location": ([one.name for one in definitions.locations], ""),
         "source": ([one.name for one in definitions.locations], ""),
         "holder": ([one.name for one in definitions.locations], "not known"),

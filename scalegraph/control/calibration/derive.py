@@ -184,7 +184,7 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
         "kind": origins.note(f"{key}.kind", "numa", "choice"),
         "sockets": origins.note(f"{key}.sockets", host.nodes, "system: memory nodes"),
         "socket_processors": origins.note(f"{key}.socket_processors", share, "system"),
-        "channels": origins.note(f"{key}.channels", 1, "estimate: one stands for all, the system does not tell them"),
+        "channels": origins.note(f"{key}.channels", 1, "estimate: one value for all, the system does not report them"),
         "channel_gb_s": origins.measured_as(f"{key}.channel_gb_s", round(rate, 2), *names, how="the larger"),
         "memory_ns": origins.measured_as(
             f"{key}.memory_ns", round(memory_ns, 1), "memory_chase", how="less the look into the caches"

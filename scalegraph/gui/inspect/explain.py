@@ -223,7 +223,7 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
                         f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.1f} % of processor time",
                     )
                 )
-        origin = f"{run.source.capitalize()}: {run.point.label()}. Without what lies inside regions of its own."
+        origin = f"{run.source.capitalize()}: {run.point.label()}. Without the regions inside it."
     return [Part(f"Region {known.name}", tuple(facts), origin)]
 
 

@@ -80,7 +80,7 @@ def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
     for number, ticks in list(zip(sums.locations.tolist(), sums.ticks.T.tolist(), strict=True))[:_MOST_LOCATIONS]:
         order = sorted(zip(ticks, TITLES, strict=True), reverse=True)
         told = [f"{name} {si(spent / data.trace.meta.ticks_per_second, 's', 4)}" for spent, name in order if spent]
-        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if told else "not told"
+        share = f"{100 * order[0][0] / sums.length:.3g} % {order[0][1]}" if told else "not recorded"
         facts.append(Fact(data.location_name(number), share, ", ".join(told)))
     left = len(sums.locations) - len(facts)
     more = f"And {left} more. " if left > 0 else ""

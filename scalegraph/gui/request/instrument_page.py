@@ -1,4 +1,4 @@
-"""What the preprocessor inserts, beside the original: a page of the window."""
+"""What the preprocessor inserts, next to the original: a page of the window."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class ProgramSection(Section):
         self.column.addWidget(self.summary)
         self._own = self.add("Sources", self._source_row(), ("program.sources",))
         self._build_entry = self.entry("build", "make CC=scalegraph-cc")
-        self._base_entry = self.entry("directory", "where the request lies")
+        self._base_entry = self.entry("directory", "the directory of the request")
         self._built = (
             self.add("Base directory", self._base_entry, ("program.directory",),
                      "What names are relative to; the build command runs there"),
@@ -74,7 +74,7 @@ class ProgramSection(Section):
         self._more_button.toggled.connect(self._show_more)
         self._build_more()
         row = QHBoxLayout()
-        self.preview = button("Show instrumentation", "What the preprocessor inserts, beside the original", "link")
+        self.preview = button("Show instrumentation", "What the preprocessor inserts, next to the original", "link")
         self.preview.clicked.connect(self.show_preview)
         row.addWidget(self.preview)
         row.addWidget(self._more_button)
@@ -222,7 +222,12 @@ class ProgramSection(Section):
                 "1, 3",
                 "Exit codes besides 0 with which the results of a run count",
             ),
-            ("directory", "Base directory", "where the request lies", "What names are relative to; builds run there"),
+            (
+                "directory",
+                "Base directory",
+                "the directory of the request",
+                "Names are relative to it; builds run there",
+            ),
             ("cwd", "Working directory", "the base directory", "Directory in which the runs start"),
         ):
             editor = self.entry(attribute, hint)

@@ -21,7 +21,7 @@ class TraceSection(Section):
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Trace")
         self.on = QCheckBox("write what happened when")
-        self.on.setToolTip("Each run writes a trace file beside the study; times and counts of the run stay the same")
+        self.on.setToolTip("Each run writes a trace file next to the study; times and counts of the run stay the same")
         self.on.clicked.connect(lambda on: self.model.edit("choice of tracing", trace=on))
         self.column.addWidget(self.on)
         self.kinds = {kind: self._check(kind, text) for kind, text in TRACE_KINDS.items()}

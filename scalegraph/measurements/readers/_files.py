@@ -52,7 +52,7 @@ def parse_json(text: str, file: str, line: int | None = None) -> Any:
         message = f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise InputError(Fault(message, file=file, line=place[0], column=place[1])) from error
     except _Twice as error:
-        raise InputError(Fault(f"name '{error}' stands twice in one object", file=file, line=line)) from error
+        raise InputError(Fault(f"name '{error}' appears twice in one object", file=file, line=line)) from error
     except RecursionError as error:
         raise InputError(Fault("is nested too deeply", file=file, line=line)) from error
     except ValueError as error:  # a whole number of thousands of digits

@@ -49,7 +49,7 @@ _HEADER = re.compile(
     rb"'shape': \((?P<shape>[\d, ]*)\), \} *\n",
     re.DOTALL,
 )
-MEANS = "The file keeps no single values: each value is the mean of its repetitions; _median, _smallest, .. tell more."
+MEANS = "The file keeps no single values: each value is the mean of its repetitions; _median, _smallest, .. have more."
 LOCATIONS = "Values are averages over processes or threads; metrics that end in _max are of the one that has most."
 
 
@@ -168,7 +168,7 @@ class _Scan:
                 self.check.expected(f"{place}.coordinate", f"{parameters} numbers, one a parameter", coordinates)
             point = self.found.point(tuple(self._finite(each, f"{place}.coordinate") for each in coordinates))
             if point in seen:
-                self.check.refuse(f"{place}.coordinate", f"{self.found.at(point)} stands twice; expected it once")
+                self.check.refuse(f"{place}.coordinate", f"{self.found.at(point)} appears twice; expected it once")
             seen.add(point)
             yield point, entry
 

@@ -67,7 +67,7 @@ def _series(entries: list[Any], series: tuple[str, str], found: Collector, check
             check.expected(f"{place}.point", f"{len(found.parameters)} coordinates, one a parameter", coordinates)
         point = found.point(tuple(check.coordinate(value, f"{place}.point") for value in coordinates))
         if point in seen:
-            check.refuse(f"{place}.point", f"{found.at(point)} stands twice; expected all its values in one place")
+            check.refuse(f"{place}.point", f"{found.at(point)} appears twice; expected all its values in one place")
         seen.add(point)
         found.add(point, path, metric, values)
 
@@ -116,7 +116,7 @@ def _by_id(whole: dict[str, Any], table: str, check: Checked) -> dict[int, dict[
         if isinstance(id_, bool) or not isinstance(id_, int):
             check.expected(f"{place}.id", "a whole number", id_)
         if id_ in entries:
-            check.refuse(f"{place}.id", f"{id_} stands twice; expected every id once")
+            check.refuse(f"{place}.id", f"{id_} appears twice; expected every id once")
         entries[id_] = entry
     return dict(sorted(entries.items()))
 
@@ -126,7 +126,7 @@ def _names(whole: dict[str, Any], table: str, check: Checked) -> dict[int, str]:
     for id_, entry in _by_id(whole, table, check).items():
         name = check.text(check.member(entry, "name", table), f"{table}, id {id_}, name")
         if name in names.values():
-            check.refuse(f"{table}, id {id_}", f"name '{name}' stands twice; expected every name once")
+            check.refuse(f"{table}, id {id_}", f"name '{name}' appears twice; expected every name once")
         names[id_] = name
     return names
 
@@ -148,7 +148,7 @@ def _point(entry: dict[str, Any], place: str, parameters: list[int], found: Coll
         check.refuse(place, f"has {len(values)} values; expected {len(parameters)}, one a parameter")
     point = found.new_point(tuple(values[id_] for id_ in parameters))
     if point is None:
-        check.refuse(place, "the same point stands twice; expected every point once")
+        check.refuse(place, "the same point appears twice; expected every point once")
     return point
 
 

@@ -69,7 +69,7 @@ class _Scan:
             raise self.refuse("PARAMETER after POINTS; expected every PARAMETER before the first point")
         for name in rest.split():
             if name in self.parameters:
-                raise self.refuse(f"parameter '{name}' stands twice; expected each once")
+                raise self.refuse(f"parameter '{name}' appears twice; expected each once")
             self.parameters.append(name)
 
     def _points(self, rest: str) -> None:
@@ -87,7 +87,7 @@ class _Scan:
                     + ("" if "(" in rest else ", each point in parentheses")
                 )
             if self.found.new_point(coordinates) is None:
-                raise self.refuse(f"point ({', '.join(f'{value:g}' for value in coordinates)}) stands twice")
+                raise self.refuse(f"point ({', '.join(f'{value:g}' for value in coordinates)}) appears twice")
 
     def _groups(self, rest: str) -> list[tuple[float, ...]]:
         if "(" not in rest and ")" not in rest:
@@ -100,7 +100,7 @@ class _Scan:
                     raise self.refuse("a second '(' before the first is closed; expected (x y) (x y) ..")
                 current = []
             elif current is None:
-                raise self.refuse(f"'{token[:40]}' stands outside of parentheses; expected (x y) (x y) ..")
+                raise self.refuse(f"'{token[:40]}' is outside of parentheses; expected (x y) (x y) ..")
             elif token == ")":
                 groups.append(tuple(current))
                 current = None

@@ -23,7 +23,7 @@ _POINT = "qq9d2q"  # coordinate, repetitions, mean, .., standard deviation, medi
 _NAME = b"ExperimentPoint"
 _BEFORE = ("Parameter", "Metric", "Region", "Callpath", "Coordinate", "ModelComment")
 _SPREAD = ((6, "median"), (9, "smallest"), (10, "largest"), (5, "std"))
-MEANS = "The file keeps no single values: each value is the mean of its repetitions; _median, _smallest, .. tell more."
+MEANS = "The file keeps no single values: each value is the mean of its repetitions; _median, _smallest, .. have more."
 
 
 def _recognises(_path: Path, head: bytes) -> bool:

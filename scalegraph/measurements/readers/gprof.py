@@ -20,7 +20,7 @@ _ROW = re.compile(
     rf"\s*(?P<share>{_NUMBER}|nan)\s+{_NUMBER}\s+(?P<self>{_NUMBER})(?:\s+(?P<calls>\d+)(?:\s+{_NUMBER}\s+{_NUMBER})?)?\s+(?P<name>\S.*)"
 )
 _WHOLE = 97.0  # percent: shares are rounded
-NOTE = "gprof samples the processor time of one process; functions stand below 'program', without who called them."
+NOTE = "gprof samples the processor time of one process; functions are listed below 'program', without their callers."
 
 
 def _recognises(_path: Path, head: bytes) -> bool:

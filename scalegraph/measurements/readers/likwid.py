@@ -59,7 +59,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
     _add(found, found.point(tuple(where.values())), scan.regions)
     if scan.derived:
         found.skip(
-            "derived metrics", scan.derived, "rates and ratios of one thread, which the counters tell", str(path)
+            "derived metrics", scan.derived, "rates and ratios of one thread, which the counters give", str(path)
         )
     several = max(len(region.seconds) for region in scan.regions.values()) > 1
     return found.finish("likwid", path.stem, notes=[NOTE, *([GROUPS] if several else [])])

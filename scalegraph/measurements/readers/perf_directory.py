@@ -70,7 +70,7 @@ def _take(file: Path, found: Collector, point: int) -> set[str]:
             raise InputError(Fault(message, file=str(file), line=number))
         event = match["event"]
         if event in seen:
-            raise InputError(Fault(f"event '{event}' stands twice; expected a file for each run", str(file), number))
+            raise InputError(Fault(f"event '{event}' appears twice; expected a file for each run", str(file), number))
         seen.add(event)
         if match["value"] in _NOT:
             found.skip(f"event {event}", 1, match["value"].strip("<>"), f"{file}:{number}")

@@ -131,7 +131,7 @@ def _said(text: _Text, number: int, line: str) -> None:
     if key not in _TEXTS and not key.startswith("unit "):
         text.wrong(f"unknown key '{key}'{near(key, _TEXTS)}", number)
     if key in text.said:
-        text.wrong("stands in the header twice", number, key)
+        text.wrong("appears twice in the header", number, key)
     text.said[key], text.lines[key] = value, number
 
 
@@ -175,7 +175,7 @@ def _matrix(text: _Text) -> MeasurementSet:
                 text.wrong(f"a value from {n} to {n2}: nothing was expected below the diagonal", number)
             if cell:
                 if (n, n2) in points:
-                    text.wrong(f"the value from {n} to {n2} stands there twice", number)
+                    text.wrong(f"the value from {n} to {n2} appears twice", number)
                 values.append((len(points), 0, text.positive(cell, number)))
                 points.append((n, n2))
     if not points:
@@ -209,7 +209,7 @@ def _table(text: _Text) -> MeasurementSet:
         {name: _column(text, [(number, row[names.index(name)]) for number, row in below]) for name in parameters}
     )
     if points.duplicated().any():
-        text.wrong("two lines stand for the same point", below[int(points.duplicated().to_numpy().argmax())][0])
+        text.wrong("two lines give the same point", below[int(points.duplicated().to_numpy().argmax())][0])
     places = [names.index(metric.name) for metric in metrics]
     values, skipped = _values(text, [(number, [row[place] for place in places]) for number, row in below])
     if "speed" in text.said:

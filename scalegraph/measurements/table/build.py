@@ -249,9 +249,7 @@ class _Builder:
             table["at"] = at
             if (at < 0).any():
                 title = next(block.column.title for block in blocks if block.column.at is None)
-                message = (
-                    "stands beside columns of values of one parameter, and has no such value; say --column NAME=skip"
-                )
+                message = "is among columns of values of one parameter, and has no such value; say --column NAME=skip"
                 raise InputError(Fault(message, file=self.guess.file, line=self.guess.header, key=f"'{title}'"))
             distinct = table[["point", "at"]].drop_duplicates()
             across = self.guess.across
@@ -317,7 +315,7 @@ class _Missing:
         """Return what was counted."""
         made = []
         for count, first, reason in (
-            (self.empty, self.first, "no value stands there"),
+            (self.empty, self.first, "no value is there"),
             (self.infinite, self.first_infinite, "no finite number"),
         ):
             if first is not None:

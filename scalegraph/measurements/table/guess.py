@@ -208,7 +208,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     asked = []
     if grouped and not said.across:
         listed = ", ".join(column.title for column in grouped[:4]) + (", .." if len(grouped) > 4 else "")
-        message = f"columns {listed} may be repetitions of one measurement, or stand for numbers of processors"
+        message = f"columns {listed} may be repetitions of one measurement, or numbers of processors"
         asked.append(
             Question("across", message, "--across repetition or --across processors", ("repetition", "processors"))
         )

@@ -239,7 +239,7 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
     with study:
         measured, mapping = study.measurements(), study.mapping()
         if measured is None:
-            raise InputError(Fault("was not made of measurements, so no option tells what they mean", file=str(path)))
+            raise InputError(Fault("was not made of measurements, so no option applies to them", file=str(path)))
         before = (
             {} if mapping is None else mapping.model_dump(exclude={"sizes", "columns", "follow"}, exclude_defaults=True)
         )

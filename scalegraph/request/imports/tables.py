@@ -120,7 +120,7 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
             faults.append(Fault(f"unknown column '{name}'{expected}", file=file, line=1))
         elif name.startswith(_LEAF) and name.removeprefix(_LEAF) not in LEAF_NAMES:
             hint = near(name.removeprefix(_LEAF), LEAF_NAMES)
-            faults.append(Fault(f"unknown leaf of the accounts in column '{name}'{hint}", file=file, line=1))
+            faults.append(Fault(f"unknown category of the accounts in column '{name}'{hint}", file=file, line=1))
     return faults
 
 

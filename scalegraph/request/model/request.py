@@ -261,7 +261,7 @@ class WhatIf(Strict):
     speedup: dict[str, str] = Field(default_factory=dict, max_length=64, description="target = factor")
     machine: dict[str, str] = Field(default_factory=dict, description="machine keys, over those of [machine]")
     processors: tuple[Processors, ...] = Field(
-        default=(), max_length=1024, description="counts to look at; those of the request if empty"
+        default=(), max_length=1024, description="counts to search; those of the request if empty"
     )
 
     @field_validator("speedup", mode="before")
@@ -314,7 +314,7 @@ class Speedups(Strict):
 TraceKind: TypeAlias = Literal["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"]
 TRACE_KINDS: dict[TraceKind, str] = {
     "regions": "entering and leaving functions, loops and constructs",
-    "waits": "who waited for whom, where, and how long",
+    "waits": "waiter and holder, where, and how long",
     "locks": "acquiring and releasing locks",
     "tasks": "creating, switching to and ending tasks",
     "chunks": "the iterations that a processor obtained of a loop, each time",

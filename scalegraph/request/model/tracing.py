@@ -60,7 +60,7 @@ def lost(study: Study) -> list[str]:
     """Return a sentence for each trace of *study* that is not where it was written."""
     found = [(record, path_of(record, study.path)) for record in (*study.runs(), *study.variants())]
     return [
-        f"{path}: the trace of {record.point.label()} is no longer there; it stood beside the study when it was made: "
+        f"{path}: the trace of {record.point.label()} is missing; it was next to the study when it was made: "
         "move it back, or run the request again"
         for record, path in found
         if path is not None and not _there(path)

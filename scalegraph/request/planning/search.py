@@ -214,7 +214,7 @@ class Search:
         slope = _slope(points[:3])
         step = min(max(y / (slope or _FIRST_SLOPE) * 1.05, least), _STEP) if slope is None or slope > 0 else _STEP
         if self._size(self._lower) in self._tried:
-            return self._end("too_high", f"even the smallest size lies above: {self._range(points)}")
+            return self._end("too_high", f"even the smallest size is above: {self._range(points)}")
         step_to = max(x - step, self._lower)
         while self._size(step_to) in self._tried and step_to > self._lower:
             step_to = max(step_to - step, self._lower)

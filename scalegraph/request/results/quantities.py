@@ -168,7 +168,7 @@ _ALL = (
     ),
     Quantity("sources", "ML, IT and PT, seconds summed over processors", _columns("ml_s", "it_s", "pt_s")),
     Quantity("overheads", "average latency by cause, seconds a processor", _overheads),
-    Quantity("breakdown", "shares of processor time by leaf", _breakdown),
+    Quantity("breakdown", "shares of processor time by category", _breakdown),
     Quantity("turning", "p_x and L_max of every fixed size", _turning),
     Quantity(
         "rates",
@@ -186,7 +186,7 @@ _ALL = (
         "weak scaling: efficiency, scaled speedup and Gustafson's serial share of a problem that grows with N",
         _weak,
     ),
-    Quantity("verdicts", "strong and weak scaling in words, and where the loss lies", _verdicts),
+    Quantity("verdicts", "strong and weak scaling in words, and the places of the loss", _verdicts),
     Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
     Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions),
@@ -208,7 +208,7 @@ _ALL = (
     Quantity("average", "scalability averaged over a set of efficiencies", scalability.average),
     Quantity(
         "overestimation",
-        "the time bound beside the efficiency held: eq. 12, eq. 13, excess",
+        "the time bound compared with the efficiency held: eq. 12, eq. 13, excess",
         scalability.overestimation,
     ),
     Quantity("unit-speed", "average unit speed W/(N T) of every run", scalability.unit_speed),
@@ -218,7 +218,7 @@ _ALL = (
     Quantity(
         "prediction", "L_max, and the processors that latencies of misses predict", scalability.predicted_processors
     ),
-    Quantity("what-if", "what-if runs beside the actual ones: time, gain, the gap that is closed", _what_if),
+    Quantity("what-if", "what-if runs and the actual ones: time, gain, the gap that is closed", _what_if),
     Quantity("laws", "laws of speedup fitted to the times: numbers with intervals, error, evidence", modelling.laws),
     Quantity("models", "performance model of every call path, and its share at a target", modelling.models),
     Quantity(

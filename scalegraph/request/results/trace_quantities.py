@@ -76,13 +76,13 @@ def _waits(chosen: Window, by: str = "place", most: int = 200, duration: float |
 # An entry for every quantity: add yours, with the function that computes it imported above.
 _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
-    TraceQuantity("events", "how many events of each kind begin or lie in the time", _events),
+    TraceQuantity("events", "how many events of each kind overlap the time", _events),
     TraceQuantity("utilisation", "mean count, share and time of each activity", trace_tables.utilisation),
     TraceQuantity("gantt", "seconds of each activity at each location", trace_tables.gantt),
     TraceQuantity("efficiencies", "parallel efficiency and what it is made of", trace_tables.efficiencies),
     TraceQuantity("profile", "visits and time of each region, and their spread over locations", trace_tables.flat),
     TraceQuantity("call-tree", "the same by call path", trace_tables.tree),
-    TraceQuantity("accounts", "ticks of each state in each region, of traces that tell shares", trace_tables.accounts),
+    TraceQuantity("accounts", "ticks of each state in each region, if the trace records shares", trace_tables.accounts),
     TraceQuantity("phases", "time of each phase of the program", trace_tables.phase_times, (PHASES, DEPTH)),
     TraceQuantity("tasks", "number and time of explicit tasks by the place that makes them", trace_tables.task_times),
     TraceQuantity(
@@ -98,7 +98,7 @@ _ALL: tuple[TraceQuantity, ...] = (
         (MESSAGES_BY,),
     ),
     TraceQuantity("collectives", "collective operations by operation and communicator", trace_tables.collectives),
-    TraceQuantity("holders", "who waited for whom, how often and how long", trace_tables.handed),
+    TraceQuantity("holders", "waiter and holder, how often and how long", trace_tables.handed),
     TraceQuantity("waiting", "waits by what was waited for", trace_tables.reasons),
     TraceQuantity("counters", "what every metric counted at each location", trace_tables.counted),
     TraceQuantity("durations", "histogram of how long calls took", trace_tables.call_durations),
@@ -110,7 +110,7 @@ _ALL: tuple[TraceQuantity, ...] = (
     ),
     TraceQuantity(
         "critical-path",
-        "what lies on the critical path, beside what it takes in the whole run; or its pieces in order",
+        "the regions on the critical path, with their time in the whole run; or its segments in order",
         _critical_path,
         (Option("show", "Show", "choice", "regions", ("regions", "states", "locations", "pieces")),),
     ),

@@ -119,7 +119,7 @@ def sent(chosen: Window, by: object = "pair") -> Table:
 
 
 def handed(chosen: Window) -> Table:
-    """Return who waited for whom, how often and how long."""
+    """Return waiter and holder, how often and how long."""
     trace = chosen.data.trace
     names, most = trace_sums.location_names(chosen.data), max(1, len(chosen.locations))
     made = messages.wait_matrix(trace, chosen.begin, chosen.end, chosen.locations, most=most, names=names)

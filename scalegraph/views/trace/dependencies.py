@@ -48,7 +48,7 @@ def too_many(window: Window) -> str:
         return ""
     ticks = (until - since) * LARGE / rows * LATER / (LATER + 1)
     return (
-        f"For {window.words} {rows:,} events have to be looked at together, and no more than {LARGE:,} are. Choose a"
+        f"For {window.words} {rows:,} events have to be analysed together, and no more than {LARGE:,} are. Choose a"
         f" time of about {si(ticks / trace.meta.ticks_per_second, 's', 2)} or less by begin and end; in the window by"
         " From and To, or in the timeline."
     )
@@ -93,7 +93,7 @@ def path_in(window: Window) -> CriticalPath:
 
 
 def on_path_in(window: Window) -> OnPath:
-    """Return what lies on the critical path in the time of *window*."""
+    """Return the regions on the critical path in the time of *window*."""
     data = subject(window)
     return remembered(
         data,

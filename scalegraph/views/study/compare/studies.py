@@ -65,7 +65,7 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
     column, words, unit, more_is_better = QUANTITIES[str(quantity)]
     studies = (data, *data.others)
     if len(studies) < 2:
-        need = "This shows two or more studies beside each other, and one is open."
+        need = "This compares two or more studies, and one is open."
         return common.empty("compare", _TITLE, data, Need(need, ways.OPEN_STUDY, always=True))
     known = [
         (name, series)

@@ -35,7 +35,7 @@ KINDS = {
 CLASSES_NEEDED = Need(
     "Misses by class need a simulated run that collected them.",
     ways.COLLECT_CLASSES,
-    record="Measurements do not tell them: run the program in ScaleGraph.",
+    record="Measurements do not record them: run the program in ScaleGraph.",
 )
 
 

@@ -115,7 +115,7 @@ VIEW = View(
     "back-test",
     _TITLE,
     "Models",
-    "The largest N hidden, the laws fitted to the rest: what they predict there, beside what was run.",
+    "The largest N hidden, the laws fitted to the rest: their predictions there and the measured times.",
     _make,
     (
         common.SIZE,

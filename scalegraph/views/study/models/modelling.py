@@ -44,7 +44,7 @@ METRIC = Option(
     follows=True,
 )
 NEED = Need(
-    "Laws need times of one problem on two or more processor counts (three tell more).",
+    "Laws need times of one problem on two or more processor counts (three give more).",
     ways.ADD_COUNTS,
     record="Measure more of them, and import all of it together.",
 )

@@ -96,7 +96,7 @@ OVERLAY = Option(
     "What-if runs",
     "bool",
     default=False,
-    description="dashed curves of the what-if runs beside the actual ones",
+    description="dashed curves of the what-if runs and the actual ones",
 )
 
 

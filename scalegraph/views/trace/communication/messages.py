@@ -45,7 +45,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         total = int(sent["size"].sum())
         count = len(sent["size"])
         text = f"{count:,} message{'s' if count != 1 else ''}"
-        text += f" with {si(total, 'B')}, {si(total / count, 'B')} each" if total else " of sizes that are not told"
+        text += f" with {si(total, 'B')}, {si(total / count, 'B')} each" if total else " of sizes that are not recorded"
         if len(latency):
             text += f", take {si(float(latency.mean()), 's')} on average and {si(float(latency.max()), 's')} at most"
         text += "."

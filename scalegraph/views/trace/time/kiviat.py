@@ -77,7 +77,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
             " load balance times no common waiting.",
             trace_common.of_others(chosen),
-            f"Nothing is told of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
+            f"Nothing is recorded of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in told)}."
             if len(told) < len(_WORDS)
             else "",
         ),
@@ -99,9 +99,7 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure:
     """Return ParaGraph's diagram: a spoke for each location, as long as it was busy."""
     data = chosen.data
     if len(chosen.locations) > _MOST:
-        need = (
-            f"{len(chosen.locations)} spokes cannot be told apart: choose {_MOST} locations or fewer, or efficiencies."
-        )
+        need = f"{len(chosen.locations)} spokes are too many: choose {_MOST} locations or fewer, or efficiencies."
         return trace_common.empty("kiviat", _TITLE, data, need)
     busy = sums.ticks[BUSY] / sums.length
     overhead = sums.ticks[list(activity.OVERHEAD)].sum(axis=0) / sums.length

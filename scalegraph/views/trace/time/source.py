@@ -80,7 +80,7 @@ def _chosen(data: TraceData, file: object, files: list[str], times: dict[tuple[s
         for name in files:
             if wanted == name or PurePath(wanted).name == PurePath(name).name:
                 return name
-        raise InputError(f"file: no region lies in '{wanted}'{near(wanted, files)}; known: {', '.join(files)}")
+        raise InputError(f"file: no region is in '{wanted}'{near(wanted, files)}; known: {', '.join(files)}")
     spent: dict[str, float] = defaultdict(float)
     for (name, _line), seconds in times.items():
         spent[name] += seconds

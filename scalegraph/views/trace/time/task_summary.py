@@ -163,7 +163,7 @@ VIEW = View(
     "task-summary",
     _TITLE,
     "Where the time goes",
-    "The share of execution time in each task or phase of the program; of several traces beside each other.",
+    "The share of execution time in each task or phase of the program; of several traces side by side.",
     _make,
     (
         *trace_common.COMMON,

@@ -74,10 +74,10 @@ def _nothing(window: Window, duration: object) -> str:
         return f"No wait in {window.words} lasts {si(float(str(duration)), 's')} or longer: choose a shorter duration."
     if window.whole:
         return (
-            "No location waits for another: the trace tells no waits, and none follow from messages, collective"
+            "No location waits for another: the trace records no waits, and none follow from messages, collective"
             " operations, barriers, locks, tasks or idle states."
         )
-    return f"Nobody waits in {window.words}."
+    return f"No location waits in {window.words}."
 
 
 def _sums(window: Window, sums: pd.DataFrame) -> Table:

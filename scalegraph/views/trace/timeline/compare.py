@@ -27,7 +27,7 @@ _NAME, _TITLE = "trace-compare", "Traces on one axis"
 _SAME_SPEED = 0.05  # unit speeds that differ by less count as held
 _PLACE = "place on the common axis: s, or % where shares of the runs are aligned; otherwise everything"
 _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
-                description="what stands below one another: the same time, the same share of the run, or the first "
+                description="what is aligned: the same time, the same share of the run, or the first "
                             "begin of the chosen region")  # fmt: skip
 
 

@@ -38,7 +38,7 @@ _WORDS: Final = {
 }
 _MOST = 4000  # pieces that are drawn as they are
 _ROWS = 500
-_NO_STATE = "no state told"
+_NO_STATE = "no state recorded"
 
 
 def _make(
@@ -211,7 +211,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
     regions = found.regions[(found.regions["path"] > 0) & (found.regions["region"] >= 0)]
     if len(regions):
         first = regions.iloc[0]
-        said += f"; {percent(first['path'] / length)} of it lies in {dependencies.at(data, int(first['region']))}"
+        said += f"; {percent(first['path'] / length)} of it is in {dependencies.at(data, int(first['region']))}"
         worst = regions.sort_values("imbalance", ascending=False, kind="stable").iloc[0]
         if worst["imbalance"] > 0.01 * length:
             gain = si(worst["imbalance"] / data.trace.meta.ticks_per_second, "s")
@@ -236,7 +236,7 @@ def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
     if not window.whole_time and data is window.data:
         said.append("Shares are of the time shown; the path is that of the whole run.")
     if not window.all_locations and (window.lane_of(part.location) < 0).any():
-        said.append("Some of the path lies on locations that are not shown.")
+        said.append("Part of the path is on locations that are not shown.")
     said.append("Imbalance: time on the path in a region beyond what a location spends there on average.")
     return tuple(said)
 
@@ -245,7 +245,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Where the time goes",
-    "The chain of work, messages and hand-overs that the run could not be shorter than, and what lies on it.",
+    "The chain of work, messages and hand-overs that sets the length of the run, and the regions on it.",
     _make,
     (
         *trace_common.WINDOWED,

@@ -24,7 +24,7 @@ from scalegraph.views.view import Option, View
 NAME: Final = "moment"
 _TITLE: Final = "Now: one moment"
 _MOST: Final = 1024  # locations that are listed
-_NO_REGION: Final = "not told"
+_NO_REGION: Final = "not recorded"
 _PURE: Final = 0.995  # share from which an activity is all there is
 _COLUMNS: Final = (
     Column("location"), Column("activity"), Column("region"), Column("waits for"), Column("for whom"),
@@ -56,7 +56,7 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
     activities = _activities(data, tick, window.locations)
     kept = _of_regions(window, now)
     if not kept:
-        need = f"Nobody is in {window.words} at {_when(data, tick)}."
+        need = f"No location is in {window.words} at {_when(data, tick)}."
         return trace_common.empty(NAME, _TITLE, data, need)
     rows = tuple(_row(data, now, activities, place) for place in kept[:_MOST])
     counts = _counts(data, now, activities, kept)

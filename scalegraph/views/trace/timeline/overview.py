@@ -21,10 +21,10 @@ def _make(data: TraceData) -> Figure:
     counts = data.trace.counts()
     events = sum(counts.values())
     rows = [
-        ("program", meta.program or "not told"),
+        ("program", meta.program or "not recorded"),
         ("file", meta.source or data.path.name),
-        ("format", meta.format or "not told"),
-        ("written by", meta.creator or "not told"),
+        ("format", meta.format or "not recorded"),
+        ("written by", meta.creator or "not recorded"),
         ("length of the run", si(data.length, "s", 6)),
         ("clock", f"{meta.ticks_per_second:,} ticks a second, one tick is {si(1 / meta.ticks_per_second, 's')}"),
         ("begins at", f"tick {meta.begin + meta.offset:,} of the source's clock"),

@@ -86,7 +86,7 @@ def laned(
     if window.regions is not None and colour != "region":
         notes = ("Only the time in the chosen regions is coloured, by region.",)
     elif colour not in window.data.timeline.layers:
-        notes = (f"The trace tells no {colour}s: bars are coloured by activity.",)
+        notes = (f"The trace records no {colour}s: bars are coloured by activity.",)
         colour = "activity"
     return trace_tracks.bars(window, colour, names=names), notes
 
