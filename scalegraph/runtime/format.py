@@ -340,7 +340,7 @@ TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
 # they are called.
 TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("call", "what: 1 enters, 2 leaves the region"),
-    ("share", "from first to time, second cycles went to leaf what; rows of one stretch follow each other"),
+    ("share", "from first to time, second cycles went to category what; rows of one stretch follow each other"),
     ("wait", "why what, from first to time, for the object second; a record waker follows"),
     ("waker", "of the wait before: processor region - 1 (0: nobody) let it go on at time"),
     ("lock", "what: 1 acquired, 2 released; lock first, for the second-th time"),
@@ -438,7 +438,7 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_counter", "COUNTER", list(COUNTERS))
     _enum(out, "sg_op", "OP", list(OP_CLASSES))
     _enum(out, "sg_status", "STATUS", list(STATUSES))
-    _enum(out, "sg_group", "GROUP", [(g, "leaf group") for g in GROUPS])
+    _enum(out, "sg_group", "GROUP", [(g, "category group") for g in GROUPS])
     _enum(out, "sg_cause", "CAUSE", list(CAUSES))
     _enum(out, "sg_blamed", "BLAME", list(BLAMES))
     _enum(out, "sg_miss_class", "CLASS", list(MISS_CLASSES))

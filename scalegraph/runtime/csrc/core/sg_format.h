@@ -60,7 +60,7 @@ enum sg_counter {
     SG_COUNTER_CHUNKS, /* loop chunks obtained */
     SG_COUNTER_VISITS, /* times the region was entered */
     SG_COUNTER_PREFETCHES, /* lines that prefetchers brought */
-    SG_COUNTER_TASKS, /* explicit tasks created and put off */
+    SG_COUNTER_TASKS, /* explicit tasks created and deferred */
     SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
     SG_COUNTER_COUNT
 };
@@ -95,10 +95,10 @@ enum sg_status {
 };
 
 enum sg_group {
-    SG_GROUP_BUSY, /* leaf group */
-    SG_GROUP_MEMORY_STALL, /* leaf group */
-    SG_GROUP_IDLE, /* leaf group */
-    SG_GROUP_PRIMITIVE, /* leaf group */
+    SG_GROUP_BUSY, /* category group */
+    SG_GROUP_MEMORY_STALL, /* category group */
+    SG_GROUP_IDLE, /* category group */
+    SG_GROUP_PRIMITIVE, /* category group */
     SG_GROUP_COUNT
 };
 
@@ -159,7 +159,7 @@ enum sg_trace_state {
 
 enum sg_trace_event {
     SG_EVENT_CALL, /* what: 1 enters, 2 leaves the region */
-    SG_EVENT_SHARE, /* from first to time, second cycles went to leaf what; rows of one stretch follow each other */
+    SG_EVENT_SHARE, /* from first to time, second cycles went to category what; rows of one stretch follow each other */
     SG_EVENT_WAIT, /* why what, from first to time, for the object second; a record waker follows */
     SG_EVENT_WAKER, /* of the wait before: processor region - 1 (0: nobody) let it go on at time */
     SG_EVENT_LOCK, /* what: 1 acquired, 2 released; lock first, for the second-th time */

@@ -13,7 +13,7 @@
 #include "sg_omp.h"
 #include "sg_trace.h"
 
-enum { QUEUE_FACTOR = 64 }; /* tasks for each member from which on a new one is not put off (as in libgomp) */
+enum { QUEUE_FACTOR = 64 }; /* tasks for each member beyond which none is deferred (as in libgomp) */
 enum { HEADS = 4 };         /* tasks at the front of another's queue that a waiting task looks at */
 enum { ANCESTORS = 32 };    /* tasks around a new one that are asked whether they wait for something to do */
 
