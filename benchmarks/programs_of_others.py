@@ -1,14 +1,17 @@
 """Programs that nobody of this project wrote, natively and on a simulated machine: the table of docs/PROGRAMS.md.
 
-    python benchmarks/programs_of_others.py DIRECTORY [--only TEXT] [--counts 1,3,16,64] [--machine ksr1] [--json FILE]
+    python benchmarks/programs_of_others.py DIRECTORY [--only TEXT] [--counts 1,3,16,64,256] [--traced 16] \
+        [--machine ksr1] [--json FILE]
 
 DIRECTORY holds checkouts of the repositories that ``programs_of_others.toml`` names; that file says how each program
 is built, run and checked. Each suite is copied twice: one copy is built by gcc and g++, the other by
 ``scalegraph-gcc`` and ``scalegraph-g++``; sources and makefiles stay as they are. Every program runs on each number of
 processors. A run counts as verified if it ends as it should, its result passes the check, and the accounting holds:
-the leaves of all processors add up to the number of processors times the elapsed cycles. Printed are the table of the
-suites, the speedup of every program, and each run that is not verified, with the reason. ``--json`` keeps every
-outcome and goes on where it ended.
+the leaves of all processors add up to the number of processors times the elapsed cycles. Each run that ends on one of
+the counts of ``--traced`` is made once more with everything traced: every number of the record but the host's time has
+to be that of the run without a trace, the output has to pass the same check, and ``traces_of_others.py`` looks at the
+trace, wholly if it was kept whole. Printed are the table of the suites, the speedup of every program, and each run or
+trace that is not as it should be, with the reason. ``--json`` keeps every outcome and goes on where it ended.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 SCRIPTS = Path(sys.executable).parent
+CUT = 3  # exit code of traces_of_others.py
 NATIVE = {"{cc}": "gcc", "{cxx}": "g++", "{fc}": "gfortran"}
 SIMULATED = {
     "{cc}": str(SCRIPTS / "scalegraph-gcc"),
@@ -35,6 +39,7 @@ SIMULATED = {
     "{fc}": str(SCRIPTS / "scalegraph-gfortran"),
 }
 LIMIT_S = 300
+TRACE_LIMIT = "160M"  # bytes of events; what is longer is cut there, and only checked
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -59,17 +64,19 @@ class Program:
     counts: list[int] = field(default_factory=list)
     compare_with: int = 0
     accept_exit: list[int] = field(default_factory=list)
+    any_exit: bool = False
 
 
 @dataclass
 class Outcome:
-    """How one run ended: ``verified``, or why not; *cycles* of the whole run."""
+    """How one run ended: ``verified``, or why not; *cycles* of the whole run; *trace*: whole, cut, or what is wrong."""
 
     suite: str
     program: str
     processors: int
     reason: str
     cycles: int = 0
+    trace: str = ""
 
     @property
     def verified(self) -> bool:
@@ -133,8 +140,11 @@ def printed(program: Program, stdout: str, stderr: str) -> str:
     return stdout if program.stream == "stdout" else f"{stdout}\n{stderr}"
 
 
-def simulated(program: Program, tree: Path, count: int, machine: str) -> dict[str, Any]:
-    """Return the record of the simulated run, or one with a ``message`` that says why there is none."""
+def simulated(program: Program, tree: Path, count: int, machine: str, *kept: str) -> dict[str, Any]:
+    """Return the record of the simulated run, or one with a ``message`` that says why there is none.
+
+    *kept* are options that keep the run or its trace.
+    """
     folder = tree / program.folder
     executable, *arguments = words(program, count)
     with tempfile.NamedTemporaryFile("w", suffix=".stdin") as text:
@@ -142,8 +152,9 @@ def simulated(program: Program, tree: Path, count: int, machine: str) -> dict[st
         text.flush()
         command = [str(SCRIPTS / "scalegraph"), "simulate", executable, "-m", machine, "-p", str(count)]
         command += ["--no-reference", "--json", "--timeout", str(LIMIT_S), "--memory", program.memory]
-        command += [word for code in program.accept_exit for word in ("--accept-exit", str(code))]
-        command += ["--stdin", text.name, "--", *arguments]
+        accepted = range(1, 256) if program.any_exit else program.accept_exit
+        command += [word for code in accepted for word in ("--accept-exit", str(code))]
+        command += ["--stdin", text.name, *kept, "--", *arguments]
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
     try:
         run: dict[str, Any] = json.loads(ended.stdout)["runs"][0]
@@ -194,7 +205,7 @@ def judge(program: Program, run: dict[str, Any], native: Path, count: int) -> st
         theirs, code = natively(program, native, program.compare_with or count)
         if code is None:
             return "the native run does not end in time"
-        if code != run["exit_code"]:
+        if code != run["exit_code"] and not program.any_exit:
             return f"exit code {run['exit_code']}, natively {code}"
         differs = difference(printed(program, run["stdout"], run["stderr"]), theirs, program)
         return f"{differs}; {how_natively(program, native, count)}" if differs else ""
@@ -207,13 +218,39 @@ def how_natively(program: Program, native: Path, count: int) -> str:
     codes = {code for _, code in many}
     if None in codes:
         return "natively: does not end in time"
-    if any(code and code not in program.accept_exit for code in codes):
+    if any(code and not program.any_exit and code not in program.accept_exit for code in codes):
         return f"natively: exit code {', '.join(map(str, sorted(code for code in codes if code)))}"
     alike = not any(difference(text, many[0][0], program) for text, _ in many[1:])
     one = natively(program, native, 1)[0]
     if not alike or (program.check == "native" and difference(one, many[0][0], program)):
         return "natively: results differ from run to run, or with the number of threads"
     return "natively: well"
+
+
+def traced(program: Program, tree: Path, run: dict[str, Any], machine: str) -> str:
+    """Run once more with a trace; return "whole" or "cut" if all is as in *run*, else what is not."""
+    told = {"host_s", "trace", "warnings", "stdout", "stderr"} | ({"exit_code"} if program.any_exit else set())
+    with tempfile.TemporaryDirectory() as place:
+        study = Path(place) / "run.sgstudy"
+        kept = ("-o", str(study), "--trace=all", "--trace-limit", TRACE_LIMIT)
+        again = simulated(program, tree, run["processors"], machine, *kept)
+        other = sorted(name for name in run.keys() - told if run[name] != again.get(name))
+        if other:
+            return f"with a trace differs: {', '.join(other)}"
+        if program.check == "own" and not re.search(program.verified, again["stdout"] + again["stderr"]):
+            return "with a trace its own check fails"
+        texts = [printed(program, one["stdout"], one["stderr"]) for one in (again, run)]
+        if program.check != "own" and (differs := difference(*texts, program)):
+            return f"with a trace: {differs}"
+        looked = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("traces_of_others.py")), str(study)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if looked.returncode in (0, CUT):
+        return "cut" if looked.returncode else "whole"
+    return ([*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:]] or ["nothing said"])[0]
 
 
 def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Outcome], scratch: Path) -> None:
@@ -234,17 +271,20 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Out
         run = simulated(program, ours, count, given.machine)
         outcome = Outcome(program.suite, program.name, count, judge(program, run, native, count))
         outcome.cycles = run.get("time_cycles") or 0
+        if count in given.traced and run["status"] == "ok":
+            outcome.trace = traced(program, ours, run, given.machine)
         outcomes.append(outcome)
-        print(f"{program.name} {count}: {outcome.reason or 'verified'}", file=sys.stderr, flush=True)
+        print(f"{program.name} {count}: {outcome.reason or 'verified'} {outcome.trace}", file=sys.stderr, flush=True)
         if given.json:
             given.json.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
 
 
-def table(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcome]) -> list[str]:
-    """Return the table of the suites: verified of those run, for each number of processors."""
+def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: list[Outcome]) -> list[str]:
+    """Return the table of the suites: verified of those run, for each number of processors; and traces."""
+    counts = given.counts
     text = [
-        f"| suite | programs | {' | '.join(map(str, counts))} | checked by |",
-        "| --- " * (len(counts) + 3) + "|",
+        f"| suite | programs | {' | '.join(map(str, counts))} | traces: whole, cut, wrong | checked by |",
+        "| --- " * (len(counts) + 4) + "|",
     ]
     for suite in suites:
         listed = programs(suite)
@@ -252,6 +292,9 @@ def table(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcom
         for count in counts:
             mine = [one for one in outcomes if one.suite == suite["title"] and one.processors == count]
             cells.append(f"{sum(one.verified for one in mine)}/{len(mine)}")
+        traces = [one.trace for one in outcomes if one.suite == suite["title"] and one.trace]
+        whole, cut = traces.count("whole"), traces.count("cut")
+        cells.append(f"{whole}, {cut}, {len(traces) - whole - cut}")
         checks = [f"{kind}: {sum(one.check == kind for one in listed)}" for kind in ("own", "native", "ends")]
         checks = [check for check in checks if not check.endswith(": 0")]
         name = f"{suite['title']} ({suite['repository']})"
@@ -273,12 +316,18 @@ def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Out
     return text
 
 
+def numbers(text: str) -> list[int]:
+    """Return the whole numbers of a list with commas."""
+    return [int(word) for word in text.split(",") if word]
+
+
 def main() -> int:
-    """Run what is asked for and print the tables; exit code 1 if a run is not verified."""
+    """Run what is asked for and print the tables; exit code 1 if a run is not verified or a trace is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--only", default="", help="suites whose title holds this")
-    parser.add_argument("--counts", type=lambda text: [int(word) for word in text.split(",")], default=[1, 3, 16, 64])
+    parser.add_argument("--counts", type=numbers, default=[1, 3, 16, 64], help="processors (default: 1,3,16,64)")
+    parser.add_argument("--traced", type=numbers, default=[], help="counts whose runs are traced as well")
     parser.add_argument("--machine", default="ksr1")
     parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
     given = parser.parse_args()
@@ -291,13 +340,16 @@ def main() -> int:
     for suite in suites:
         with tempfile.TemporaryDirectory() as scratch:
             measure(suite, given, outcomes, Path(scratch))
-    print("\n".join(table(suites, given.counts, outcomes)))
+    print("\n".join(table(suites, given, outcomes)))
     print("\n".join(speedups(suites, given.counts, outcomes)))
     failed = [one for one in outcomes if not one.verified]
     print("\nNot verified:" if failed else "\nAll runs are verified.")
     for one in failed:
         print(f"- {one.suite}: {one.program} on {one.processors}: {one.reason}")
-    return bool(failed)
+    wrong = [one for one in outcomes if one.trace not in ("", "whole", "cut")]
+    for one in wrong:
+        print(f"- trace of {one.suite}: {one.program} on {one.processors}: {one.trace}")
+    return bool(failed or wrong)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def reason(error: OSError) -> str:
 
 # A file that unpacks to more than this many times its size was made to fill memory: logs and traces reach some 50.
 MOST_EXPANSION = 250
-_ALWAYS_UNPACKED = 64 << 20  # bytes
+_ALWAYS_UNPACKED = 16 << 20  # bytes; empty lines of this size are read in some seconds
 
 
 def expands_too_much(packed: int, unpacked: int) -> bool:

@@ -25,6 +25,7 @@ UNITS = ".scalegraph.units"
 RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/core/sg_start.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler
+_MOST = 256 << 20  # bytes of one unit's document, which holds a source twice: more is no source that anybody compiled
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ def section(path: Path, name: str) -> bytes | None:
     try:
         with path.open("rb") as stream:
             found = ELFFile(stream).get_section_by_name(name)
+            if found is not None and found.compressed:  # nobody compresses ours; unpacked it could fill memory
+                raise InputError(Fault(f"has its section {name} compressed; link it without that", str(path)))
             return bytes(found.data()) if found is not None else None
     except (ELFError, OSError, UnicodeDecodeError, struct.error) as error:
         raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
@@ -107,16 +110,28 @@ def _units(data: bytes, path: Path) -> Iterator[LinkedUnit]:
         while at < len(data):
             count, length = _HEAD.unpack_from(data, at)
             at += _HEAD.size
-            document = zlib.decompress(base64.b64decode(data[at : at + length], validate=True))
+            document = _unpacked(base64.b64decode(data[at : at + length], validate=True))
             yield LinkedUnit(first, _unit(json.loads(document.decode("utf-8", "surrogatepass"))))
             at += length
             first += count
-    except (ValueError, KeyError, TypeError, struct.error, zlib.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error, zlib.error) as error:
         raise InputError(Fault("what ScaleGraph wrote into it is damaged; build it again", str(path))) from error
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return what *data* unpacks to; `ValueError` if it is cut off or larger than any unit."""
+    inflater = zlib.decompressobj()
+    document = inflater.decompress(data, _MOST)
+    if not inflater.eof:
+        raise ValueError("is cut off or too large")
+    return document
 
 
 def _unit(document: dict[str, Any]) -> Unit:
     text, instrumented = document["text"], document["instrumented"]
+    told = (document["directory"], document["file"], text, instrumented or "", *document["remarks"])
+    if not all(isinstance(one, str) for one in told):
+        raise TypeError("texts were expected")
     return Unit(
         document["directory"],
         document["file"],

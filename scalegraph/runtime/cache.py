@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
@@ -55,6 +55,12 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
             "set SCALEGRAPH_CACHE to a directory that can"
         ) from error
     return directory
+
+
+def spoil(directory: Path) -> None:
+    """Note that the entry *directory* is damaged where its sizes do not tell: `get_or_make` makes it again."""
+    with suppress(OSError):
+        (directory / _CONTENTS).unlink()
 
 
 @contextmanager

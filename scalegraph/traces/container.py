@@ -147,8 +147,8 @@ class ContainerWriter:
 class _File:
     """The bytes of an open file, mapped; a page is read when it is touched."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, told: Callable[[], None] = lambda: None) -> None:
+        self.path, self._told = path, told
         try:
             with path.open("rb") as file:
                 self.size = os.fstat(file.fileno()).st_size
@@ -163,7 +163,8 @@ class _File:
         return memoryview(self.buffer)[offset : min(offset + max(length, 0), self.size)]
 
     def broken(self, message: str, offset: int) -> InputError:
-        """Return the error that says what is wrong at *offset*."""
+        """Return the error that says what is wrong at *offset*; who opened the file is told."""
+        self._told()
         return InputError(Fault(f"byte {offset}: {message}", file=str(self.path)))
 
     def forget(self, block: Block) -> None:
@@ -198,18 +199,17 @@ class StoredPart:
         """Return a column; not to be written to. Raises `InputError` if this part of the file is damaged."""
         if self._batch is None:
             self._file.payload(self._block)
-            wrong = self._file.broken(f"{self._block.kind}: the columns of the specification were expected",
-                                      self._block.offset)  # fmt: skip
+            wrong = f"{self._block.kind}: the columns of the specification were expected"
             try:
                 data = self._file.buffer.slice(self._block.offset, self._block.length)
                 batch = pa.ipc.open_stream(data).read_next_batch()
                 batch.validate()
                 stored = [(f.name, f.type) for f in batch.schema]
             except (pa.ArrowException, StopIteration, OSError, ValueError, TypeError, MemoryError) as error:
-                raise wrong from error
+                raise self._file.broken(wrong, self._block.offset) from error
             whole = all(column.null_count == 0 for column in batch.columns)
             if stored not in _schemas(self._block.kind) or batch.num_rows != self.rows or not whole:
-                raise wrong
+                raise self._file.broken(wrong, self._block.offset)
             self._batch = batch
         # not to_numpy, which imports pandas first
         spec = KINDS[self._block.kind]
@@ -257,12 +257,14 @@ def _schemas(kind: str) -> list[list[tuple[str, pa.DataType]]]:
     return [now, [column for column in now if column[0] not in spec.added]]
 
 
-def open_container(path: Path, *, partial: bool = False) -> Trace:
+def open_container(path: Path, *, partial: bool = False, broken: Callable[[], None] = lambda: None) -> Trace:
     """Open *path*; only index and definitions are read. With *partial* damaged blocks are left out and named.
+
+    *broken* is called when damage is found, now or as soon as a part that has it is looked at.
 
     Raises `InputError` naming the byte where the file is not what it should be, or its version when it is newer.
     """
-    file = _File(path)
+    file = _File(path, broken)
     head = bytes(file.bytes(0, 12))
     if head[:8] != MAGIC or len(head) < 12:
         raise file.broken("no trace of ScaleGraph: it should begin with SGTRACE", 0)

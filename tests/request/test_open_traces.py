@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,32 @@ def test_a_foreign_trace_is_converted_once_until_it_changes(session: Session, ro
         assert again.meta.format == "picl"
     assert len(copies(tmp_path)) == 2
     assert first in copies(tmp_path)
+
+
+@pytest.mark.parametrize("where", [0, 70, 0.5, 0.9, -1])
+@pytest.mark.parametrize("digested", [True, False])  # of a copy of more than 32 MiB only the size is compared
+def test_a_copy_that_was_damaged_is_made_again(
+    digested: bool, where: float, session: Session, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not digested:
+        monkeypatch.setattr("scalegraph.runtime.cache._DIGESTED", 0)
+    path = root / "traces" / "pipeline.prv"
+    with session.open_trace(path).trace as first:
+        counts = first.counts()
+    (copy,) = copies(tmp_path)
+    data = bytearray(copy.read_bytes())
+    place = int(where * len(data)) if isinstance(where, float) else where
+    data[place] ^= 0x55
+    copy.write_bytes(data)
+    with suppress(InputError), session.open_trace(path).trace as told:  # a part is looked at when it is needed
+        for kind in counts:
+            told.columns(kind)
+    with session.open_trace(path).trace as again:
+        assert again.counts() == counts
+        assert all(len(again.columns(kind)) for kind, count in counts.items() if count)
+    copy.write_bytes(b"")
+    with session.open_trace(path).trace as again:
+        assert again.counts() == counts
 
 
 def test_who_waits_for_another_that_converts_is_told_and_can_stop(session: Session, root: Path, tmp_path: Path) -> None:

@@ -1,136 +1,158 @@
-"""Damages samples of every format for as long as wanted: python -m tests.security.run_damage --seconds 7200 --seed 1.
+"""Damages samples of every format, as much as wanted: python -m tests.security.run_damage --outside --inside 2000.
 
     --outside    every byte of every file of every sample: cut there, flipped, zeroed, and 512 bytes zeroed
     --inside N   N mutated studies and N mutated traces, whose checksums are right, with every view and quantity
 
-Without --seconds it goes on until everything was damaged once. What is wrong is printed with what makes it again; the
-exit code is 1 then. The last lines say how many were tried, what came of them, the longest use and the most memory.
+About 300,000 damaged files and an hour of processor time; nothing is begun after --seconds. With --journal FILE what
+was done is kept, and a later call goes on from there. Each case may take `damage.LONGEST_S` seconds of processor time
+and add `cases.MEMORY_KIB` of memory, and cannot end the run. What is wrong is printed with what makes it again; the
+exit code is 1 then. Last comes a table: how many were tried for each sample, what came of them, the longest use in
+milliseconds of processor time and the most memory that one use added, in MiB.
 """
 
 from __future__ import annotations
 
 import argparse
-import faulthandler
+import json
 import os
 import random
-import resource
 import shutil
 import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from tests.security.cases import Cases, Tally, of_bytes, went_through
 
-class Tally:
-    """What came of the uses."""
-
-    def __init__(self) -> None:
-        self.outcomes: Counter[str] = Counter()
-        self.faults = 0
-        self.longest = (0.0, "")
-
-    def add(self, outcome: str, what: str, seconds: float) -> None:
-        """Count one use; print it if it went wrong."""
-        self.longest = max(self.longest, (seconds, what))
-        good = outcome in ("read", "refused")
-        self.outcomes[outcome if good else "wrong"] += 1
-        if not good:
-            self.faults += 1
-            print(f"{what}: {outcome}", flush=True)
-
-    def said(self, name: str) -> str:
-        """Return one line of figures."""
-        seconds, longest = self.longest
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        counts = ", ".join(f"{count:,} {what}" for what, count in sorted(self.outcomes.items()))
-        return (
-            f"{name}: {sum(self.outcomes.values()):,} tried: {counts}; longest {seconds:.2f} s of processor time "
-            f"({longest}); at most {memory} MiB"
-        )
+HEAD = "| sample | damaged files | read | refused | wrong | longest, ms | memory, MiB |\n" + "| --- " * 7 + "|"
 
 
 def main() -> int:
     """Damage what is asked for; return the exit code."""
     parser = argparse.ArgumentParser(description="damage samples of every format")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="nothing is begun later")
+    parser.add_argument("--seconds", type=float, default=7200, help="nothing is begun later (default: 7200)")
     parser.add_argument("--seed", type=int, default=1, help="of what is changed inside (default: 1)")
     parser.add_argument("--only", default="", help="samples whose name holds this text")
     parser.add_argument("--outside", action="store_true", help="every byte of every sample")
     parser.add_argument("--step", type=int, default=1, help="every so many bytes (default: 1)")
     parser.add_argument("--inside", type=int, default=0, metavar="N", help="N studies and N traces, changed inside")
+    parser.add_argument("--journal", type=Path, help="keep what was done in this file; go on where it ended")
     asked = parser.parse_args()
-    faulthandler.enable()
     warnings.simplefilter("error", RuntimeWarning)
     os.environ.setdefault("MPLBACKEND", "agg")
     over = time.monotonic() + asked.seconds
-    faults = 0
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
-        os.environ["SCALEGRAPH_CACHE"] = cache
-        os.environ["XDG_STATE_HOME"] = cache
-        if asked.inside:
-            faults += inside(asked, over)
-        if asked.outside:
-            faults += outside(asked, over)
-    return 1 if faults else 0
+    done = _kept(asked.journal)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, dir=memory if memory.is_dir() else None) as scratch:
+        os.environ["SCALEGRAPH_CACHE"] = os.environ["XDG_STATE_HOME"] = f"{scratch}/cache"
+        for make in subjects(asked, Path(scratch)):
+            with make() as cases:
+                _all_of(cases, done, asked.journal, over)
+    print(HEAD)
+    for name, tally in done.items():
+        print(tally.row(name))
+    print(_sum(done).row("all"))
+    return 1 if _sum(done).wrong else 0
 
 
-def outside(asked: argparse.Namespace, over: float) -> int:
-    """Damage every byte of every sample; return the number of faults."""
+def _all_of(cases: Cases, done: dict[str, Tally], journal: Path | None, over: float) -> None:
+    tally = done.get(cases.name, Tally())
+    while tally.next < cases.count and time.monotonic() < over:
+        known = len(tally.faults)
+        tally = done[cases.name] = went_through(cases, tally, over)
+        print(*tally.faults[known:], sep="\n", end="\n" if tally.faults[known:] else "", flush=True)
+        if journal:
+            journal.write_text(json.dumps({name: asdict(one) for name, one in done.items()}, indent=1))
+    left = f", {cases.count - tally.next:,} left" if tally.next < cases.count else ""
+    longest = f"longest {tally.longest_ms} ms ({cases.label(tally.longest)})" if tally.tried else "nothing tried"
+    print(f"{cases.name}: {tally.tried:,} tried, {tally.wrong} wrong, {longest}{left}", file=sys.stderr, flush=True)
+
+
+def _kept(journal: Path | None) -> dict[str, Tally]:
+    if journal is None or not journal.exists():
+        return {}
+    return {name: Tally(**values) for name, values in json.loads(journal.read_text()).items()}
+
+
+def _sum(done: dict[str, Tally]) -> Tally:
+    every = list(done.values())
+    return Tally(
+        same=sum(one.same for one in every),
+        read=sum(one.read for one in every),
+        refused=sum(one.refused for one in every),
+        wrong=sum(one.wrong for one in every),
+        longest_ms=max((one.longest_ms for one in every), default=0),
+        most_kib=max((one.most_kib for one in every), default=0),
+    )
+
+
+def subjects(asked: argparse.Namespace, scratch: Path) -> Iterator[Callable[[], Any]]:
+    """Yield what is asked for, each as a context with its cases."""
     from tests.security import damage
 
-    faults = 0
-    for name, (make, use) in damage.samples().items():
-        if asked.only not in name or time.monotonic() > over:
-            continue
-        tally = Tally()
-        with tempfile.TemporaryDirectory() as place:
-            path = make(Path(place))
-            files = {file: file.read_bytes() for file in sorted(Path(place).rglob("*")) if file.is_file()}
-            for file, whole in files.items():
-                for byte in range(0, len(whole), asked.step):
-                    for way in damage.WAYS:
-                        file.write_bytes(damage.damaged(whole, way, byte))
-                        began = time.process_time()
-                        outcome = damage.tried(use, path)
-                        tally.add(outcome, f"{name}: {file.name} {way} at {byte}", time.process_time() - began)
-                    if time.monotonic() > over:
-                        break
-                file.write_bytes(whole)
-        print(tally.said(name), flush=True)
-        faults += tally.faults
-    return faults
+    if asked.inside:
+        yield lambda: _studies(asked, scratch)
+        yield lambda: _traces(asked, scratch)
+    if asked.outside:
+        for name, (make, use) in damage.samples().items():
+            if asked.only in name:
+                yield lambda name=name, make=make, use=use: _sample(name, make, use, asked.step, scratch)
 
 
-def inside(asked: argparse.Namespace, over: float) -> int:
-    """Change studies and traces inside; return the number of faults."""
+@contextmanager
+def _sample(name: str, make: Any, use: Any, step: int, scratch: Path) -> Iterator[Cases]:
+    from tests.security import damage
+
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        path = make(Path(directory))
+        assert damage.tried(use, path) == "read", name
+        yield of_bytes(name, Path(directory), use, path, step)
+
+
+@contextmanager
+def _studies(asked: argparse.Namespace, scratch: Path) -> Iterator[Cases]:
     from tests.security import damage
     from tests.security.samples import full_study
+
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        whole = full_study(Path(directory) / "whole.sgstudy")
+        study = Path(directory) / "s.sgstudy"
+
+        def prepare(number: int) -> bool:
+            shutil.copy(whole, study)
+            damage.mutate_study(study, random.Random(asked.seed + number))
+            return True
+
+        yield _changed("study, changed inside", asked, prepare, lambda: damage.tried(damage.use_whole_study, study))
+
+
+@contextmanager
+def _traces(asked: argparse.Namespace, scratch: Path) -> Iterator[Cases]:
+    from tests.security import damage
     from tests.traces.made import small
     from tests.traces.samples import pipeline
     from tests.traces.test_formats import written
 
-    studies, traces = Tally(), Tally()
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
         place = Path(directory)
-        whole = full_study(place / "whole.sgstudy")
         own = [written(make(), place / f"{make.__name__}.sgtrace").read_bytes() for make in (small, pipeline)]
-        for number in range(asked.seed, asked.seed + asked.inside):
-            if time.monotonic() > over:
-                break
-            study, trace = place / "s.sgstudy", place / "t.sgtrace"
-            shutil.copy(whole, study)
-            damage.mutate_study(study, random.Random(number))
-            began = time.process_time()
-            outcome = damage.tried(damage.use_whole_study, study)
-            studies.add(outcome, f"study of seed {number}", time.process_time() - began)
-            trace.write_bytes(damage.mutate_trace(own[number % 2], random.Random(number)))
-            began = time.process_time()
-            outcome = damage.tried(damage.use_whole_trace, trace)
-            traces.add(outcome, f"trace of seed {number}", time.process_time() - began)
-    print(studies.said("studies changed inside"), traces.said("traces changed inside"), sep="\n", flush=True)
-    return studies.faults + traces.faults
+        trace = place / "t.sgtrace"
+
+        def prepare(number: int) -> bool:
+            seed = asked.seed + number
+            trace.write_bytes(damage.mutate_trace(own[seed % 2], random.Random(seed)))
+            return True
+
+        yield _changed("trace, changed inside", asked, prepare, lambda: damage.tried(damage.use_whole_trace, trace))
+
+
+def _changed(name: str, asked: argparse.Namespace, prepare: Callable[[int], bool], use: Callable[[], str]) -> Cases:
+    return Cases(name, asked.inside, prepare, lambda _: None, lambda number: f"seed {asked.seed + number}", use)
 
 
 if __name__ == "__main__":

@@ -199,6 +199,20 @@ def test_a_study_of_others_runs_nothing_by_advise_without_trust(theirs: Path, ma
     assert theirs.read_bytes() == before
 
 
+def test_runs_that_a_study_lacks_are_asked_for_too(tmp_path: Path, mark: Path, call: Any) -> None:
+    """A request that goes on where a study ended, or repeats its runs, is a request like any other."""
+    path = request_file(tmp_path, f'executable = "p"\nbuild = "{touching(mark)}"')
+    study = foreign_study(tmp_path / "begun.sgstudy", {"executable": "p", "build": touching(mark)}, (1, 2))
+    before = study.read_bytes()
+    for more in ("", "repetitions = 3\n"):
+        path.write_text(more + path.read_text())
+        code, out, err = call("run", path, "-o", study)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert "--trust" in err
+    assert not mark.exists()
+    assert study.read_bytes() == before
+
+
 def test_nothing_that_opens_a_study_runs_it(theirs: Path, mark: Path, tmp_path: Path, call: Any) -> None:
     call("export", theirs, "--view", "time", "-o", tmp_path / "x.csv")
     call("report", theirs, "-o", tmp_path / "x.html")

@@ -15,11 +15,11 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.request.imports.sets import is_study
 from scalegraph.request.model.tracing import DIRECTORY
-from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, trim
+from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, spoil, trim
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX as SUFFIX_STUDY
 from scalegraph.traces import reading
-from scalegraph.traces.container import SUFFIX, VERSION, write_container
+from scalegraph.traces.container import SUFFIX, VERSION, open_container, write_container
 from scalegraph.traces.formats import Progress
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.lod.stored import VERSION as PYRAMID
@@ -153,9 +153,16 @@ def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Wai
         cancel.check()
         waiting(seconds)
 
-    get_or_make(directory, make, wait)
+    def copy() -> Trace:
+        get_or_make(directory, make, wait)
+        return open_container(directory / f"trace{SUFFIX}", broken=lambda: spoil(directory))
+
+    try:
+        trace = copy()
+    except InputError:  # a large copy that was damaged since: made once more
+        spoil(directory)
+        trace = copy()
     trim(home, LIMIT_BYTES, keep=directory)
-    trace = reading.read(directory / f"trace{SUFFIX}", cancel=cancel)
     trace.meta.source = path.name
     return trace
 

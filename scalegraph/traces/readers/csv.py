@@ -113,7 +113,11 @@ def _read(reading: Reading) -> Trace:
                 table = _Table(reading, [cell.strip() for cell in cells])
                 if not table.usable:
                     return reading.builder.finish()
-            elif any(cell.strip() for cell in cells) and not table.add([c.strip() for c in cells], rows.line_num):
+            elif (
+                cells
+                and any(cell.strip() for cell in cells)
+                and not table.add([c.strip() for c in cells], rows.line_num)
+            ):
                 return table.finish()
     except csv.Error as error:
         reading.broken(f"a line of a table was expected ({error})", line=rows.line_num)
