@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from scalegraph.analyze.trace.critical_path import Piece, critical_path
-from scalegraph.analyze.trace.on_path import Contents, on_path
+from scalegraph.analyze.trace.critical_path_profile import Contents, on_path
 from scalegraph.analyze.trace.wait_states import wait_states
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.run import RunRecord

@@ -7,13 +7,16 @@ for what is left out and ``flow.py`` for which probe pays for an instruction.
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from elftools.common.exceptions import DWARFError, ELFError
 
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.costs import cost
 from scalegraph.instrument.debuginfo import lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
@@ -24,6 +27,8 @@ from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, 
 __all__ = ["LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
 
 BLOCKS_SECTION = 1
+# What elftools raises on damaged executables, beside its own errors.
+_DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
 _OPS_MAX = np.iinfo(np.uint16).max
 
 
@@ -31,10 +36,13 @@ def block_table(path: Path | str) -> bytes:
     """Return the block table of the executable at *path* in the format of ``runtime/format.py``.
 
     One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address
-    executable; a program without probes gives an empty table.
+    executable, or damaged; a program without probes gives an empty table.
     """
-    image = Image(Path(path))
-    paid = _costs(image)
+    try:
+        image = Image(Path(path))
+        paid = _costs(image)
+    except _DAMAGE as error:
+        raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
     records = np.zeros(len(paid), dtype=BLOCK)
     if paid:
         addresses = sorted(paid)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -99,8 +100,10 @@ def section(path: Path, name: str) -> bytes | None:
             found = ELFFile(stream).get_section_by_name(name)
             if found is not None and found.compressed:  # nobody compresses ours; unpacked it could fill memory
                 raise InputError(Fault(f"has its section {name} compressed; link it without that", str(path)))
+            if found is not None and found["sh_size"] > os.fstat(stream.fileno()).st_size:
+                raise InputError(Fault(f"is cut off or damaged: its section {name} is longer than it", str(path)))
             return bytes(found.data()) if found is not None else None
-    except (ELFError, OSError, UnicodeDecodeError, struct.error) as error:
+    except (ELFError, OSError, ValueError, AssertionError, struct.error) as error:
         raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
 
 

@@ -319,6 +319,8 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
             holders.add(parent)
             parent = measured.call_paths[parent].parent
     roots = [index for index in measured.roots() if index in holders]
+    if not roots:  # the metric has no value
+        return ""
     if len(roots) == 1 and (roots[0] in used or measured.metrics[metric].extent == "exclusive"):
         return measured.paths[roots[0]]
     if len(roots) == 1:  # nothing at the root itself, and values may contain each other

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 import pytest
 
 from scalegraph.base.errors import InputError
+from scalegraph.base.resources import resource_dir
 from scalegraph.measurements.guessing import guess_mapping
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, check
 from scalegraph.measurements.runs import make_runs
+from scalegraph.request.imports.sets import opened
 from scalegraph.views.data import StudyData
 
 
@@ -111,6 +114,15 @@ def test_several_roots_are_asked_for_and_may_be_taken_together() -> None:
         assert [run.time_s for run in runs] == expected
     named = a_set({"p": [1, 2]}, [4, 3, 2, 2], paths=(CallPath("solve"), CallPath("main")))
     assert guess_mapping(named).mapping.total == "main"
+
+
+def test_a_time_without_values_is_no_question(tmp_path: Path) -> None:
+    """A published table that is cut off before its first number."""
+    whole = (resource_dir("published") / "latency-metric-table-2.csv").read_text()
+    path = tmp_path / "t.csv"
+    path.write_text(whole[: whole.index("8,") + 2])
+    with opened([path], said={"clock_hz": 20e6}) as study:
+        assert list(study.runs()) == []
 
 
 def test_exclusive_values_are_summed_below_the_whole_program() -> None:

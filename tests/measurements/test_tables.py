@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from scalegraph.measurements.guessing import guess_mapping
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import MeasurementSet, check
 from scalegraph.measurements.table import TableChoices, guess_table, read_table
+from scalegraph.measurements.table.text import read_lines
 
 
 @pytest.fixture
@@ -241,6 +243,16 @@ def test_what_is_no_number_is_missing_or_refused_with_its_place(table: Any) -> N
 )
 def test_what_is_no_table_is_refused_with_its_line(table: Any, text: str | bytes, expected: str) -> None:
     assert expected in refusal(table, text)
+
+
+def test_reading_allocates_what_the_file_has_and_not_what_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("p,time\n1,8\n2,4\n")
+    tracemalloc.start()
+    try:
+        assert read_lines(tmp_path / "t.csv").lines[1] == "1,8"
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_cell_too_many_in_every_row_is_no_name_of_rows(table: Any) -> None:

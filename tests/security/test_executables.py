@@ -6,6 +6,7 @@ import base64
 import json
 import random
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 
 from scalegraph.base.errors import InputError
+from scalegraph.control import build
 from scalegraph.instrument import units
+from scalegraph.instrument.blocks import block_table
 from scalegraph.instrument.units import read_units
 from tests.security import damage
 from tests.security.formats import executable, unit_section
@@ -76,8 +79,39 @@ def test_a_compressed_section_is_not_unpacked(tmp_path: Path) -> None:
     assert "compressed" in refusal(path)
 
 
+def test_a_section_longer_than_the_file_is_not_allocated(tmp_path: Path) -> None:
+    data = bytearray(executable(unit_section()))
+    table = int.from_bytes(data[40:48], "little")
+    data[table + 2 * 64 + 36] = 1  # sh_size of the third section: 4 GiB more
+    path = tmp_path / "a.out"
+    path.write_bytes(data)
+    tracemalloc.start()
+    try:
+        assert "is longer than it" in refusal(path)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_values_of_any_kind_are_a_unit_or_a_sentence(seed: int, tmp_path: Path) -> None:
     document = json.dumps(damage.mutated(WHOLE, random.Random(seed))).encode()
     path = made(tmp_path, packed(document))
     assert damage.tried(read_units, path) in ("read", "refused")
+
+
+@pytest.mark.compiler
+def test_damage_of_a_whole_program_is_a_sentence_or_a_result(tmp_path: Path) -> None:
+    source, path = tmp_path / "a.c", tmp_path / "a.out"
+    source.write_text("int main(void)\n{\n#pragma omp parallel\n  ;\n  return 0;\n}\n")
+    whole = build([source]).executable.read_bytes()
+    sections, chance = int.from_bytes(whole[40:48], "little"), random.Random(4)
+
+    def use(file: Path) -> None:
+        read_units(file)
+        block_table(file)
+
+    places = [*range(34, 58, 2), 42, *(chance.randrange(sections, len(whole)) for _ in range(20))]
+    for number, byte in enumerate(places):
+        path.write_bytes(damage.damaged(whole, ("flip", "zero")[number % 2], byte))
+        assert damage.tried(use, path) in ("read", "refused"), byte

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 
 LARGEST = 4 * 2**30  # bytes of a file that is read at once
+_BLOCK = 1 << 20  # bytes of a file that does not know its size
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -37,7 +39,8 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
     """
     try:
         with path.open("rb") as file:
-            raw = file.read(limit + 1)
+            size = os.fstat(file.fileno()).st_size  # so much is allocated, not all that would be allowed
+            raw = file.read(min(limit, max(size, _BLOCK)) + 1)
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
     if len(raw) > LARGEST:
