@@ -82,15 +82,22 @@ class Geometry:
     def found(self, text: str) -> NDArray[np.bool_]:
         """Return which frames have *text* in their name, in whatever case; none for an empty text."""
         wanted = text.strip().lower()
-        return np.array([bool(wanted) and wanted in frame.name.lower() for frame in self.flame.frames], bool)
+        if not wanted:
+            return np.zeros(len(self.start), bool)
+        names: dict[str, bool] = {}  # most frames share theirs with others
+        for frame in self.flame.frames:
+            if frame.name not in names:
+                names[frame.name] = wanted in frame.name.lower()
+        return np.array([names[frame.name] for frame in self.flame.frames], bool)
 
     def found_value(self, found: NDArray[np.bool_]) -> float:
         """Return the value of the frames *found*; one that stands on another found one counts with that."""
         total, covered = 0.0, np.zeros(len(found), bool)
-        for index, frame in enumerate(self.flame.frames):
-            covered[index] = bool(found[index]) or (frame.parent >= 0 and bool(covered[frame.parent]))
-            if found[index] and not (frame.parent >= 0 and covered[frame.parent]):
-                total += frame.value
+        order = np.argsort(self.depth, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1):  # level by level, callers first
+            below = (self.parent[rows] >= 0) & covered[self.parent[rows]]
+            covered[rows] = found[rows] | below
+            total += sum(self.flame.frames[row].value for row in rows[found[rows] & ~below])
         return total
 
     def step(self, frame: int, way: Step, zoom: int = WHOLE) -> int:
@@ -115,6 +122,8 @@ class Geometry:
     def of_key(self, keys: tuple[str, ...]) -> Ints:
         """Return the frames with one of *keys*."""
         wanted = frozenset(keys)
+        if not wanted:
+            return np.zeros(0, np.int64)
         return np.array([i for i, frame in enumerate(self.flame.frames) if frame.key and frame.key in wanted], np.int64)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import colorsys
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import count
 from typing import Final, Literal, TypeAlias
 
@@ -71,6 +72,7 @@ def paper(theme: Theme) -> str:
     return _PAPER[theme]
 
 
+@lru_cache(maxsize=4096)
 def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
@@ -106,6 +108,7 @@ def colour(role: str, theme: Theme = "light") -> str:
     return _lift(_shade(chosen, int(index)) if index else chosen, theme)
 
 
+@lru_cache(maxsize=4096)
 def line_colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of a line of *role*: its colour, with more ink where a thin line of it would hardly show.
 
@@ -147,6 +150,7 @@ def rivals(*taken: str) -> Iterator[str]:
     return (f"series:{i}" for i in count() if i >= len(_SERIES) or _SERIES[i] not in shades)
 
 
+@lru_cache(maxsize=4096)
 def legible_on(back: str) -> str:
     """Return black or white, whichever has the larger contrast on ``#rrggbb``: at least 4.5 on any colour (WCAG 2)."""
     return "#000000" if _luminance(back) > 0.179 else "#FFFFFF"

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from scalegraph import views
-from scalegraph.figures.figure import Figure
+from scalegraph.figures import palette
+from scalegraph.figures.figure import Axis, Figure, Flame, Frame
 from scalegraph.figures.flame_geometry import WHOLE
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.view_options import OptionBar
+from scalegraph.gui.figures.flame import canvas
 from scalegraph.gui.figures.flame.panel import FlamePanel
+from scalegraph.gui.figures.flame.shades import Shades, strip
 from scalegraph.gui.state.selection import SelectionModel
 from tests.views import studies
 
@@ -176,3 +181,37 @@ def test_tooltips_of_a_difference_are_no_wider_than_others(qtbot: Any) -> None:
     text = QToolTip.text()
     assert "N = 64" in text
     assert f"width='{tips.WIDEST - 24}'" in text
+
+
+def test_however_many_frames_there_are_each_level_is_painted_as_one_picture(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [Frame("all", -1, 0, 0.0, 1.0, 1.0, 0.0, role="name:1")]
+    many += [Frame(f"f{i}", 0, 1, i / 500, 1 / 500, 1 / 500, 0.0, role=f"name:{i % 7}") for i in range(500)]
+    made = FlamePanel(Flame(tuple(many), Axis("time", "s"), 1.0, "the time"))
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    drawn: list[int] = []
+    monkeypatch.setattr(canvas, "strip", lambda *what: drawn.append(len(what[2])) or strip(*what))
+    made.set_theme("dark")
+    made.canvas.grab()
+    assert len(drawn) == 2  # levels, not frames
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_frames_have_the_colours_of_the_palette(theme: Any) -> None:
+    plain = tuple(Frame("f", -1, 0, 0.0, 1.0, 1.0, 0.0, role=role) for role in ("name:3", "time", "muted", "name:3"))
+    told = Shades(Flame(plain, Axis("time", "s"), 1.0, "the time")).colours(theme)
+    assert [f"#{one:06X}" for one in told] == [palette.colour(frame.role, theme).upper() for frame in plain]
+    changes = (-2.0, -1.0, -0.31, 0.0, 0.17, 1.0, float("nan"))
+    changed = tuple(Frame("f", -1, 0, 0.0, 1.0, 1.0, 0.0, change=change) for change in changes)
+    flame = Flame(changed, Axis("time", "s"), 1.0, "the time", change=Axis("change", "s", limits=(-1.0, 1.0)))
+    told = Shades(flame).colours(theme)
+    assert [f"#{one:06X}" for one in told] == [palette.diverging(change, theme).upper() for change in changes]
+
+
+def test_frames_stand_at_their_places_in_a_row_of_pixels() -> None:
+    begin, end = np.array([0.5, 0.0]), np.array([1.0, 0.25])
+    row = strip(begin, end, np.array([0xFF0000, 0x0000FF]), 16, 1.0, QColor("#FFFFFF"))
+    told = [row.pixelColor(x, 0).name() for x in range(16)]
+    assert told == ["#0000ff"] * 3 + ["#ffffff"] * 5 + ["#ff0000"] * 7 + ["#ffffff"]  # one clear at the right of each

@@ -10,14 +10,20 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
+from scalegraph import views
+from scalegraph.figures.figure import Plot, Source, SourceLine
 from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.restyle import Restyler
 from scalegraph.gui.base.style import PAPERS
 from scalegraph.gui.base.turn_queue import TurnQueue, turn_queue
 from scalegraph.gui.dock.parts import Parts
+from scalegraph.gui.dock.view_bar import ViewBar
+from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.shell.main_window import MainWindow
+from tests.gui import view_figures as figures
 
 
 @pytest.fixture
@@ -211,6 +217,42 @@ def test_no_view_has_a_style_sheet_of_its_own(study: MainWindow) -> None:
         assert not [widget for widget in there if widget.styleSheet()]
     bars = [area.bar, *area.bar.findChildren(QWidget)]
     assert not [widget for widget in bars if widget.styleSheet()]
+
+
+def test_a_plot_makes_no_menus_and_only_the_widgets_that_it_shows(qtbot: Any) -> None:
+    before = set(QApplication.allWidgets())
+    (plot,) = figures.time_over_n().panels
+    assert isinstance(plot, Plot)
+    made = PlotPanel(plot)
+    qtbot.addWidget(made)
+    new = [widget for widget in QApplication.allWidgets() if widget not in before]
+    assert not [widget for widget in new if isinstance(widget, QMenu)]
+    assert len(new) <= 12  # pyqtgraph's own plot has some fifty more, for dialogs that nobody can open
+
+
+def test_the_menu_of_views_is_filled_when_it_is_opened_and_anew_for_another_subject(qtbot: Any) -> None:
+    bar = ViewBar()
+    qtbot.addWidget(bar)
+    menu = bar.add.menu()
+    titles: dict[str, list[str]] = {}
+    for subject in ("study", "trace", "study"):
+        bar.offer(subject, [f"{subject} arrangement"])  # type: ignore[arg-type]
+        assert bool(menu.actions()) == bool(titles)  # nothing before it was opened first
+        menu.aboutToShow.emit()
+        found = [view.text() for group in menu.actions() if group.menu() for view in group.menu().actions()]
+        assert sorted(found) == sorted(view.title for view in views.registry(subject).values())  # type: ignore[arg-type]
+        assert titles.setdefault(subject, found) == found
+    chosen: list[str] = []
+    bar.view_wanted.connect(chosen.append)
+    menu.actions()[0].menu().actions()[0].trigger()
+    assert len(chosen) == 1
+
+
+def test_no_panel_of_a_figure_has_a_style_sheet_of_its_own(qtbot: Any) -> None:
+    lines = tuple(SourceLine(number, "int a;") for number in range(1, 9))
+    panel = SourcePanel(Source("a.c", (), lines))
+    qtbot.addWidget(panel)
+    assert not [widget for widget in (panel, *panel.findChildren(QWidget)) if widget.styleSheet()]
 
 
 def test_the_main_series_of_a_study_is_looked_for_once_however_much_is_selected(

@@ -159,6 +159,8 @@ QLabel[role="remark"] { color: $muted; }
 QLabel[role="verdict"] { font-size: 11pt; padding: 6px 10px; }
 QLabel[role="verdict"][tight="true"] { font-size: 10pt; }
 QLabel[role="mono"], QPlainTextEdit[role="mono"] { font-family: "DejaVu Sans Mono", monospace; font-size: 9pt; }
+QPlainTextEdit[role="source"] { border: none; border-radius: 0; padding: 0; font-size: 9.5pt; }
+QPlainTextEdit[role="source"]:focus { border: none; }
 QFrame[role="card"] { background: $raised; border: 1px solid $line; border-radius: 8px; }
 QFrame[role="card"]:hover, QFrame[role="card"]:focus { border: 1px solid $accent; }
 QFrame[role="group"] { background: $raised; border: 1px solid $line; border-radius: 6px; }
@@ -200,4 +202,4 @@ def stylesheet(size: int = TEXT_SIZE) -> str:
     sheet = _SHEET.substitute(colours, chevron=down.as_posix(), chevron_up=up.as_posix())
     if size == TEXT_SIZE:
         return sheet
-    return re.sub(r"font-size: (\d+)pt", lambda m: f"font-size: {int(m[1]) * size / TEXT_SIZE:.4g}pt", sheet)
+    return re.sub(r"font-size: ([\d.]+)pt", lambda m: f"font-size: {float(m[1]) * size / TEXT_SIZE:.4g}pt", sheet)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMainWindow, QTabWidget
 
 from scalegraph.base.errors import InputError
+from scalegraph.gui.dock.desk_window import DeskWindow
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.option_history import OptionHistory, Place
 from scalegraph.views.view import OptionValue, View
@@ -22,7 +22,7 @@ class Desk:
     def __init__(self, handle: Handle) -> None:
         self.handle = handle
         self.docks: list[ViewDock] = []
-        self.window = _window()  # each desk its own: places are kept by name, and two studies have the same views
+        self.window = DeskWindow()  # each desk its own: places are kept by name, and two studies have the same views
         self.arranged = False
         self.history = OptionHistory(self._apply)
         self._queue: list[ViewDock] = []  # views that a dragged line has still to reach
@@ -58,15 +58,6 @@ class Desk:
         for dock in self.docks:
             if (dock.view.name, dock.handle.key) == place:
                 dock.set_options({name: value})
-
-
-def _window() -> QMainWindow:
-    made = QMainWindow()
-    made.setWindowFlags(Qt.WindowType.Widget)
-    made.setDockNestingEnabled(True)
-    made.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-    made.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-    return made
 
 
 def view_options(view: View, given: Any) -> dict[str, OptionValue]:

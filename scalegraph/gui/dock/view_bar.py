@@ -27,6 +27,7 @@ class ViewBar(QWidget):
         super().__init__()
         self._tools: QWidget | None = None
         self._offered: tuple[str, Sequence[str]] = ("", ())
+        self._subject: Subject | None = None
         bar = QHBoxLayout(self)
         bar.setContentsMargins(8, 3, 8, 3)
         bar.setSpacing(2)
@@ -53,6 +54,8 @@ class ViewBar(QWidget):
         self.add.setProperty("arrow", "own")
         self._menu = QMenu(self.add)
         self._menu.setToolTipsVisible(True)
+        self._menu.aboutToShow.connect(self._fill)
+        self._filled_for: Subject | None = None
         self.add.setMenu(self._menu)
         bar.addWidget(self.add)
         self.tile = QToolButton()
@@ -64,7 +67,7 @@ class ViewBar(QWidget):
         """Offer the views of *subject* and *arrangements*, whose numbers are their keys."""
         if self._offered == (subject, arrangements):
             return
-        self._offered = (subject, arrangements)
+        self._offered, self._subject = (subject, arrangements), subject
         layout, menu = self._arrangements.layout(), self.folded.menu()
         assert layout is not None
         empty(layout)
@@ -80,6 +83,14 @@ class ViewBar(QWidget):
             shown.setDefaultAction(action)
             layout.addWidget(shown)
         self.add.setToolTip(f"Open another view of this {subject}")
+        self.fit()
+
+    def _fill(self) -> None:
+        """Fill the menu of views when it is opened: there are some forty, and most who open a study choose none."""
+        subject = self._subject
+        if subject is None or subject == self._filled_for:
+            return
+        self._filled_for = subject
         self._menu.clear()
         for old in self._menu.findChildren(QMenu):
             old.deleteLater()
@@ -96,7 +107,6 @@ class ViewBar(QWidget):
         everything = QAction("Give every view a tile", self._menu)
         everything.triggered.connect(lambda _=False: self.tile.click())
         self._menu.addAction(everything)
-        self.fit()
 
     def hold(self, tools: QWidget) -> None:
         """Give *tools* the middle of the bar while they are shown; a message stands there otherwise."""

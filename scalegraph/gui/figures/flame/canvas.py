@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,18 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from scalegraph.figures.figure import Flame
-from scalegraph.figures.flame_geometry import WHOLE, Geometry, Step, change_share
-from scalegraph.figures.palette import Theme, diverging
+from scalegraph.figures.flame_geometry import WHOLE, Geometry, Step
+from scalegraph.figures.palette import Theme
 from scalegraph.gui.base import tips
-from scalegraph.gui.base.tints import ink, legible_on, paper, tint
+from scalegraph.gui.base.tints import ink, legible_on, paper
+from scalegraph.gui.figures.flame.shades import GAP_FROM, Colours, Shades, faded, strip
 from scalegraph.gui.figures.flame.zoom import Zoom
 from scalegraph.gui.figures.plot.targets import rich
 
+T = TypeVar("T", int, NDArray[np.int64])
 _ROW: Final = 20  # pixels of height of a frame
 _TEXT_FROM: Final = 26.0  # pixels of width from which a name is written
 _LEAST: Final = 0.6  # pixels: what is narrower is not drawn
-_FADED: Final = 0.28  # of the colour of what the search has not found
 
 
 class FlameCanvas(QWidget):
@@ -42,7 +43,8 @@ class FlameCanvas(QWidget):
         self.at = WHOLE  # where the keys are
         self.marked: frozenset[int] = frozenset()
         self.found: NDArray[np.bool_] = np.zeros(len(flame.frames), bool)
-        self._colours: dict[int, QColor] = {}
+        self._shades = Shades(flame)
+        self._colours: Colours | None = None  # of all frames, worked out when they are painted first
         self._resize()
 
     @property
@@ -56,14 +58,14 @@ class FlameCanvas(QWidget):
         self.geometry_of, self.theme = Geometry(flame), theme
         self.at, self.marked = WHOLE, frozenset()
         self.found = np.zeros(len(flame.frames), bool)
-        self._colours.clear()
+        self._shades, self._colours = Shades(flame), None
         self._resize()
         self.update()
 
     def show_theme(self, theme: Theme) -> None:
         """Paint in the colours of *theme*."""
         self.theme = theme
-        self._colours.clear()
+        self._colours = None
         self.update()
 
     def _resize(self) -> None:
@@ -108,8 +110,11 @@ class FlameCanvas(QWidget):
 
     def _box(self, frame: int, begin: float, end: float) -> QRectF:
         depth = int(self.geometry_of.depth[frame])
-        top = depth * _ROW if self.flame.icicle else self.height() - (depth + 1) * _ROW
-        return QRectF(begin * self.width(), top, (end - begin) * self.width(), _ROW)
+        return QRectF(begin * self.width(), self._top(depth), (end - begin) * self.width(), _ROW)
+
+    def _top(self, depth: T) -> T:
+        """Return the upper edge in pixels of what is so deep."""
+        return depth * _ROW if self.flame.icicle else self.height() - (depth + 1) * _ROW
 
     def frame_at(self, x: float, y: float) -> int:
         """Return the frame at a place of this widget, `WHOLE` for none."""
@@ -120,38 +125,47 @@ class FlameCanvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Qt: draw the frames that can be seen."""
-        painter = QPainter(self)
-        painter.fillRect(event.rect(), paper(self.theme))
+        painter, behind = QPainter(self), paper(self.theme)
+        painter.fillRect(event.rect(), behind)
         rows, begin, end = self.geometry_of.shown(self.zoom.frame, _LEAST / max(1, self.width()))
-        metrics, searching = self.fontMetrics(), bool(self.found.any())
-        clip = QRectF(event.rect())
-        for frame, left, right in zip(rows.tolist(), begin.tolist(), end.tolist(), strict=True):
-            box = self._box(frame, left, right)
-            if not box.intersects(clip):
-                continue
-            faded = searching and not self.found[frame]
-            colour = self._colour(frame)
-            shade = _faded(colour, paper(self.theme)) if faded else colour
-            inner = box.adjusted(0.0, 0.0, -1.0 if box.width() > 2 else 0.0, -1.0)
-            painter.fillRect(inner, shade)
-            if frame in self.marked or (frame == self.at and self.hasFocus()):
-                painter.setPen(QPen(ink(self.theme), 2.0 if frame in self.marked else 1.2))
-                painter.drawRect(inner.adjusted(1, 1, -1, -1))
-            if box.width() >= _TEXT_FROM:
-                painter.setPen(ink(self.theme, 0.55) if faded else legible_on(shade))
-                room = inner.adjusted(4, 0, -2, 0)
-                text = metrics.elidedText(self.flame.frames[frame].name, Qt.TextElideMode.ElideRight, int(room.width()))
-                painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), text)
+        depth = self.geometry_of.depth[rows]
+        top = self._top(depth)
+        seen = (top <= event.rect().bottom()) & (top + _ROW > event.rect().top())
+        rows, begin, end, depth, top = rows[seen], begin[seen], end[seen], depth[seen], top[seen]
+        colours, faint = self._shown_colours(rows)
+        ratio = self.devicePixelRatioF()
+        width = max(1, round(self.width() * ratio))
+        for level in np.unique(depth):
+            here = depth == level
+            line = strip(begin[here], end[here], colours[here], width, ratio, behind)
+            painter.drawImage(QRectF(0.0, float(top[here][0]), self.width(), _ROW - 1.0), line)
+        outlined = np.isin(rows, [*self.marked, *([self.at] if self.hasFocus() else [])])
+        told = outlined | ((end - begin) * self.width() >= _TEXT_FROM)
+        for place in np.flatnonzero(told):
+            box = self._box(int(rows[place]), float(begin[place]), float(end[place]))
+            self._write(painter, int(rows[place]), box, QColor.fromRgb(int(colours[place])), faint=bool(faint[place]))
         painter.end()
 
-    def _colour(self, frame: int) -> QColor:
-        if frame not in self._colours:
-            one = self.flame.frames[frame]
-            if self.flame.change is not None:
-                self._colours[frame] = QColor(diverging(change_share(self.flame, one.change), self.theme))
-            else:
-                self._colours[frame] = tint(one.role, self.theme)
-        return self._colours[frame]
+    def _shown_colours(self, rows: NDArray[np.int64]) -> tuple[Colours, NDArray[np.bool_]]:
+        """Return the colours of *rows*, and which of them the search has not found."""
+        if self._colours is None:
+            self._colours = self._shades.colours(self.theme)
+        colours = self._colours[rows]
+        faint = ~self.found[rows] if self.found.any() else np.zeros(len(rows), bool)
+        return np.where(faint, faded(colours, self.theme), colours), faint
+
+    def _write(self, painter: QPainter, frame: int, box: QRectF, shade: QColor, *, faint: bool) -> None:
+        """Write the name of *frame* and draw a line around it, where it has room for one and wants the other."""
+        inner = box.adjusted(0.0, 0.0, -1.0 if box.width() > GAP_FROM else 0.0, -1.0)
+        if frame in self.marked or (frame == self.at and self.hasFocus()):
+            painter.setPen(QPen(ink(self.theme), 2.0 if frame in self.marked else 1.2))
+            painter.drawRect(inner.adjusted(1, 1, -1, -1))
+        if box.width() >= _TEXT_FROM:
+            painter.setPen(ink(self.theme, 0.55) if faint else legible_on(shade))
+            room = inner.adjusted(4, 0, -2, 0)
+            name = self.flame.frames[frame].name
+            text = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(room.width()))
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), text)
 
     # pointer and keys
 
@@ -203,10 +217,3 @@ class FlameCanvas(QWidget):
                 self.escaped.emit()
         else:
             super().keyPressEvent(event)
-
-
-def _faded(colour: QColor, behind: QColor) -> QColor:
-    """Return *colour* as if it were clear and stood before *behind*."""
-    pairs = ((colour.red(), behind.red()), (colour.green(), behind.green()), (colour.blue(), behind.blue()))
-    red, green, blue = (round(a * _FADED + b * (1 - _FADED)) for a, b in pairs)
-    return QColor(red, green, blue)

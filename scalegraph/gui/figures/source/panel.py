@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 
 from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui.base.key_claim import KeyClaim
-from scalegraph.gui.base.tints import ink, paper, tint
+from scalegraph.gui.base.tints import ink, tint
 from scalegraph.gui.figures.c_highlighter import CHighlighter
 from scalegraph.gui.figures.source.margin import Margin, MarginHead
 from scalegraph.gui.figures.table.panel import FASTER
@@ -241,7 +241,6 @@ class SourcePanel(QWidget):
         region_back = tint("time", self._theme, 0.13)
         line_back = ink(self._theme, 0.12)
         for editor in (self.editor, self.beside):
-            editor.dress(self._theme)
             marks: list[QTextEdit.ExtraSelection] = self._heat(editor)
             for i, line in enumerate(self._source.lines):
                 if self._region is not None and line.region == self._region:
@@ -349,6 +348,7 @@ class _Editor(QPlainTextEdit):
         self._kept: int | None = None  # line that stays in sight when the height changes, until the user scrolls
         self.verticalScrollBar().actionTriggered.connect(lambda _action: self._let_go())
         self.setReadOnly(True)
+        self.setProperty("role", "source")  # for the application's style sheet: one of its own is read for each editor
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTextInteractionFlags(
@@ -356,24 +356,15 @@ class _Editor(QPlainTextEdit):
         )
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setStyleHint(QFont.StyleHint.Monospace)
-        font.setPointSizeF(9.5)
         self.setFont(font)
         self.setTabStopDistance(8 * self.fontMetrics().horizontalAdvance(" "))
 
     def carry(self, margin: Margin) -> None:
         """Keep room for *margin* at the left."""
         self._margin = margin
+        margin.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.updateRequest.connect(lambda *_: self.settle())
         self.blockCountChanged.connect(lambda *_: self.settle())
-
-    def dress(self, theme: str) -> None:
-        """Take the colours of *theme*."""
-        self.setStyleSheet(
-            f"QPlainTextEdit {{ background: {paper(theme).name()}; color: {ink(theme).name()}; border: none;"
-            f" border-radius: 0; padding: 0; font-family: '{self.font().family()}', monospace; font-size: 9.5pt; }}"
-        )
-        if self._margin is not None:
-            self._margin.setFont(self.font())
 
     def show_line(self, number: int) -> None:
         """Scroll so that line *number* (from 0) is in sight, if it is not."""
