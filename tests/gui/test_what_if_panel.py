@@ -186,7 +186,7 @@ def test_code_is_named_or_taken_from_a_table_or_the_source(window: MainWindow, p
     panel.speedups.factors["lock:m"].activated.emit(0)
     assert panel.state.speedups == (("lock:m", "inf"),)
 
-    window._show_view("profile")
+    window.show_view("profile")
     assert window.study.area is not None
     dock = next(dock for dock in window.study.area.docks if dock.view.name == "profile")
     qtbot.waitUntil(lambda: bool(dock.picture.panels))
@@ -195,7 +195,7 @@ def test_code_is_named_or_taken_from_a_table_or_the_source(window: MainWindow, p
     assert panel.state.speedups[-1] == ("region:#1", "2")
     assert [action.text() for action in table.menu_for("").actions()] == ["Copy the table"]
 
-    window._show_view("source")
+    window.show_view("source")
     dock = next(dock for dock in window.study.area.docks if dock.view.name == "source")
     qtbot.waitUntil(lambda: bool(dock.picture.panels))
     source = next(part for part in dock.picture.panels if isinstance(part, SourcePanel))

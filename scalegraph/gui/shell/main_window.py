@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QUndoStack
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
-from shiboken6 import isValid
 
 from scalegraph.gui.base.jobs import Jobs, Reporter
 from scalegraph.gui.base.lifetime import tied
@@ -28,14 +27,18 @@ from scalegraph.gui.inspect.inspector import Inspector
 from scalegraph.gui.queue.panel import QueuePanel
 from scalegraph.gui.queue.progress_note import ProgressNote
 from scalegraph.gui.queue.runner import QueueRunner
-from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.request.instrument_page import InstrumentPage
 from scalegraph.gui.request.panel import RequestPanel
 from scalegraph.gui.request.sections import Catalog
-from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Actions, Spec
+from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Actions
 from scalegraph.gui.shell.command_palette import CommandPalette
 from scalegraph.gui.shell.demonstration import Demonstration
 from scalegraph.gui.shell.files import Files
+from scalegraph.gui.shell.history import History
+from scalegraph.gui.shell.leaving import Leaving
+from scalegraph.gui.shell.offered import Offered
+from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
+from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, REQUEST, START, STUDY
 from scalegraph.gui.shell.panels import Panels
 from scalegraph.gui.shell.shortcuts import ShortcutSheet
 from scalegraph.gui.shell.start_page import StartPage
@@ -47,10 +50,6 @@ from scalegraph.gui.study.page import StudyPage
 from scalegraph.gui.study.studies import Studies, StudyHandle
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.whatif.panel import WhatIfPanel
-
-START, REQUEST, STUDY, INSTRUMENT, IMPORT = "start", "request", "study", "instrument", "import"
-_LONGEST_GOODBYE_MS: Final = 8000  # for children to stop; then the window goes anyway, and they with it
-_SHORT_MESSAGE_MS: Final = 6000
 
 
 class MainWindow(QMainWindow):
@@ -70,10 +69,9 @@ class MainWindow(QMainWindow):
         self.selection = SelectionModel(parent=self)
         self.runner = QueueRunner(session, self.jobs, self)
         self.consents = ConsentAsker(self.runner, self)
-        self._closing = False
+        self.history, self.offered = History(self), Offered(self)
+        self.outcomes, self.leaving = Outcomes(self), Leaving(self)
         self._came_from = START  # where importing began
-        self._views_offered: tuple[Any, ...] = ()  # views with an action of their own
-        self._edited_last = ""  # of what is on the study page: "whatif" or "views"
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
         for part in (self._make_pages, self._make_request, self._make_docks, self._make_rest, self._begin):
@@ -148,7 +146,7 @@ class MainWindow(QMainWindow):
             self._came_from = self.page
         self._stack.setCurrentWidget(self._pages[page])
         self.panels.show_page(page)
-        self._update_actions()
+        self.offered.update()
 
     def forget_messages(self) -> None:
         """Clear what was said of an earlier action: what begins now has its own outcome."""
@@ -183,7 +181,7 @@ class MainWindow(QMainWindow):
         handle = self.studies.open_trace(path)
         if new:
             handle.bookmarks.keep_in(self.settings)
-            handle.changed.connect(self._update_actions)
+            handle.changed.connect(self.offered.update)
             handle.filter.stack.indexChanged.connect(tied(self, lambda _index: self._edited("filter")))
         self.selection.select(study=handle.key)
         self.settings.add_recent(path)
@@ -208,7 +206,7 @@ class MainWindow(QMainWindow):
             handle.refresh()
         handle = self.open_study(path)
         if not details:
-            self.statusBar().showMessage(remark, _SHORT_MESSAGE_MS)
+            self.statusBar().showMessage(remark, SHORT_MESSAGE_MS)
         else:  # something was left out, or is worth knowing
             change = partial(self.change_meaning, handle.key)
             self.study.banner.show_remark(remark, "Edit import mapping", change, details)
@@ -229,7 +227,7 @@ class MainWindow(QMainWindow):
             self.selection.select(study=rest[-1].key)
         elif self.page == STUDY:
             self.go(START)
-        self._update_actions()
+        self.offered.update()
 
     def run_example(self, name: str) -> None:
         """Show the default request of a shipped program and start it as soon as it is checked."""
@@ -263,28 +261,28 @@ class MainWindow(QMainWindow):
         self.imports.page_left.connect(lambda: self.go(self._came_from) if self.page == IMPORT else None)
         self.imports.study_made.connect(self._imported)
         self.imports.refused.connect(self.say_fault)
-        self.imports.undo_changed.connect(self._update_actions)
+        self.imports.undo_changed.connect(self.offered.update)
         self.navigator.trace_wanted.connect(self.open_trace)
         self.navigator.tracing_wanted.connect(self.demonstration.trace)
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
-        self.request.run_wanted.connect(self._submit)
+        self.request.run_wanted.connect(self.outcomes.submit)
         self.request.preview_wanted.connect(self._show_instrumentation)
-        self.request.checked.connect(self._update_actions)
-        self.request.model.undo_stack.indexChanged.connect(self._update_actions)
+        self.request.checked.connect(self.offered.update)
+        self.request.model.undo_stack.indexChanged.connect(self.offered.update)
         self.instrument.left.connect(lambda: self.go(REQUEST))
         self.navigator.close_wanted.connect(self.close_study)
         self.queue.study_wanted.connect(self.open_study)
-        self.runner.added.connect(self._added)
-        self.runner.changed.connect(self._update_actions)
-        self.runner.landed.connect(self._landed)
-        self.runner.ended.connect(self._ended)
+        self.runner.added.connect(self.outcomes.added)
+        self.runner.changed.connect(self.offered.update)
+        self.runner.landed.connect(self.outcomes.landed)
+        self.runner.ended.connect(self.outcomes.ended)
         self.study.area_made.connect(self._area_made)
         self.study.faster_wanted.connect(self._ask_faster)
         self.study.way_wanted.connect(self.way_commands.go)
         self.whatif.view_wanted.connect(self.study.show_answer)
         self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
-        self.actions_["toggle_whatif"].toggled.connect(self._update_actions)
+        self.actions_["toggle_whatif"].toggled.connect(self.offered.update)
         self.studies.opened.connect(self._opened)
         self.studies.closed.connect(lambda _key: self._opened(None))
         self.selection.changed.connect(self._selected)
@@ -302,8 +300,8 @@ class MainWindow(QMainWindow):
             "reveal_study": self._reveal,
             "close_study": lambda: self.close_study(self.selection.current.study or ""),
             "quit": self.close,
-            "undo": lambda: self._history.undo(),
-            "redo": lambda: self._history.redo(),
+            "undo": lambda: self.history.stack.undo(),
+            "redo": lambda: self.history.stack.redo(),
             "clear_selection": self._escape,
             "start_request": lambda: self.imports.page.accept() if self.page == IMPORT else self.request.start(),
             "edit_request": self._edit_request,
@@ -337,115 +335,32 @@ class MainWindow(QMainWindow):
     def _area_made(self) -> None:
         assert self.study.area is not None
         self.study.area.undo_changed.connect(lambda: self._edited("views"))
-        self._offer_views()
+        self.offered.add_views()
 
     def _edited(self, where: str) -> None:
         """Remember what was changed last: that is what undo begins with."""
-        self._edited_last = where
-        self._update_actions()
+        self.history.edited(where)
+        self.offered.update()
 
     def arrangements_changed(self) -> None:
         """Offer saved arrangements anew; undo takes back the last change of them."""
         self._edited("arrangements")
 
-    def _offer_views(self) -> None:
-        """Put every view into the menu and the palette, once they are loaded."""
-        from scalegraph.gui.base.menus import grouped
-
-        groups = [*grouped("study").items(), *grouped("trace").items()]
-        self._views_offered = tuple(view for _, some in groups for view in some)
-        for view in self._views_offered:
-            spec = Spec(f"view_{view.name}", view.title, f"View/{view.group}", called=f"Show {view.title}")
-            action = self.actions_.add(spec)
-            action.setToolTip(view.description)
-            action.triggered.connect(lambda _checked=False, name=view.name: self._show_view(name))
-        self._update_actions()
-
-    def _show_view(self, name: str) -> None:
+    def show_view(self, name: str) -> None:
+        """Show a view of the study in view."""
         self.go(STUDY)
         self.study.show_view(name)
-
-    def _update_actions(self, *_what: object) -> None:
-        state, undo, handle = self.selection.state, self._history, self.study.handle
-        data = handle.study() if handle is not None else None
-        page = self.page
-        enabled = {
-            "back": state.can_go_back,
-            "forward": state.can_go_forward,
-            "clear_selection": not state.current.empty or page == IMPORT,
-            "change_meaning": page == STUDY and data is not None and data.imported is not None,
-            "undo": undo.canUndo(),
-            "redo": undo.canRedo(),
-            "start_request": (page == REQUEST and self.request.can_run) or page == IMPORT,
-            "save_request": self.request.model.form.chosen,
-            "instrumentation": self.request.model.form.chosen,
-            "edit_request": data is not None and bool(data.manifest.get("request")),
-            "save_study": handle is not None and handle.subject == "study",
-            "reveal_study": handle is not None,
-            "close_study": handle is not None,
-            "go_study": len(self.studies) > 0,
-            "cancel_all": self.runner.busy,
-            "clear_finished": any(entry.ended for entry in self.runner.entries),
-        }
-        subject = handle.subject if handle is not None and page == STUDY else ""
-        enabled |= dict.fromkeys(self.view_commands.names(), bool(subject)) | self.view_commands.offered(subject)
-        enabled |= {f"arrange_{name}": subject == "study" for name in ARRANGEMENT_NAMES}
-        enabled |= {f"arrange_{name}": subject == "trace" for name in TRACE_ARRANGEMENTS}
-        enabled |= dict.fromkeys(("find_next", "find_before"), subject == "trace")
-        enabled |= {f"view_{view.name}": _fits(view, subject) for view in self._views_offered}
-        for name, on in enabled.items():
-            self.actions_[name].setEnabled(on)
-        self.actions_.show_filled()
-        self.trace_actions.show(handle if page == STUDY else None)
-        for name, verb, text in (("undo", "Undo", undo.undoText()), ("redo", "Redo", undo.redoText())):
-            self.actions_[name].setToolTip(f"{verb} {text}".strip())
 
     def _opened(self, _handle: StudyHandle | None) -> None:
         self.panels.use("navigator", len(self.studies) > 0)
         self.panels.use("inspector", len(self.studies) > 0)
         self.panels.use("whatif", len(self.studies) > 0)
-        self._update_actions()
+        self.offered.update()
 
     def _selected(self, selection: Selection) -> None:
         handle = self.studies.get(selection.study)
         self.setWindowTitle(f"{handle.title} – ScaleGraph" if handle is not None else "ScaleGraph")
-        self._update_actions()
-
-    def _submit(self, request: Any, path: Path, title: str) -> None:
-        self.runner.submit(request, path, title)
-        self.statusBar().showMessage(f"{title}: started", _SHORT_MESSAGE_MS)
-
-    def _added(self, entry: QueueEntry) -> None:
-        if not entry.quiet:
-            self.panels.use("queue", True)
-
-    def _landed(self, entry: QueueEntry) -> None:
-        if self._closing:
-            return
-        handle = self.studies.get(str(entry.path.resolve()))
-        if isinstance(handle, StudyHandle):
-            handle.refresh_soon()
-        elif entry.path.exists() and entry.finished == 1:
-            # The first run brings its study into view, unless the user is at something else by now.
-            if self.page in (START, REQUEST) and not self.request.edited_since_start:
-                self.open_study(entry.path)
-            else:
-                self.studies.open(entry.path)
-
-    def _ended(self, entry: QueueEntry) -> None:
-        if self._closing:
-            return
-        handle = self.studies.get(str(entry.path.resolve()))
-        if handle is not None:
-            handle.refresh()
-        elif entry.path.exists() and entry.finished:
-            self.studies.open(entry.path)
-        if entry.phase == "failed" and entry.message:
-            self.say_fault(entry.message)
-        if not self.runner.busy and not self.runner.has_failures and not self.queue.isAncestorOf(self.focusWidget()):
-            self.panels.use("queue", False)  # nothing to wait for: the room goes to the views
-        said = entry.said() or entry.phase
-        self.statusBar().showMessage(f"{entry.title}: {said}", _SHORT_MESSAGE_MS)
+        self.offered.update()
 
     def _show_instrumentation(self, path: str) -> None:
         self.instrument.show_source(path)
@@ -466,24 +381,6 @@ class MainWindow(QMainWindow):
     def _reveal(self) -> None:
         if self.study.handle is not None:
             reveal_path(self.study.handle)
-
-    @property
-    def _history(self) -> QUndoStack:
-        """What undo and redo walk through: edits of views or what-if settings, else those of the request."""
-        if self.page == IMPORT:
-            return self.imports.page.undo_stack
-        if self.page != STUDY:
-            return self.request.model.undo_stack
-        stacks: dict[str, QUndoStack | None] = {
-            "views": self.study.area.undo_stack if self.study.area is not None else None,
-            "filter": handle.filter.stack if isinstance(handle := self.study.handle, TraceHandle) else None,
-            "arrangements": self.view_commands.saved.undo_stack if self._edited_last == "arrangements" else None,
-            "whatif": self.whatif.undo_stack if self.actions_["toggle_whatif"].isChecked() else None,
-        }
-        order = sorted(stacks, key=lambda where: where != self._edited_last)
-        there = [stack for where in order if (stack := stacks[where]) is not None and isValid(stack)]
-        moved = [stack for stack in there if stack.canUndo() or stack.canRedo()]
-        return (moved or [self.request.model.undo_stack])[0]
 
     def _ask_faster(self, target: str) -> None:
         self.panels.want("whatif", True)
@@ -542,34 +439,8 @@ class MainWindow(QMainWindow):
         self.panels.again()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Qt: stop running work first, without holding the window; then go."""
-        if not self._closing:
-            self._closing = True
-            self.settings.set_bytes("window/geometry", self.saveGeometry())
-            self.settings.set_bytes("window/state", self.saveState())
-            self.study.keep()
-            self.settings.sync()
-            for handle in self.studies:
-                handle.close()
-            self.request.stop()
-            self.imports.stop()
-            self.instrument.stop()
-            self.runner.cancel_all()
-            self.jobs.cancel_all()
-            if self.jobs.running:
-                self.statusBar().showMessage("Stopping the runs; finished runs are kept…")
-                self.jobs.idle.connect(self.close)
-                QTimer.singleShot(_LONGEST_GOODBYE_MS, self, self._give_up)
-        if self.jobs.running:
-            event.ignore()
-            return
-        self.study.release()
-        self.session.close()
-        event.accept()
-
-    def _give_up(self) -> None:
-        self.jobs.abandon()
-        self.close()
+        """Qt: stop running work first, then go."""
+        event.setAccepted(self.leaving.may_go())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: hide what floats over the window when its place changes."""
@@ -587,8 +458,3 @@ class MainWindow(QMainWindow):
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         self.open_files(paths)
-
-
-def _fits(view: Any, subject: str) -> bool:
-    """Whether *view* is one of what is in view; where nothing is it can be chosen all the same."""
-    return not subject or view.subject == subject
