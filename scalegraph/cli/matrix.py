@@ -103,14 +103,8 @@ def matrix(
         if output is not None:
             if made is not None and empty:
                 raise WorkError(f"{source}: no matrix: {_why_empty(made)}")
-            if average is not None:
-                view = "average-scalability"
-                options["efficiencies"] = "" if average == "usual" else average
-            else:
-                view = "matrix"
-                options |= {name: value for name, value in targets.items() if value is not None}
-                options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory") else {}
-                options |= {"processors": processors} if processors else {}
+            view, more = _view(bound, average, processors, targets)
+            options |= more
             session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=for_spreadsheets(), **options)
         if made is None:
             return
@@ -120,6 +114,17 @@ def matrix(
             show(made, f"average over E = {average}" if average else "")
     if empty or (strict and made.reasons):
         ctx.exit(1)
+
+
+def _view(
+    bound: str, average: str | None, processors: str | None, targets: dict[str, float | None]
+) -> tuple[str, dict[str, Any]]:
+    """Return the name of the view that shows the matrix, and its options besides those of the ratio."""
+    if average is not None:
+        return "average-scalability", {"efficiencies": "" if average == "usual" else average}
+    options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
+    options |= {"bound": bound} if bound in ("all", "efficiency", "time", "memory") else {}
+    return "matrix", options | ({"processors": processors} if processors else {})
 
 
 def _why_empty(made: Matrix) -> str:

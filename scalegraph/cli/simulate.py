@@ -58,7 +58,7 @@ class ProgramArguments(click.Command):
 
 @dataclass(frozen=True)
 class _Given:
-    """The options as they were given."""
+    """The options as they were given, most under their own names."""
 
     sources: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -89,7 +89,7 @@ class _Given:
 @click.option("--build", default="", metavar="CMD", help="Run this command first; it builds what --exe names.")
 @click.option("--exe", "executable", default="", metavar="FILE",
               help="A program linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc.")  # fmt: skip
-@click.option("-m", "--machine", "machine_name", default="", metavar="M",
+@click.option("-m", "--machine", default="", metavar="M",
               help="A shipped machine (see `scalegraph machines`) or a machine file. Without it: "
               f"{OWN_MACHINE}, and {SHIPPED_MACHINE} for a shipped program.")  # fmt: skip
 @click.option("-p", "--processors", metavar="LIST",
@@ -146,34 +146,20 @@ class _Given:
 @click.pass_context
 def simulate(
     ctx: click.Context,
-    sources: tuple[str, ...],
-    machine_name: str,
-    processors: str | None,
-    overrides: tuple[str, ...],
-    cflags: str,
-    ldflags: str,
-    include: tuple[str, ...],
-    schedule: str,
+    *,
+    study: Path | None,
     task_queue: str,
-    env: tuple[str, ...],
-    stdin: Path | None,
-    cwd: Path | None,
-    build: str,
-    executable: str,
     timeout: float,
     memory: int,
-    accept_exit: tuple[int, ...],
     no_reference: bool,
     no_instrument: bool,
-    collect: tuple[str, ...],
     show_output: bool,
-    ideals: tuple[str, ...],
-    speedups: tuple[str, ...],
     part: str,
     as_json: bool,
-    study: Path | None,
     statements: tuple[str, ...],
     junit: Path | None,
+    env: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """Run an unmodified parallel program on a simulated machine.
 
@@ -186,27 +172,12 @@ def simulate(
     traced = trace_given(ctx, study)
     request, shown = make_request(
         _Given(
-            sources,
-            ctx.meta.get("program_arguments", ()),
-            machine_name,
-            processors,
-            overrides,
-            cflags,
-            ldflags,
-            include,
-            schedule,
-            env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
-            stdin,
-            cwd,
-            executable,
-            build,
-            RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
+            **given,
+            arguments=ctx.meta.get("program_arguments", ()),
+            env=env if task_queue == "members" else (f"SCALEGRAPH_TASK_QUEUE={task_queue}", *env),
+            limits=RunLimits(time_s=timeout, memory_bytes=memory, output_bytes=_STANDARD.output_bytes),
             regions=not no_instrument,
-            ideals=ideals,
-            speedups=speedups,
-            collect=collect,
             reference=not no_reference,
-            accept_exit=accept_exit,
             trace=traced,
         )
     )

@@ -95,15 +95,9 @@ def make_runs(
         while made.key in taken:  # points that differ in the set only in how their numbers are written
             made = made.model_copy(update={"repetition": made.repetition + 1})
         taken.add(made.key)
-        values: dict[str, Any] = {"time_s": float(times[point, repetition])}
-        for column, cells in others.items():
-            cell = cells[point, repetition] if repetition < cells.shape[1] else np.nan
-            if not np.isfinite(cell) or cell < 0:
-                continue
-            if column == "memory_bytes":
-                memory[made.key] = float(cell)
-            else:
-                values[column] = round(cell) if column in _COUNTS else float(cell)
+        values: dict[str, Any] = {"time_s": float(times[point, repetition])} | _values(others, point, repetition)
+        if (used := values.pop("memory_bytes", None)) is not None:
+            memory[made.key] = used
         try:
             runs.append(RunRecord(source="imported", program=title, machine="unknown", point=made, **values))
         except ValidationError as error:
@@ -111,6 +105,16 @@ def make_runs(
             what = f"{wrong['loc'][0]} = {wrong['input']}: {wrong['msg'].lower()}" if wrong["loc"] else wrong["msg"]
             raise InputError(_fault(measured, point, what)) from None
     return runs, memory
+
+
+def _values(others: dict[str, Any], point: int, repetition: int) -> dict[str, Any]:
+    """Return what is known of a run besides its time, by column: counts as whole numbers."""
+    values: dict[str, Any] = {}
+    for column, cells in others.items():
+        cell = cells[point, repetition] if repetition < cells.shape[1] else np.nan
+        if np.isfinite(cell) and cell >= 0:
+            values[column] = round(cell) if column in _COUNTS else float(cell)
+    return values
 
 
 def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunRecord]) -> dict[str, float]:

@@ -28,9 +28,9 @@ from scalegraph.figures.figure import (
     Surface,
     Table,
     Timeline,
-    Tips,
 )
 from scalegraph.figures.render import trace_numbers
+from scalegraph.figures.tips import Tips
 
 if TYPE_CHECKING:
     import pandas as pd

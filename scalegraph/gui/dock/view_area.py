@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -12,11 +10,9 @@ from PySide6.QtGui import QKeyEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
-    QLabel,
     QLineEdit,
     QMainWindow,
     QPlainTextEdit,
-    QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -43,10 +39,14 @@ from scalegraph.gui.dock.arrangements import (
     layout_of,
     tiles,
 )
-from scalegraph.gui.dock.desk import Desk, view_options
+from scalegraph.gui.dock.compared import has_runs
+from scalegraph.gui.dock.desk import Desk
+from scalegraph.gui.dock.empty_page import EmptyPage
+from scalegraph.gui.dock.maximised import Maximised
 from scalegraph.gui.dock.overviews import OVERVIEW, overview_of
+from scalegraph.gui.dock.places import restored, saved
 from scalegraph.gui.dock.view_bar import ViewBar
-from scalegraph.gui.dock.view_dock import ViewDock, has_runs
+from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.selection import SelectionModel
@@ -56,8 +56,6 @@ from scalegraph.gui.trace.replay_bar import ReplayBar
 from scalegraph.gui.trace.search import TraceSearch
 from scalegraph.views.view import OptionValue
 
-log: Final = logging.getLogger(__name__)
-_STATE_VERSION: Final = 1
 _LEADING_TO_SOURCE: Final = ("hottest", "lines")  # views whose rows are places of the source
 
 
@@ -89,10 +87,10 @@ class ViewArea(QWidget):
         self._settings = settings
         self._desks: dict[str, Desk] = {}
         self._desk: Desk | None = None
-        self._maximised: ViewDock | None = None
-        self._before_maximised: list[tuple[ViewDock, int, int]] = []  # dock, width, height (pixels)
+        self._maximised = Maximised()
         self._stack = QStackedWidget()
-        self._nothing = self._make_nothing()
+        self._nothing = EmptyPage()
+        self._nothing.arrangement_wanted.connect(self._show_first)
         self._stack.addWidget(self._nothing)
         self._stack.setCurrentWidget(self._nothing)
         column = QVBoxLayout(self)
@@ -122,19 +120,8 @@ class ViewArea(QWidget):
         bar.offer("study", self.arrangements())
         return bar
 
-    def _make_nothing(self) -> QWidget:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.addStretch(1)
-        text = QLabel("No view is open. Choose an arrangement, or add a view.")
-        text.setProperty("role", "muted")
-        text.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        overview = QPushButton("Show the first arrangement")
-        overview.clicked.connect(lambda: self.apply_arrangement(self.arrangements()[0]))
-        column.addWidget(text)
-        column.addWidget(overview, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
-        return page
+    def _show_first(self) -> None:
+        self.apply_arrangement(self.arrangements()[0])
 
     # what the rest of the window asks
 
@@ -271,19 +258,10 @@ class ViewArea(QWidget):
 
     def maximise(self, dock: ViewDock) -> None:
         """Give *dock* the whole area, or show all views again if it has it."""
-        if self._maximised is not None:
+        if self._maximised.dock is not None:
             self._restore_all()
-            return
-        if dock.isFloating():
-            dock.setFloating(False)
-        inside = [other for other in self.docks if not other.isFloating() and not other.visibleRegion().isEmpty()]
-        self._before_maximised = [(other, other.width(), other.height()) for other in inside]
-        self._maximised = dock
-        for other in self.docks:
-            if other is not dock:
-                other.hide()
-        dock.show()
-        dock.title.show_maximised(True)
+        else:
+            self._maximised.show(dock, self.docks, self._window)
 
     def others_changed(self) -> None:
         """Draw views of several studies anew: one was opened or closed, or has grown."""
@@ -297,7 +275,7 @@ class ViewArea(QWidget):
                 self._remove(desk, dock)
         gone = self._desks.pop(key, None)
         if gone is not None and gone is self._desk:
-            self._desk = self._maximised = None
+            self._desk = self._maximised.dock = None
             self._show_trace(None)
         if gone is not None:
             self._stack.removeWidget(gone.window)
@@ -309,39 +287,14 @@ class ViewArea(QWidget):
         if self._desk is None:
             return QByteArray()
         self._restore_all()
-        docks = [
-            {"name": d.objectName(), "view": d.view.name, "options": d.chosen}
-            for d in self._desk.docks
-            if d.handle is self._desk.handle  # a compared study may not be open next time
-        ]
-        state = bytes(self._window.saveState(_STATE_VERSION).toBase64().data()).decode()
-        return QByteArray(json.dumps({"version": _STATE_VERSION, "docks": docks, "places": state}).encode())
+        return saved(self._desk)
 
     def restore_state(self, state: QByteArray) -> bool:
-        """Open the views of `save_state` where they were; return whether that could be done.
-
-        A state from elsewhere or of another version is left alone: it only names views, nothing of it is run.
-        """
-        if self._desk is None:
-            return False
-        try:
-            content = json.loads(bytes(state.data()).decode())
-            if content["version"] != _STATE_VERSION or not content["docks"]:
-                return False
-            for item in content["docks"]:
-                view = views.registry(self._desk.handle.subject).get(item["view"])
-                if view is not None:
-                    dock = self._make(view, self._desk.handle, view_options(view, item["options"]), item["name"])
-                    self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
-            places = QByteArray.fromBase64(str(content["places"]).encode())
-        except (ValueError, KeyError, TypeError, AttributeError):
-            log.warning("the remembered places of %s cannot be read; using the overview", self._desk.handle.title)
-            return False
-        if not self._desk.docks:
-            return False
-        self._window.restoreState(places, _STATE_VERSION)
-        self._show_stack()
-        return True
+        """Open the views of `save_state` where they were; return whether that could be done."""
+        done = self._desk is not None and restored(self._desk, state, self._make)
+        if done:
+            self._show_stack()
+        return done
 
     # desks
 
@@ -489,30 +442,10 @@ class ViewArea(QWidget):
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _restore_all(self) -> None:
-        dock, self._maximised = self._maximised, None
-        if dock is None:
-            return
-        dock.title.show_maximised(False)
-        for other in self.docks:
-            other.show()
-        self._resize()
-
-    def _resize(self) -> None:
-        """Give the views their sizes of before one was maximised.
-
-        Not by `QMainWindow.restoreState`: each call leaves the tabs of before in sight, below those that work.
-        """
-        shown = [entry for entry in self._before_maximised if isValid(entry[0]) and not entry[0].isFloating()]
-        docks = [dock for dock, _, _ in shown]
-        self._window.resizeDocks(docks, [width for _, width, _ in shown], Qt.Orientation.Horizontal)
-        self._window.resizeDocks(docks, [height for _, _, height in shown], Qt.Orientation.Vertical)
+        self._maximised.end(self.docks)
 
     def _closed(self, dock: ViewDock) -> None:
-        if self._maximised is dock:
-            self._maximised = None
-            for other in self.docks:
-                other.setVisible(other is not dock)
-            self._resize()
+        self._maximised.closed(dock, self.docks)
         for desk in self._desks.values():
             if dock in desk.docks:
                 self._remove(desk, dock)
@@ -551,7 +484,7 @@ class ViewArea(QWidget):
         names = self.arrangements()
         if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and 0 <= number < len(names):
             self.apply_arrangement(names[number])
-        elif event.key() == Qt.Key.Key_Escape and self._maximised is not None:
+        elif event.key() == Qt.Key.Key_Escape and self._maximised.dock is not None:
             self._restore_all()
         elif not self.move_in_time(event):
             super().keyPressEvent(event)

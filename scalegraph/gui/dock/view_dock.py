@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QDockWidget, QMenu
+from PySide6.QtWidgets import QApplication, QDockWidget
 
 from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.figures import render
@@ -19,6 +19,7 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.silence import silence
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.dock.compared import Compared
 from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.rows import row_keys, selected_row
@@ -32,7 +33,7 @@ from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
 from scalegraph.gui.trace.options import selected_trace_row, trace_options, trace_row_keys
-from scalegraph.views import StudyData, TraceData, View, ways
+from scalegraph.views import StudyData, TraceData, View
 from scalegraph.views.view import OptionValue
 
 log: Final = logging.getLogger(__name__)
@@ -71,8 +72,9 @@ class ViewDock(QDockWidget):
         self.view, self.handle = view, handle
         self._selection, self._theme = selection, theme
         self._options: dict[str, OptionValue] = dict(options or {})
-        self._others = others  # open studies that a view for several is compared with
-        self._left_out: set[str] = set()  # keys of those that are not wanted
+        self._compared = Compared(view, handle, others, self)
+        self._compared.changed.connect(self._mark_stale)
+        self._compared.way_wanted.connect(self.way_wanted)
         self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
         self._stood_back = 0  # times that it was put off
@@ -135,7 +137,7 @@ class ViewDock(QDockWidget):
         parts.title.float_wanted.connect(tied(self, lambda: self.setFloating(not self.isFloating())))
         parts.title.close_wanted.connect(self.close)
         parts.title.export.clicked.connect(self.export_wanted)
-        parts.make_menu(self, self._offer_others if self.view.several else None)
+        parts.make_menu(self, self._compared.offer if self.view.several else None)
         parts.export.triggered.connect(self.export_wanted)
         parts.copy_picture.triggered.connect(self._copy_picture)
         parts.copy_text.triggered.connect(tied(self, lambda: self._copy_content("csv")))
@@ -300,37 +302,12 @@ class ViewDock(QDockWidget):
 
     def compared(self) -> list[Handle]:
         """Return the studies that a view for several compares this one with."""
-        if not self.view.several:
-            return []
-        others = [other for other in self._others() if other is not self.handle and self._comparable(other)]
-        return [other for other in others if other.key not in self._left_out]
-
-    def _comparable(self, other: Handle) -> bool:
-        if self.view.subject == "trace":
-            return other.subject == "trace" and other.data() is not None
-        return has_runs(other)
+        return self._compared.handles()
 
     def others_changed(self) -> None:
         """Draw anew after another study was opened, closed or has grown."""
         if self.view.several:
             self._study_changed()
-
-    def _offer_others(self, menu: QMenu) -> None:
-        menu.clear()
-        for other in self._others():
-            if other is self.handle or not self._comparable(other):
-                continue
-            action = menu.addAction(other.title)
-            action.setCheckable(True)
-            action.setChecked(other.key not in self._left_out)
-            action.toggled.connect(lambda on, key=other.key: self._compare_with(key, on=on))
-        if menu.isEmpty():
-            way = ways.OPEN_TRACE if self.view.subject == "trace" else ways.OPEN_STUDY
-            menu.addAction(way.text, lambda: self.way_wanted.emit(way)).setToolTip(way.tip)
-
-    def _compare_with(self, key: str, *, on: bool) -> None:
-        (self._left_out.discard if on else self._left_out.add)(key)
-        self._mark_stale()
 
     def _to_follow(self, data: StudyData | TraceData) -> Followed:
         """Return what of the selection the view takes for options that are left open."""
@@ -494,9 +471,3 @@ class ViewDock(QDockWidget):
         figure = self.picture.figure
         if figure is not None:
             QGuiApplication.clipboard().setText(render.content(figure, ending).decode())
-
-
-def has_runs(handle: Handle) -> bool:
-    """Whether a study has runs that could be compared."""
-    data = handle.study()
-    return data is not None and not data.table.empty

@@ -30,6 +30,17 @@ _WHOLE_FROM: Final = 560  # pixels of the line from which it has room for the bu
 _SEARCH: Final = (90, 150)  # least and most pixels of the search field
 
 
+def _cursors_label() -> ElidedLabel:
+    """Return the label that says what the cursors measure."""
+    label = ElidedLabel()
+    label.setMinimumWidth(_LEAST_TOLD)
+    label.setAccessibleName("Cursors")
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setToolTip("Two cursors measure: drag them; Shift+Z selects what lies between, Shift+C clears them")
+    label.hide()
+    return label
+
+
 class TraceBar(QWidget):
     """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away.
 
@@ -65,14 +76,7 @@ class TraceBar(QWidget):
         self.entry.setClearButtonEnabled(True)
         self.entry.returnPressed.connect(self._add)
         self.part.currentIndexChanged.connect(lambda _index: self._explain())
-        self.measured = ElidedLabel()
-        self.measured.setMinimumWidth(_LEAST_TOLD)
-        self.measured.setAccessibleName("Cursors")
-        self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.measured.setToolTip(
-            "Two cursors measure: drag them; Shift+Z selects what lies between, Shift+C clears them"
-        )
-        self.measured.hide()
+        self.measured = _cursors_label()
         self._chips = QHBoxLayout()
         self._chips.setSpacing(4)
         self.filter = self._tool("Filter", "Filter the views of this trace by region, location or duration")

@@ -10,7 +10,8 @@ import numpy as np
 
 from scalegraph.base.units import si
 from scalegraph.figures import timelines
-from scalegraph.figures.figure import Arrows, Axis, Key, LaneTrack, Ticks, Tips
+from scalegraph.figures.figure import Arrows, Axis, Key, LaneTrack, Ticks
+from scalegraph.figures.tips import Tips
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace.common import Window

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,20 @@ from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import Option, View
 
 _TITLE = "Durations"
+
+
+def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
+    """Return what durations (s) say: how many, how long, and how much the longest take."""
+    median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
+    sentence = (
+        f"{len(length):,} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or less, the longest"
+        f" {si(most, 's')}"
+    )
+    few = max(1, len(length) // 100)
+    tail = float(np.partition(length, len(length) - few)[-few:].sum())
+    if len(length) >= 100 and total:
+        sentence += f"; the longest hundredth takes {wording.percent(tail / total)} of their time"
+    return sentence + "."
 
 
 def _make(
@@ -41,19 +56,10 @@ def _make(
     made = durations.histogram(length, bins or min(40, max(6, math.ceil(2 * len(length) ** (1 / 3)))))
     rows = made.to_dict("records")
     names = tuple(f"{si(row['low_s'], 's')} to {si(row['high_s'], 's')}" for row in rows)
-    median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
-    sentence = (
-        f"{len(length):,} call{'s' if len(length) != 1 else ''}, half of them in {si(median, 's')} or less, the longest"
-        f" {si(most, 's')}"
-    )
-    few = max(1, len(length) // 100)
-    tail = float(np.partition(length, len(length) - few)[-few:].sum())
-    if len(length) >= 100 and total:
-        sentence += f"; the longest hundredth takes {wording.percent(tail / total)} of their time"
     return Figure(
         "durations",
         trace_common.title(data, _TITLE),
-        sentence + ".",
+        _sentence(length),
         (
             Plot(
                 Axis("duration from", scale="category", categories=tuple(si(row["low_s"], "s") for row in rows)),

@@ -1,0 +1,28 @@
+"""Tooltips of pictures with very many things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import overload
+
+
+class Tips(Sequence[str]):
+    """Words for each of many things, made when they are asked for: of thousands one is looked at."""
+
+    def __init__(self, count: int, word: Callable[[int], str]) -> None:
+        self._count, self._word = count, word
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        """Return the words of one, or of some."""
+        if isinstance(index, slice):
+            return [self._word(i) for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._word(index % self._count)

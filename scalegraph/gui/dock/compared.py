@@ -1,0 +1,61 @@
+"""Which of the open studies a view for several compares its own with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu
+
+from scalegraph.gui.state.handle import Handle
+from scalegraph.views import View, ways
+
+
+class Compared(QObject):
+    """The studies beside the one of a view, all that can be compared unless the user leaves some out."""
+
+    changed = Signal()
+    way_wanted = Signal(object)  # a way to open another
+
+    def __init__(
+        self, view: View, handle: Handle, others: Callable[[], Sequence[Handle]], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._view, self._handle, self._others = view, handle, others
+        self._left_out: set[str] = set()  # keys of those that are not wanted
+
+    def handles(self) -> list[Handle]:
+        """Return the studies that are compared with; none for a view of one."""
+        if not self._view.several:
+            return []
+        return [other for other in self._comparable() if other.key not in self._left_out]
+
+    def _comparable(self) -> list[Handle]:
+        return [other for other in self._others() if other is not self._handle and self._fits(other)]
+
+    def _fits(self, other: Handle) -> bool:
+        if self._view.subject == "trace":
+            return other.subject == "trace" and other.data() is not None
+        return has_runs(other)
+
+    def offer(self, menu: QMenu) -> None:
+        """Fill *menu* with the studies, those that are compared with checked."""
+        menu.clear()
+        for other in self._comparable():
+            action = menu.addAction(other.title)
+            action.setCheckable(True)
+            action.setChecked(other.key not in self._left_out)
+            action.toggled.connect(lambda on, key=other.key: self._choose(key, on=on))
+        if menu.isEmpty():
+            way = ways.OPEN_TRACE if self._view.subject == "trace" else ways.OPEN_STUDY
+            menu.addAction(way.text, lambda: self.way_wanted.emit(way)).setToolTip(way.tip)
+
+    def _choose(self, key: str, *, on: bool) -> None:
+        (self._left_out.discard if on else self._left_out.add)(key)
+        self.changed.emit()
+
+
+def has_runs(handle: Handle) -> bool:
+    """Whether a study has runs that could be compared."""
+    data = handle.study()
+    return data is not None and not data.table.empty

@@ -1,0 +1,64 @@
+"""One view that has the whole area for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow
+from shiboken6 import isValid
+
+from scalegraph.gui.dock.view_dock import ViewDock
+
+
+class Maximised:
+    """Knows which view of a desk has all the room, and the sizes of before."""
+
+    def __init__(self) -> None:
+        self.dock: ViewDock | None = None
+        self._docks: Sequence[ViewDock] = ()
+        self._window: QMainWindow | None = None
+        self._before: list[tuple[ViewDock, int, int]] = []  # dock, width, height (pixels)
+
+    def show(self, dock: ViewDock, docks: Sequence[ViewDock], window: QMainWindow) -> None:
+        """Give *dock* the room of all *docks* of *window*."""
+        if dock.isFloating():
+            dock.setFloating(False)
+        inside = [other for other in docks if not other.isFloating() and not other.visibleRegion().isEmpty()]
+        self._before = [(other, other.width(), other.height()) for other in inside]
+        self.dock, self._window = dock, window
+        for other in docks:
+            if other is not dock:
+                other.hide()
+        dock.show()
+        dock.title.show_maximised(True)
+
+    def end(self, docks: Sequence[ViewDock]) -> None:
+        """Show all *docks* again."""
+        dock, self.dock = self.dock, None
+        if dock is None:
+            return
+        dock.title.show_maximised(False)
+        for other in docks:
+            other.show()
+        self._resize()
+
+    def closed(self, dock: ViewDock, docks: Sequence[ViewDock]) -> None:
+        """Show the other *docks* when *dock* was closed while it had the room."""
+        if self.dock is not dock:
+            return
+        self.dock = None
+        for other in docks:
+            other.setVisible(other is not dock)
+        self._resize()
+
+    def _resize(self) -> None:
+        """Give the views their sizes of before one was maximised.
+
+        Not by `QMainWindow.restoreState`: each call leaves the tabs of before in sight, below those that work.
+        """
+        shown = [entry for entry in self._before if isValid(entry[0]) and not entry[0].isFloating()]
+        docks = [dock for dock, _, _ in shown]
+        if self._window is not None and isValid(self._window):
+            self._window.resizeDocks(docks, [width for _, width, _ in shown], Qt.Orientation.Horizontal)
+            self._window.resizeDocks(docks, [height for _, _, height in shown], Qt.Orientation.Vertical)

@@ -1,0 +1,56 @@
+"""Which views are open and where, as bytes that settings keep."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from PySide6.QtCore import QByteArray, Qt
+
+from scalegraph import views
+from scalegraph.gui.dock.desk import Desk, view_options
+from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.state.handle import Handle
+
+log: Final = logging.getLogger(__name__)
+_VERSION: Final = 1
+
+# Makes the dock of a view of a study, with options, under a name.
+Make = Callable[[views.View, Handle, dict[str, Any], str], ViewDock]
+
+
+def saved(desk: Desk) -> QByteArray:
+    """Return which views of *desk* are open, with their options and places."""
+    docks = [
+        {"name": d.objectName(), "view": d.view.name, "options": d.chosen}
+        for d in desk.docks
+        if d.handle is desk.handle  # a compared study may not be open next time
+    ]
+    state = bytes(desk.window.saveState(_VERSION).toBase64().data()).decode()
+    return QByteArray(json.dumps({"version": _VERSION, "docks": docks, "places": state}).encode())
+
+
+def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
+    """Open the views of `saved` on *desk* where they were; return whether that could be done.
+
+    A state from elsewhere or of another version is left alone: it only names views, nothing of it is run.
+    """
+    try:
+        content = json.loads(bytes(state.data()).decode())
+        if content["version"] != _VERSION or not content["docks"]:
+            return False
+        for item in content["docks"]:
+            view = views.registry(desk.handle.subject).get(item["view"])
+            if view is not None:
+                dock = make(view, desk.handle, view_options(view, item["options"]), item["name"])
+                desk.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        places = QByteArray.fromBase64(str(content["places"]).encode())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        log.warning("the remembered places of %s cannot be read; using the overview", desk.handle.title)
+        return False
+    if not desk.docks:
+        return False
+    desk.window.restoreState(places, _VERSION)
+    return True
