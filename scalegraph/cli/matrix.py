@@ -82,7 +82,6 @@ def matrix(
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
-
     options: dict[str, Any] = {"metric": metric, "latency": latency, "way": way}
     session = Session()
     size_wanted = size_cm(size)
@@ -104,8 +103,8 @@ def matrix(
             if made is not None and empty:
                 raise WorkError(f"{source}: no matrix: {_why_empty(made)}")
             view, more = _view(bound, average, processors, targets)
-            options |= more
-            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=for_spreadsheets(), **options)
+            apostrophes = for_spreadsheets()
+            session.export(study, view, output, size_cm=size_wanted, for_spreadsheets=apostrophes, **options, **more)
         if made is None:
             return
         if as_json:

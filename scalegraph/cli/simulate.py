@@ -146,6 +146,7 @@ class _Given:
 @click.pass_context
 def simulate(
     ctx: click.Context,
+    /,
     *,
     study: Path | None,
     task_queue: str,
@@ -185,28 +186,34 @@ def simulate(
     with interruptible() as cancel, progress() as emit:
         kept = _submit(request, study, emit, cancel, traced)
     with kept:
-        records = [record for record in kept.runs(output=True) if not record.point.repetition]
-        others = kept.variants(output=as_json)
-        name, title = kept.manifest.machine, kept.manifest.machine_values.get("title", "")
-        report(
-            kept.manifest.program,
-            (name, title or name),
-            records,
-            shown,
-            others,
-            as_json=as_json,
-            show_output=show_output,
-            place=kept.path,
-            regions=kept.manifest.regions,
-            timed_part=part,
-        )
-        if not as_json:
-            print_traces(kept)
+        done = _show(kept, shown, part, as_json=as_json, show_output=show_output)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
         raise Cancelled("interrupted; what was finished is kept")
-    if not held or any(not record.ok for record in (*records, *others)):
+    if not held or not done:
         ctx.exit(1)
+
+
+def _show(kept: Study, shown: tuple[int, ...], part: str, *, as_json: bool, show_output: bool) -> bool:
+    """Print the runs of a study; return whether all ended well."""
+    records = [record for record in kept.runs(output=True) if not record.point.repetition]
+    others = kept.variants(output=as_json)
+    name, title = kept.manifest.machine, kept.manifest.machine_values.get("title", "")
+    report(
+        kept.manifest.program,
+        (name, title or name),
+        records,
+        shown,
+        others,
+        as_json=as_json,
+        show_output=show_output,
+        place=kept.path,
+        regions=kept.manifest.regions,
+        timed_part=part,
+    )
+    if not as_json:
+        print_traces(kept)
+    return all(record.ok for record in (*records, *others))
 
 
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:

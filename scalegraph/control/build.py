@@ -108,11 +108,16 @@ def build(
         raise BuildError(str(error), _beginning(error.output)) from error
     if fresh:
         trim(parent, _LIMIT_BYTES, keep=directory)
+    return _built(directory, program, digest, request.runtime.launcher)
+
+
+def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
+    """Return the build that lies in *directory* of the cache."""
     manifest = described(directory)
     return Build(
         program=program,
         executable=directory / "program",
-        launcher=request.runtime.launcher,
+        launcher=launcher,
         blocks=directory / "blocks",
         regions=manifest.regions,
         sources=manifest.built_sources(),
