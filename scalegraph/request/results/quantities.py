@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TypeAlias
 
 import pandas as pd
@@ -11,22 +11,14 @@ import pandas as pd
 from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
-from scalegraph.request.results import modelling, scalability
+from scalegraph.request.results import analyses, modelling, scalability
+from scalegraph.request.results.quantity import Quantity
 from scalegraph.views import StudyData, common, registry
 from scalegraph.views.study.losses.pop import efficiencies, path_efficiencies
 from scalegraph.views.study.overview import verdicts
 from scalegraph.views.study.scalability import weak_scaling
 
 Table: TypeAlias = pd.DataFrame
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A named quantity. *compute* takes the study and a processor count (None: chosen from the data)."""
-
-    name: str
-    description: str
-    compute: Callable[[StudyData, int | None], Table]
 
 
 def _runs(data: StudyData, processors: int | None) -> Table:
@@ -130,11 +122,6 @@ def _verdicts(data: StudyData, _processors: int | None) -> Table:
     return pd.DataFrame([asdict(item) for item in verdicts.said(data)])
 
 
-def _weak(data: StudyData, processors: int | None) -> Table:
-    table = weak_scaling.table(data).drop(columns=["problem", "keys"], errors="ignore")
-    return table if processors is None or table.empty else table[table["processors"] == processors]
-
-
 def _loss(data: StudyData, processors: int | None) -> Table:
     main = series.main_series(data.scaling)
     found = verdicts.parts(data, main, processors) if main is not None else None
@@ -181,11 +168,6 @@ _ALL = (
     Quantity("profile", "costs by region of one run", _profile),
     Quantity("lines", "costs by source line of one run", _lines),
     Quantity("processors", "costs by processor of one run", _processors),
-    Quantity(
-        "weak",
-        "weak scaling: efficiency, scaled speedup and Gustafson's serial share of a problem that grows with N",
-        _weak,
-    ),
     Quantity("verdicts", "strong and weak scaling in words, and the places of the loss", _verdicts),
     Quantity("loss", "what is lost against one processor, by place and cause, processor-seconds", _loss),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop),
@@ -232,13 +214,12 @@ _ALL = (
 # What a study may have without any run: a request's searches, and measurements that are no times
 _MODELLED = ("models", "back-test-regions")
 _WITHOUT_RUNS = ("runs", "searches", *_MODELLED, "matrix", "matrix-time", "matrix-memory", "isospeed-matrix", "cells")
-QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in _ALL}
+QUANTITIES: Mapping[str, Quantity] = {quantity.name: quantity for quantity in (*_ALL, *analyses.found())}
 
 
 # The view of a quantity, whose empty state says what is missing and how to get it
 _VIEWS = {
     "turning": "latency",
-    "weak": "weak-scaling",
     "sources": "latency-sources",
     "overheads": "overheads",
     "breakdown": "breakdown",
@@ -282,8 +263,9 @@ def notes(data: StudyData, name: str) -> list[str]:
 
 def why_blank(data: StudyData, name: str) -> str:
     """Return why quantity *name* has no number in a study, and how to get one."""
-    if data.table.empty or name in _VIEWS:
-        view = registry()[_VIEWS.get(name, "time")].build(data)
+    shown = QUANTITIES[name].view or _VIEWS.get(name, "")
+    if data.table.empty or shown:
+        view = registry()[shown or "time"].build(data)
         if view.empty:
             return view.told
     return "no run of the study gives it"

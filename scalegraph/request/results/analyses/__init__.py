@@ -1,0 +1,15 @@
+"""Analyses with a file of their own: every module here that sets ``QUANTITY`` is one."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+from scalegraph.request.results.quantity import Quantity
+
+
+def found() -> tuple[Quantity, ...]:
+    """Return the quantities of all modules, by the modules' names."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
+    quantities = (getattr(module, "QUANTITY", None) for module in modules)
+    return tuple(quantity for quantity in quantities if isinstance(quantity, Quantity))

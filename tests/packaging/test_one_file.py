@@ -1,0 +1,204 @@
+"""One new file makes a network, a machine, a reader, a view or an analysis: lists, menus and documents have it then."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., str]
+
+NETWORK = '''"""A bus that is called a rail."""
+
+from typing import ClassVar, Literal
+
+from scalegraph.machine.fields import choice, quantity
+from scalegraph.machine.networks.base import NetworkSection
+
+
+class Rail(NetworkSection):
+    """Everything takes as long."""
+
+    private_only: ClassVar[bool] = True
+    kind: Literal["rail"] = choice("Topology: a rail.")
+    rail_cycles: int = quantity("Time of one passage over the rail.", "cycles", 3, 77)
+
+    def capacity(self) -> int:
+        """Return how many processors find a place."""
+        return 4096
+
+    def nodes(self) -> int:
+        """Return the places of pages."""
+        return 1
+'''
+NETWORK_C = """/* A network on which everything takes as long. */
+#include "sg_net.h"
+
+#include <stdlib.h>
+
+static const sg_net_parameter parameters[] = {SG_RAIL_PARAMETERS};
+
+static void *create(const sg_config *config, char *error, unsigned error_size)
+{
+    uint64_t *cycles = malloc(sizeof *cycles);
+    (void)error;
+    (void)error_size;
+    if (cycles)
+        *cycles = sg_config_u64(config, "rail_cycles");
+    return cycles;
+}
+
+static void transact(void *net, const sg_request *r, sg_reply *reply)
+{
+    (void)r;
+    *reply = (sg_reply){*(uint64_t *)net, 0, 1};
+}
+
+static void write_back(void *net, uint64_t now, uint32_t processor, uint64_t line, uint32_t home)
+{
+    (void)net, (void)now, (void)processor, (void)line, (void)home;
+}
+
+static uint32_t nodes(const void *net)
+{
+    (void)net;
+    return 1;
+}
+
+static uint32_t node_of(const void *net, uint32_t processor)
+{
+    (void)net, (void)processor;
+    return 0;
+}
+
+static void statistics(const void *net, sg_usage_visit *visit, void *context)
+{
+    (void)net, (void)visit, (void)context;
+}
+
+const sg_net_ops sg_net_rail = {"rail", parameters, create, free, transact, write_back, nodes, node_of, statistics};
+"""
+READER = '''"""Lines of `cores seconds` behind a mark."""
+
+from pathlib import Path
+
+from scalegraph.base.cancel import CancelToken
+from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.reader import Progress, Reader
+from scalegraph.measurements.readers.extrap_text import READER as TEXT
+
+
+def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
+    return TEXT.read(path, cancel, progress)
+
+
+READER = Reader(
+    "tally", "Tally sheets", (".tally",), recognises=lambda _path, head: head.startswith(b"# tally"), read=_read,
+    order=1, looks="begins with # tally",
+)
+'''
+VIEW = '''"""A picture with nothing in it."""
+
+from scalegraph.figures.figure import Figure
+from scalegraph.views.view import View
+
+VIEW = View(
+    "nothing-yet", "Nothing yet", "Overview", "a view that a test adds",
+    lambda data: Figure("nothing-yet", "Nothing yet", empty="Run a program to see nothing."),
+)
+'''
+ANALYSIS = '''"""The number of runs."""
+
+import pandas as pd
+
+from scalegraph.request.results.quantity import Quantity
+
+QUANTITY = Quantity("count-of-runs", "a test's", lambda data, _n: pd.DataFrame({"runs": [len(data.runs)]}))
+'''
+CLI = ("-c", "import sys; from scalegraph.cli.main import main; sys.exit(main())")
+LISTED = """
+import json, sys
+from scalegraph.gui.base.menus import grouped
+from scalegraph.machine import available
+sys.path.insert(0, "docs")
+import site_pages
+pages = site_pages.pages()
+print(json.dumps({
+    "menu": [view.name for view in grouped("study")["Overview"]],
+    "machines": [machine.name for machine in available()],
+    "documents": "rail_cycles" in pages["machine-keys.md"] and "3 .. 77" in pages["machine-keys.md"],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with one new file of each kind."""
+    place = tmp_path_factory.mktemp("project")
+    for name in ("scalegraph", "resources", "docs"):
+        shutil.copytree(root / name, place / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
+    package = place / "scalegraph"
+    new = {
+        "machine/networks/rail.py": NETWORK,
+        "runtime/csrc/network/sg_net_rail.c": NETWORK_C,
+        "measurements/readers/tally.py": READER,
+        "views/study/overview/nothing_yet.py": VIEW,
+        "request/results/analyses/count_of_runs.py": ANALYSIS,
+    }
+    for name, text in new.items():
+        (package / name).write_text(text)
+    machine = (place / "resources" / "machines" / "mesh-manycore.toml").read_text()
+    head, _, rest = machine.partition("[network]")
+    behind = rest[rest.index("\n[") :]
+    made = head.replace('"mesh-manycore"', '"railway"') + '[network]\nkind = "rail"\nrail_cycles = 5\n' + behind
+    (place / "resources" / "machines" / "railway.toml").write_text(made)
+    return place
+
+
+@pytest.fixture(scope="module")
+def run(tree: Path) -> Run:
+    """Return a function that runs Python in the copy."""
+
+    def run(*arguments: str) -> str:
+        environment = os.environ | {"PYTHONPATH": str(tree), "QT_QPA_PLATFORM": "offscreen", "COLUMNS": "200"}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_command_line_lists_what_was_added(run: Run) -> None:
+    assert "railway" in run(*CLI, "machines")
+    assert "nothing-yet" in run(*CLI, "export", "--list")
+    assert "count-of-runs" in run(*CLI, "analyze", "--list")
+    assert "Tally sheets" in run(*CLI, "import", "--list-formats")
+
+
+def test_the_window_and_the_reference_list_what_was_added(run: Run) -> None:
+    pytest.importorskip("mkdocs", reason="needs mkdocs: pip install 'scalegraph[docs]'")
+    listed = json.loads(run("-c", LISTED).splitlines()[-1])
+    assert "nothing-yet" in listed["menu"]
+    assert "railway" in listed["machines"]
+    assert listed["documents"]
+
+
+@pytest.mark.compiler
+def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
+    header = run("-m", "scalegraph.runtime.machine_source")
+    (tree / "scalegraph" / "runtime" / "csrc" / "core" / "sg_machine.h").write_text(header)
+    (tree / "p.c").write_text("volatile int a[9999];\nint main(void)\n{\n    return a[77] = a[7777];\n}\n")
+    simulate = (*CLI, "simulate", "p.c", "-m", "railway", "-p", "1", "--json")
+    times = [
+        json.loads(run(*simulate, "--set", f"network.rail_cycles={cycles}"))["runs"][0]["time_cycles"]
+        for cycles in (5, 70)
+    ]
+    assert times[0] < times[1]
