@@ -113,12 +113,17 @@ def main() -> int:
     parser.add_argument("suite", type=Path)
     parser.add_argument("--only", default="", help="tests whose path holds this")
     parser.add_argument("--threads", type=int, default=8)
-    parser.add_argument("--json", type=Path, help="write every outcome to this file")
+    parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
     given = parser.parse_args()
     suite = given.suite.resolve()
-    outcomes = []
+    outcomes: list[Outcome] = []
+    if given.json and given.json.exists():
+        outcomes = [Outcome(**one) for one in json.loads(given.json.read_text())]
+    known = {one.test for one in outcomes}
     for source in tests(suite, given.only):
         version, name = source.relative_to(suite / "tests").parts[0], str(source.relative_to(suite / "tests"))
+        if name in known:
+            continue
         with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # compilers leave modules there
             outcome = Outcome(name, version, source.suffix[1:], natively(suite, source, Path(scratch), given.threads))
             if outcome.native == "passes":

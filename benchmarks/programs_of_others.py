@@ -25,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -303,16 +304,32 @@ def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: lis
 
 
 def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcome]) -> list[str]:
-    """Return the speedup of every program over its run on one processor, of the whole run."""
+    """Return the speedup of every program over its run on one processor, of the whole run; a paragraph a suite."""
     cycles = {(one.suite, one.program, one.processors): one.cycles for one in outcomes if one.cycles}
-    text = []
+    text = ["", f"Speedups on {', '.join(map(str, counts[1:]))} processors, of the whole run:", ""]
     for suite in suites:
-        text += ["", f"{suite['title']}; speedups on {', '.join(map(str, counts[1:]))} processors:"]
+        parts = []
         for program in programs(suite):
             base = cycles.get((program.suite, program.name, counts[0]), 0)
             many = [cycles.get((program.suite, program.name, count), 0) for count in counts[1:]]
-            figures = [f"{base / one:.3g}" if base and one else "-" for one in many]
-            text.append(f"{program.name} {', '.join(figures)};")
+            parts.append(f"{program.name} {', '.join(f'{base / one:.3g}' if base and one else '-' for one in many)}")
+        line = f"- *{suite['title']}*: {'; '.join(parts)}"
+        text += textwrap.wrap(line, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return text
+
+
+def faults(outcomes: list[Outcome]) -> list[str]:
+    """Return a line for each program that is not verified: on which counts, the first reason, how it is natively."""
+    listed: dict[tuple[str, str], list[Outcome]] = {}
+    for one in outcomes:
+        if not one.verified:
+            listed.setdefault((one.suite, one.program), []).append(one)
+    text = ["", "Not verified:" if listed else "All runs are verified."]
+    for (suite, program), several in listed.items():
+        counts = ", ".join(str(one.processors) for one in several)
+        text.append(f"- {suite}: {program} on {counts}: {several[0].reason}")
+    wrong = [one for one in outcomes if one.trace not in ("", "whole", "cut")]
+    text += [f"- trace of {one.suite}: {one.program} on {one.processors}: {one.trace}" for one in wrong]
     return text
 
 
@@ -342,14 +359,8 @@ def main() -> int:
             measure(suite, given, outcomes, Path(scratch))
     print("\n".join(table(suites, given, outcomes)))
     print("\n".join(speedups(suites, given.counts, outcomes)))
-    failed = [one for one in outcomes if not one.verified]
-    print("\nNot verified:" if failed else "\nAll runs are verified.")
-    for one in failed:
-        print(f"- {one.suite}: {one.program} on {one.processors}: {one.reason}")
-    wrong = [one for one in outcomes if one.trace not in ("", "whole", "cut")]
-    for one in wrong:
-        print(f"- trace of {one.suite}: {one.program} on {one.processors}: {one.trace}")
-    return bool(failed or wrong)
+    print("\n".join(faults(outcomes)))
+    return any(not one.verified or one.trace not in ("", "whole", "cut") for one in outcomes)
 
 
 if __name__ == "__main__":

@@ -102,6 +102,32 @@ def test_what_computes_nothing_fails_with_what_is_missing_and_writes_nothing(
     assert not target.exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "--what", "speedup"),
+        ("analyze", "--what", "laws", "--json"),
+        ("matrix",),
+        ("export", "--view", "speedup", "-o", "out.csv"),
+        ("report", "-o", "out.html"),
+        ("compare",),
+        ("import", "-o", "out.sgstudy"),
+        ("advise",),
+    ],
+)
+def test_an_open_question_is_no_success(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = Path("asked.csv")
+    table.write_text("threads,ranks,time\n1,2,8\n2,3,4\n4,7,2\n")  # which of two, and in what unit
+    inputs = (table, table) if words[0] == "compare" else (table,)
+    code, out, err = call(words[0], *inputs, *words[1:])
+    assert (code, out) == (2, "")
+    assert "; say --" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["asked.csv"]
+
+
 def test_a_view_of_a_trace_without_anything_is_not_written(call: Any, root: Path, tmp_path: Path) -> None:
     target = tmp_path / "c.png"
     code, out, err = call("export", root / "traces/ring.trf", "--view", "counters", "-o", target)

@@ -296,7 +296,10 @@ REFUSED = {
     "no JSON": (LINES.replace("3}", "3"), "t.txt:2:.*is not JSON"),
     "another parameter": (LINES.replace('"p": 4, "kind"', '"q": 4, "kind"'), "expected the parameters of the first li"),
     "no call path": (TALPAS.replace('"callpath":"main;loop";', "", 1), "t.txt:1: 'callpath' is missing"),
-    "a name twice": (TALPAS.replace('"metric":"time"', '"value":1;"metric":"time"', 1), "'value' stands twice"),
+    "a name twice": (
+        TALPAS.replace('"metric":"time"', '"value":1;"metric":"time"', 1),
+        "name 'value' appears twice in one object",
+    ),
     "true for a number": (LINES.replace("3}", "true}"), "t.txt:2: value: expected a number, found true"),
     "an empty list": (LINES.replace("[1.0, 2.0]", "[]"), "t.txt:1: value: is an empty list"),
     "a record cut short": (CALIPER.replace("=1.5=1.5=0", "=1.5=1.5"), "t.txt:16: has not one value for each attribute"),

@@ -83,6 +83,7 @@ def samples() -> dict[str, Sample]:
     own = resource_dir("machines")
     found: dict[str, Sample] = {f"trace {name}": (make, _use_trace) for name, make in TRACES.items()}
     found |= {f"measurements {name}": formats.measurement(name) for name in SAMPLES}
+    found["trace own a.otf2"] = (formats.few_events, _use_trace)
     found |= formats.samples()
     found["study"] = (lambda place: full_study(place / "s.sgstudy"), _use_study)
     found["study of format 2"] = _text("old.sgstudy", TESTS / "store" / "format2.sgstudy", _use_study)

@@ -18,7 +18,10 @@ from scalegraph.measurements.reader import readers
 from scalegraph.request import Session
 from scalegraph.request.imports import sets
 from scalegraph.store import Study
+from scalegraph.traces.kinds import Wait, What
 from tests.measurements.samples import SAMPLES, write
+from tests.traces.made import build
+from tests.traces.test_formats import written
 
 Use: TypeAlias = Callable[[Path], object]
 Sample: TypeAlias = tuple[Callable[[Path], Path], Use]
@@ -97,6 +100,13 @@ def _text(name: str, text: str, use: Use) -> Sample:
 
 def _copied(source: Path, use: Use) -> Sample:
     return (lambda place: Path(shutil.copy(source, place))), use
+
+
+def few_events(place: Path) -> Path:
+    """Write an OTF2 archive of ours with calls, a wait and a mark; the other kinds are kept as they are."""
+    calls = [(0, 0, What.ENTER, 0), (90, 0, What.LEAVE, 0), (5, 1, What.ENTER, 0), (80, 1, What.LEAVE, 0)]
+    waits = [(20, 30, 0, 1, Wait.BARRIER, 7, 2, 28)]
+    return written(build({"calls": calls, "waits": waits, "marks": [(70, 1, 2, 99)]}), place / "a.otf2")
 
 
 def executable(units_of: bytes) -> bytes:
