@@ -1,7 +1,8 @@
 """Write what is installed under ``share/`` and what completes words in shells: ``python docs/make_share.py [--check]``.
 
-Manual pages and ``scalegraph/cli/completion/words.json`` are made from the commands, icons in pixels from the icon in
-lines. With ``--check`` nothing is written: what differs is named, and the exit code is 1.
+Manual pages and ``scalegraph/cli/completion/words.json`` are made from the commands, completion of the compilers from
+their names, icons in pixels from the icon in lines. With ``--check`` nothing is written: what differs is named, and the
+exit code is 1.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from scalegraph import views  # noqa: E402
 from scalegraph.cli.completion import stubs  # noqa: E402
 from scalegraph.cli.main import COMMANDS, cli  # noqa: E402
 from scalegraph.request.results import quantities, trace_quantities  # noqa: E402
+from scalegraph.toolchain.wrapper import ALSO, NAMES  # noqa: E402
 
 SIZES = (48, 128, 256)
 ICON = ROOT / "resources" / "icons" / "scalegraph.svg"
@@ -36,11 +38,27 @@ _KINDS = {
 _ARGUMENTS = {("simulate", "sources"): "program", ("show", "name"): "machine"}
 
 
+_BEHIND = {"c": "gcc", "c++": "g++", "fortran": "gfortran"}  # whose command line a compiler of ours takes
+_BASH = """\
+# bash completion for {name}, which takes the command line of {behind}
+_scalegraph_compiler() {{
+    local load known
+    for load in _comp_load _completion_loader; do
+        declare -F $load > /dev/null && {{ $load $2; break; }}
+    done
+    known=$(complete -p $2 2> /dev/null) || known="complete -o bashdefault -o default $2"
+    eval "${{known% *}} $1"
+}}
+_scalegraph_compiler {name} {behind}
+"""
+
+
 def main(*, check: bool) -> int:
     """Write the files, or name those that differ; return the exit code."""
     made: dict[Path, str] = {stubs.FILE: _words()}
     made[INSTALLED / "scalable" / "apps" / "scalegraph.svg"] = ICON.read_text("utf-8")
     made |= {ROOT / "share" / "man" / "man1" / name: text for name, text in pages(COMMANDS, _command).items()}
+    made |= {ROOT / "share" / name: text for name, text in compiler_completions().items()}
     stale = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
     known = set((ROOT / "share" / "man" / "man1").glob("*")) - set(made)
     if check:
@@ -54,6 +72,17 @@ def main(*, check: bool) -> int:
         path.write_text(made[path], "utf-8")
     _icons()
     return 0
+
+
+def compiler_completions() -> dict[str, str]:
+    """Return the files below ``share`` that complete the command lines of the compilers as those of gcc."""
+    pairs = [(name, _BEHIND[language]) for names in (NAMES, ALSO) for language, name in names.items()]
+    made = {f"bash-completion/completions/{name}": _BASH.format(name=name, behind=behind) for name, behind in pairs}
+    for name, behind in pairs:
+        made[f"fish/vendor_completions.d/{name}.fish"] = f"complete --command {name} --wraps {behind}\n"
+    services = " ".join(f"{name}={behind}" for name, behind in pairs)
+    made["zsh/site-functions/_scalegraph-cc"] = f'#compdef {services}\n\n_gcc "$@"\n'
+    return made
 
 
 def _command(name: str) -> click.Command:

@@ -9,18 +9,7 @@ from rich.console import Console
 from rich.markup import escape as escape_markup
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from scalegraph.base.events import (
-    Building,
-    Done,
-    Event,
-    EventSink,
-    Note,
-    Planned,
-    RunFailed,
-    RunFinished,
-    RunSkipped,
-    RunStarted,
-)
+from scalegraph.base import events
 from scalegraph.base.text import visible
 from scalegraph.cli.progress import ending, left_words, remarks, summary
 
@@ -31,7 +20,7 @@ def escape(text: str) -> str:
 
 
 @contextlib.contextmanager
-def runs_bar() -> Iterator[EventSink]:
+def runs_bar() -> Iterator[events.EventSink]:
     """Yield a sink of events that shows them as a bar, wiped when done."""
     console = Console(stderr=True)
     columns = (
@@ -62,28 +51,28 @@ class _Bar:
         self._task: TaskID = bar.add_task("preparing", total=None, left="")
         self._running: dict[str, str] = {}
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         update = self._bar.update
         match event:
-            case Planned():
+            case events.Planned():
                 update(self._task, total=event.total)
-            case Building(program):
+            case events.Building(program):
                 update(self._task, description=f"building {escape(program)}")
-            case RunStarted(point):
+            case events.RunStarted(point):
                 self._running[point.key] = point.label()
                 self._describe()
-            case RunFinished() | RunFailed() | RunSkipped():
+            case events.RunFinished() | events.RunFailed() | events.RunSkipped():
                 self._running.pop(event.point.key, None)
-                left = "" if isinstance(event, RunSkipped) else left_words(event.remaining_s)
+                left = "" if isinstance(event, events.RunSkipped) else left_words(event.remaining_s)
                 update(self._task, completed=event.finished, total=event.total, left=left)
                 self._describe()
                 for line in remarks(event):
                     self._bar.console.print(escape(line), highlight=False)
-                if isinstance(event, RunFailed):
+                if isinstance(event, events.RunFailed):
                     self._bar.console.print(escape(ending(event)), style="red", highlight=False)
-            case Note(text):
+            case events.Note(text):
                 self._bar.console.print(escape(text), highlight=False)
-            case Done(failed=failed, cancelled=cancelled):
+            case events.Done(failed=failed, cancelled=cancelled):
                 if text := summary(failed, cancelled=cancelled):
                     self._bar.console.print(text, highlight=False)
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from scalegraph import views
 from scalegraph.figures.figure import Axis, Column, Figure, Grid
 from scalegraph.figures.render import numbers
-from tests.views import studies, traces
-from tests.views.imported import call_paths, times
+from tests.views.every_figure import every_figure
 
 _BASE = re.compile(r"\bof\b")
 _SHARE = re.compile(r"\d\s?%")
@@ -42,22 +40,9 @@ def titles(figure: Figure) -> set[str]:
     return found | {name for name in names if "%" in name}
 
 
-def figures() -> Iterator[tuple[str, Figure]]:
-    for view in views.registry().values():
-        for data in (studies.full(), times(), call_paths()):
-            figure = view.build(data)
-            if not figure.empty:
-                yield view.name, figure
-    for view in views.registry("trace").values():
-        for trace in (traces.halves(), traces.threads()):
-            figure = view.build(trace)
-            if not figure.empty:
-                yield view.name, figure
-
-
 @pytest.fixture(scope="module")
 def made() -> list[tuple[str, Figure]]:
-    return list(figures())
+    return list(every_figure())
 
 
 def test_every_column_and_axis_of_shares_says_of_what(made: list[tuple[str, Figure]]) -> None:

@@ -12,10 +12,8 @@ from scalegraph import views
 from scalegraph.figures.figure import Cell, Dot, Figure, Line
 from scalegraph.views import StudyData
 from tests.analyze import synthetic
-from tests.views import studies, traces
-from tests.views.imported import call_paths, times
+from tests.views.every_figure import DATA, built, names
 
-STUDIES = {"simulated": (studies.full,), "imported": (times, call_paths)}
 _DERIVED = {"computed", "predicted"}
 
 
@@ -42,30 +40,26 @@ def texts(figure: Figure) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("source", STUDIES)
-@pytest.mark.parametrize("name", [view.name for view in views.registry().values()])
+@pytest.mark.parametrize("source", DATA["study"])
+@pytest.mark.parametrize("name", names("study"))
 def test_what_is_drawn_has_the_origin_of_its_records(name: str, source: str) -> None:
-    for make in STUDIES[source]:
-        data: StudyData = make()
-        figure = views.get(name).build(data)
+    for figure in built(name, source):
         strange = {(thing.origin, getattr(thing, "name", "")) for thing in drawn(figure)}
         assert {pair for pair in strange if pair[0] not in {source, *_DERIVED}} == set()
 
 
-@pytest.mark.parametrize("name", [view.name for view in views.registry().values()])
+@pytest.mark.parametrize("name", names("study"))
 def test_no_word_about_a_simulated_study_calls_its_values_measured_or_imported(name: str) -> None:
-    figure = views.get(name).build(studies.full())
+    (figure,) = built(name, "simulated")
     found = [text for text in texts(figure) if "measured" in text.lower() or "imported" in text.lower()]
     assert found == []
 
 
-@pytest.mark.parametrize("name", [view.name for view in views.registry("trace").values()])
+@pytest.mark.parametrize("name", names("trace"))
 def test_a_trace_that_was_measured_is_not_said_to_be_simulated(name: str) -> None:
-    data = traces.threads()
-    figure = views.get(name).build(data)
-    assert {thing.origin for thing in drawn(figure)} <= {"measured", *_DERIVED}
-    simulated = views.get(name).build(traces.halves())
-    assert {thing.origin for thing in drawn(simulated)} <= {"simulated", *_DERIVED}
+    for source in DATA["trace"]:
+        (figure,) = built(name, source)
+        assert {thing.origin for thing in drawn(figure)} <= {source, *_DERIVED}
 
 
 def test_runs_of_several_sources_have_the_weakest_of_their_origins() -> None:

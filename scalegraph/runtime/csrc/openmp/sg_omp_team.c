@@ -8,6 +8,8 @@
 #include "sg_part.h"
 #include "sg_trace.h"
 
+#include <stdio.h>
+
 /* ---- team descriptors ---- */
 
 static void help(void)
@@ -315,8 +317,13 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
     }
     uint32_t most = SG_MAX_THREADS > busy ? SG_MAX_THREADS - busy : 1;
     if (size > most) {
-        sg_warn("the program asks for a team of more threads than the 4096 it can have when simulated: the "
-                "team has fewer");
+        char remark[160];
+        snprintf(remark, sizeof remark,
+                 "the program asks for a team of more threads than the %u it can have when simulated: the "
+                 "team has "
+                 "fewer",
+                 SG_MAX_THREADS);
+        sg_warn(remark);
         size = most;
     }
     return size;

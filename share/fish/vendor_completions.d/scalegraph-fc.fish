@@ -1,0 +1,1 @@
+complete --command scalegraph-fc --wraps gfortran

@@ -1,0 +1,1 @@
+complete --command scalegraph-gcc --wraps gcc

@@ -1,0 +1,1 @@
+complete --command scalegraph-gfortran --wraps gfortran
