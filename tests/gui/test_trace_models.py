@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -212,20 +213,46 @@ def test_garbage_is_collected_between_events_only(qtbot: Any) -> None:
         assert gc.isenabled() == was
 
 
-def test_what_a_window_leaves_behind_is_collected_also_after_another_was_made(qtbot: Any) -> None:
-    class Cycle:
-        def __init__(self) -> None:
-            self.me = self
+class Cycle:
+    def __init__(self) -> None:
+        self.me = self
 
-    collector = Collector()
-    try:
-        collector.settle()  # the first window has loaded its modules
-        left = weakref.ref(Cycle())
-        collector.settle()  # another window has loaded them
-        gc.collect()
-        assert left() is None
-    finally:
-        collector.end()
+
+@pytest.fixture
+def collector(qtbot: Any) -> Iterator[Collector]:
+    made = Collector()
+    yield made
+    made.end()
+
+
+def test_what_a_window_leaves_behind_is_collected_also_after_another_was_made(collector: Collector) -> None:
+    collector.settle()  # the first window has loaded its modules
+    left = weakref.ref(Cycle())
+    collector.settle()  # another window has loaded them
+    gc.collect()
+    assert left() is None
+
+
+def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Cycle()
+    left = weakref.ref(kept)
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 99))
+    assert collector.collect() == 2
+    assert not [each for each in gc.get_objects() if each is kept]  # the next collection has less to do
+    del kept
+    for counts in ((0, 0, 99), (999, 0, 0)):  # somebody is at work
+        monkeypatch.setattr(gc, "get_count", lambda counts=counts: counts)
+        collector.collect()
+        assert left() is not None
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 0))
+    times = 0
+    while left() is not None:
+        assert collector.collect() in (-1, 2)
+        times += 1
+    assert times == 50
+    assert [collector.collect() for _ in range(60)] == [-1] * 60  # nothing more to look at
 
 
 def test_filters_are_chips_and_can_be_undone() -> None:

@@ -8,6 +8,8 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer
 
 _EVERY_MS: Final = 400
+_OLDEST: Final = 2  # generation
+_REST: Final = 50  # times in a row that nothing was due, after which nobody is at work: 20 s
 
 
 class Collector(QObject):
@@ -16,12 +18,18 @@ class Collector(QObject):
     Python would collect wherever an object is made. Widgets in cycles are then destroyed in another thread, or while
     Qt holds a lock of its own: disconnecting a signal calls back into Python with one, and the destructor of a widget
     waits for the same one for ever.
+
+    A collection of everything takes longer than a user should wait, the longer the more views there are. So what one
+    of the oldest generation leaves is set aside, and the next looks at what is new since then. What was set aside is
+    looked at when nothing has happened for a while. Only what refers to itself waits for that: all else goes at once.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._was_on = gc.isenabled()
         self._settled = False
+        self._aside = False  # whether something was set aside since everything was looked at
+        self._rested = 0  # times in a row that nothing was due
         gc.disable()
         self._timer = QTimer(self, interval=_EVERY_MS)
         self._timer.timeout.connect(self.collect)
@@ -33,9 +41,24 @@ class Collector(QObject):
             n for n, (count, most) in enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True)) if count > most
         ]
         if not due:
+            self._rested += 1
+            if self._aside and self._rested >= _REST:
+                self.collect_all()
+                return _OLDEST
             return -1
+        self._rested = 0
         gc.collect(due[-1])
+        if due[-1] == _OLDEST:
+            self._aside = True
+            gc.freeze()
         return due[-1]
+
+    def collect_all(self) -> None:
+        """Collect also what was set aside."""
+        gc.unfreeze()
+        gc.collect()
+        self._aside, self._rested = False, 0
+        gc.freeze()
 
     def settle(self) -> None:
         """Look no more at what there is now: modules and classes, which never go, are most of a full collection.

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from scalegraph import machine
 from scalegraph.gui import app
+from scalegraph.gui.base.rubbish import Collector
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
@@ -152,3 +153,6 @@ def end(window: MainWindow) -> None:
     for _ in range(3):
         QCoreApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    collector = app.make_application().property("collector")
+    if isinstance(collector, Collector):
+        collector.collect_all()  # the next window does not pay for this one

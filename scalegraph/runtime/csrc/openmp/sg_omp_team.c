@@ -320,8 +320,7 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
         char remark[160];
         snprintf(remark, sizeof remark,
                  "the program asks for a team of more threads than the %u it can have when simulated: the "
-                 "team has "
-                 "fewer",
+                 "team has fewer",
                  SG_MAX_THREADS);
         sg_warn(remark);
         size = most;
