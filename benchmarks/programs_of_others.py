@@ -319,18 +319,22 @@ def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Out
 
 
 def faults(outcomes: list[Outcome]) -> list[str]:
-    """Return a line for each program that is not verified: on which counts, the first reason, how it is natively."""
-    listed: dict[tuple[str, str], list[Outcome]] = {}
+    """Return what is not verified: programs with their counts by what went wrong first and how it is natively."""
+    programs_of: dict[tuple[str, str], list[Outcome]] = {}
     for one in outcomes:
         if not one.verified:
-            listed.setdefault((one.suite, one.program), []).append(one)
-    text = ["", "Not verified:" if listed else "All runs are verified."]
-    for (suite, program), several in listed.items():
+            programs_of.setdefault((one.suite, one.program), []).append(one)
+    listed: dict[tuple[str, str], list[str]] = {}
+    for (suite, program), several in programs_of.items():
+        what, _, natively_so = several[0].reason.rpartition("; natively: ")
+        said = f"{'another output' if what.startswith(chr(34)) else what}; natively: {natively_so}"
         counts = ", ".join(str(one.processors) for one in several)
-        text.append(f"- {suite}: {program} on {counts}: {several[0].reason}")
+        listed.setdefault((suite, said), []).append(f"{program} on {counts}")
+    text = ["", "Not verified:" if listed else "All runs are verified.", ""]
+    lines = [f"- {suite}: {'; '.join(several)}: {said}" for (suite, said), several in listed.items()]
     wrong = [one for one in outcomes if one.trace not in ("", "whole", "cut")]
-    text += [f"- trace of {one.suite}: {one.program} on {one.processors}: {one.trace}" for one in wrong]
-    return text
+    lines += [f"- trace of {one.suite}: {one.program} on {one.processors}: {one.trace}" for one in wrong]
+    return text + [part for line in lines for part in textwrap.wrap(line, 120, subsequent_indent="  ")]
 
 
 def numbers(text: str) -> list[int]:
