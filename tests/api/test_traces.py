@@ -62,4 +62,4 @@ def test_simulated_runs_write_traces(place: Path) -> None:
         assert shares["ticks"].sum() == sum(map(sum, leaves.values()))
     Path(made.traces["path"].iloc[0]).unlink()
     assert list(made.traces["processors"]) == [4]
-    assert any("is no longer there" in note for note in made.notes)
+    assert any("is missing; it was next to the study" in note for note in made.notes)

@@ -10,9 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
-from scalegraph.base.measures import measure
 from scalegraph.base.text import one_line, visible
 from scalegraph.base.units import significant
+from scalegraph.figures.columns import cell_text, column_heading, column_measure
 from scalegraph.figures.figure import (
     Cell,
     Column,
@@ -96,7 +96,7 @@ def latex(figure: Figure) -> str:
     numeric = [all(_missing(row[i]) or not isinstance(row[i], str) for row in rows) for i in range(len(header))]
     header, texts = _written(figure, header, rows)
     lines = [" & ".join(_escape(name) for name in header)]
-    lines += [" & ".join(_escape(cell or "--") for cell in row) for row in texts]
+    lines += [" & ".join("--" if cell in ("", "–") else _escape(cell) for cell in row) for row in texts]
     return comment + _tabular("".join("r" if right else "l" for right in numeric), lines)
 
 
@@ -165,12 +165,10 @@ def _written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], 
     first = next((i for i, name in enumerate(header) if name == _title(columns[0])), 0)  # behind depth, line
     header, texts = list(header), [[short(cell) for cell in row] for row in rows]
     for place, column in enumerate(columns, start=first):
-        known = [row[place] for row in rows if isinstance(row[place], int | float)]
-        how = measure(known, column.unit)
-        header[place] = how.heading(column.name)
+        how = column_measure([row[place] for row in rows], column.unit)
+        header[place] = column_heading(how, column.name, column.unit)
         for row, text in zip(rows, texts, strict=True):
-            if isinstance(row[place], int | float) and not _missing(row[place]):
-                text[place] = how.number(row[place])
+            text[place] = cell_text(how, row[place])
     return header, texts
 
 

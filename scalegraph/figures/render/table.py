@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from scalegraph.base.measures import measure as column_measure
 from scalegraph.base.units import narrow, stacked
+from scalegraph.figures.columns import cell_text, column_heading, column_measure
 from scalegraph.figures.figure import Column, Source, SourceLine, Table
 from scalegraph.figures.palette import colour
 from scalegraph.figures.render.text import fitted, measure
@@ -102,9 +102,9 @@ def _prepare(column: Column, values: Values) -> _Prepared:
     """Return heading, texts, shares of the largest (for bars) and the bars' role."""
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     top = max((abs(v) for v in known), default=0.0)
-    how = column_measure(known, column.unit)
-    heading = stacked(how.heading(column.name))
-    texts = [v if isinstance(v, str) else how.number(v) for v in values]
+    how = column_measure(values, column.unit)
+    heading = stacked(column_heading(how, column.name, column.unit))
+    texts = [cell_text(how, v) for v in values]
     shares = [max(0.0, float(v)) / top if isinstance(v, int | float) and top > 0 else 0.0 for v in values]
     return heading, texts, [share if math.isfinite(share) else 0.0 for share in shares], column.bar_role
 

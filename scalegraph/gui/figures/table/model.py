@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 
-from scalegraph.base.measures import Measure, exact, measure
+from scalegraph.base.measures import Measure, exact
 from scalegraph.base.units import stacked
-from scalegraph.figures.figure import Column, Row, Table
+from scalegraph.figures.columns import cell_text, column_heading, column_measure
+from scalegraph.figures.figure import Row, Table
 from scalegraph.gui.figures.plot.targets import rich
 
 Index = QModelIndex | QPersistentModelIndex
@@ -52,7 +53,7 @@ class TableModel(QAbstractItemModel):
 
     def numeric(self, column: int) -> bool:
         """Whether *column* holds numbers."""
-        return self._measures[column] is not None
+        return self._numeric[column]
 
     @property
     def shown(self) -> int:
@@ -98,12 +99,14 @@ class TableModel(QAbstractItemModel):
             self._keys.setdefault(row.key, []).append(number)
         self._texts: dict[int, list[str]] = {}  # of columns that were asked for
         self._measures: list[Measure | None] = []
+        self._numeric: list[bool] = []
         self._largest: list[float] = []
         for i, column in enumerate(table.columns):
             cells = self._cells(i)
             numbers = [v for v in cells if isinstance(v, int | float)]
             texts = any(isinstance(v, str) for v in cells)
-            self._measures.append(None if texts or not numbers else measure(numbers, column.unit))
+            self._measures.append(column_measure(cells, column.unit))
+            self._numeric.append(bool(numbers) and not texts)
             self._largest.append(max((abs(v) for v in numbers if math.isfinite(v)), default=0.0))
         self._choose()
 
@@ -184,9 +187,9 @@ class TableModel(QAbstractItemModel):
             return None
         column, how = self._table.columns[section], self._measures[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return stacked(how.heading(column.name) if how is not None else _plain_heading(column))
+            return stacked(column_heading(how, column.name, column.unit))
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            right = Qt.AlignmentFlag.AlignRight if how is not None else Qt.AlignmentFlag.AlignLeft
+            right = Qt.AlignmentFlag.AlignRight if self.numeric(section) else Qt.AlignmentFlag.AlignLeft
             return int(right | Qt.AlignmentFlag.AlignVCenter)
         return None
 
@@ -213,12 +216,7 @@ class TableModel(QAbstractItemModel):
         return None
 
     def _text(self, column: int, value: float | str | None) -> str:
-        how = self._measures[column]
-        if isinstance(value, str):
-            return value
-        if how is None:
-            return "" if value is None else exact(value)
-        return how.number(value)
+        return cell_text(self._measures[column], value)
 
     def _tip(self, row: Row) -> str:
         lines = []
@@ -247,7 +245,3 @@ def _sortable(value: float | str | None) -> tuple[int, float, str]:
     if isinstance(value, str):
         return (1, 0.0, value.lower())
     return (1, float(value), "")
-
-
-def _plain_heading(column: Column) -> str:
-    return f"{column.name} ({column.unit})" if column.unit else column.name

@@ -1,0 +1,25 @@
+"""What the cells of a column of a table say: the same on the screen, in pictures, reports, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scalegraph.base.measures import Measure, measure
+
+
+def column_measure(values: Iterable[float | str | None], unit: str) -> Measure | None:
+    """Return how the numbers among *values*, in *unit*, are written; None where there is no number."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return measure(numbers, unit) if numbers else None
+
+
+def column_heading(how: Measure | None, name: str, unit: str) -> str:
+    """Return the heading of a column that is written as *how* says, without a number with the *unit* as it is."""
+    return (how or measure((), unit)).heading(name)
+
+
+def cell_text(how: Measure | None, value: float | str | None) -> str:
+    """Return what a cell says: words as they are; nothing in a column of words is empty."""
+    if isinstance(value, str):
+        return value
+    return "" if how is None else how.number(value)
