@@ -1,10 +1,11 @@
 """Prints the tables of docs/VALIDATION.md from simulations, beside the papers' values; ``--write`` puts them there.
 
-    python docs/make_validation.py --studies DIR [--write] [TABLE ...]
+    python docs/make_validation.py --studies DIR [--write] [--host] [TABLE ...]
 
 Every table stands in VALIDATION.md between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; the text around
 them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all
-anew, on one state of the code, in some hours of one core. `papers_tables` has the tables.
+anew, on one state of the code, in some hours of one core. `papers_tables` has the tables. With ``--host`` also that of
+the calibrated host, which depends on this computer and needs it idle.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from papers_tables import TABLES, Studies
+from papers_tables import HOST, TABLES, Studies
 
 VALIDATION = Path(__file__).parent / "VALIDATION.md"
 
@@ -38,14 +39,16 @@ def main() -> None:
     )
     parser.add_argument("--studies", type=Path, required=True, help="directory of the studies")
     parser.add_argument("--write", action="store_true", help="write the tables into VALIDATION.md")
+    parser.add_argument("--host", action="store_true", help="measure this computer, too, and compare with it")
     options = parser.parse_args()
-    unknown = set(options.tables) - set(TABLES)
+    tables = {**TABLES, **(HOST if options.host else {})}
+    unknown = set(options.tables) - set(tables)
     if unknown:
         parser.error(f"unknown table {', '.join(sorted(unknown))}")
     options.studies.mkdir(parents=True, exist_ok=True)
     studies = Studies(options.studies)
-    for name in options.tables or TABLES:
-        lines = TABLES[name](studies)
+    for name in options.tables or tables:
+        lines = tables[name](studies)
         print(f"{name}\n", *lines, "", sep="\n", flush=True)
         if options.write:
             VALIDATION.write_text(replaced(VALIDATION.read_text(), name, lines))

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from papers_tables import gauss, others, six
+from papers_tables import cerberus, gauss, host, others, six
 from papers_tables.studies import Studies
 
 TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "gauss-sizes": gauss.size_table,
     "gauss-matrix": gauss.matrix,
+    "gauss-accounts": gauss.accounts,
     "six-sizes": six.size_table,
     "six-matrix": six.matrix_table,
+    "cerberus": cerberus.table,
+    "cerberus-latency": cerberus.latencies,
     "ksr-programs": others.flows,
     "loops": others.loops,
     "billiard": others.billiard,
     "billiard-sizes": others.billiard_sizes,
+    "billiard-parallelism": others.parallelism,
 }
-__all__ = ["TABLES", "Studies"]
+HOST: Final = {"host": host.table}  # depends on the computer
+__all__ = ["HOST", "TABLES", "Studies"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from papers_tables.studies import Studies, between, markdown, number, ratio
+from scalegraph.base.run import RunRecord
 
 PUBLISHED: Final = {"ge2": {2: 55, 32: 1970}, "ge1": {2: 59, 32: 3800}}
 COUNTS: Final = (2, 4, 8, 16, 32)
@@ -55,7 +56,49 @@ def matrix(studies: Studies) -> list[str]:
     turned = [f"({first},{second})" for (first, second), high, low in known if low >= high]
     orders = [studies.held(path, "n") for path in paths]
     larger = [n for n in COUNTS if n in orders[0] and n in orders[1] and orders[1][n][0] > orders[0][n][1]]
-    lines = markdown(head, [cells("GE2", fixed.value), cells("GE1", moving.value)])
+    rows = [cells("GE2", fixed.value), cells("GE1", moving.value)]
+    others = {name: studies.matrix(large_subcache(studies, name)) for name in ("ge2", "ge1")}
+    rows += [cells(f"{name.upper()}, subcache of 64 MiB", made.value) for name, made in others.items()]
     sentence = f"It is less scalable in {len(known) - len(turned)} of {len(known)} cells"
     sentence += f"; not in {', '.join(turned)}." if turned else "."
-    return [*lines, "", f"GE1 needs the larger system on {' '.join(map(str, larger))} processors. {sentence}"]
+    below = [pair for pair in pairs if (others["ge1"].value(*pair) or 0.0) < (others["ge2"].value(*pair) or 0.0)]
+    sentence += f" With a subcache that no matrix outgrows it is less scalable in {len(below)} of {len(pairs)} cells."
+    return [
+        *markdown(head, rows),
+        "",
+        f"GE1 needs the larger system on {' '.join(map(str, larger))} processors. {sentence}",
+    ]
+
+
+def large_subcache(studies: Studies, name: str) -> Path:
+    """Return the study on a ksr1 whose subcache holds every matrix: to see what outgrowing it does, no result."""
+    machine = {"name": "ksr1", "overrides": {"cache.0.size_kib": "65536"}}
+    return studies.shipped(name, f"{name}-subcache", machine=machine, processors=(1, *COUNTS))
+
+
+PARTS: Final = {
+    "own work": ("busy_",),
+    "moving data": ("stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_contention"),
+    "waiting at barriers": ("idle_barrier",),
+}
+
+
+def accounts(studies: Studies) -> list[str]:
+    """Return what becomes of the processors' time at the size found on every N, and the reference's local misses."""
+    rows = []
+    for name in ("ge2", "ge1"):
+        path = studies.shipped(name)
+        runs = {run.point.key: run for run in studies.runs(path)}
+        anchors = studies.matrix(path).anchors
+        found = [runs[anchors[n].keys[-1]] for n in COUNTS]
+        for words, leaves in PARTS.items():
+            rows.append([f"{name.upper()}, {words}", *(_share(run, leaves) for run in found)])
+        sizes = {run.point.parameters["n"]: run for run in runs.values() if run.point.processors == 1}
+        alone = [sizes[run.point.parameters["n"]] for run in found]
+        rows.append([f"{name.upper()}, one processor: local misses", *(_share(run, ("stall_local",)) for run in alone)])
+    return markdown(["share of processor time on N", *map(str, COUNTS)], rows)
+
+
+def _share(run: RunRecord, leaves: tuple[str, ...]) -> str:
+    spent = sum(cycles for leaf, cycles in run.leaves.items() if leaf.startswith(leaves))
+    return f"{100 * spent / sum(run.leaves.values()):.0f} %"

@@ -82,6 +82,17 @@ def billiard(studies: Studies) -> list[str]:
     return [*lines, "", f"{sentence}: {_seconds(fastest) * 1e3:.0f} ms."]
 
 
+def parallelism(studies: Studies) -> list[str]:
+    """Return the percentage of parallel operations (Fig. 12) with 1,000 collisions, by balls and N."""
+    counts = (1, 24, 32, 64)
+    rows = []
+    for balls in (1000, 2000, 4000, 8000, 16000):
+        runs = studies.simulated("billiard", "ksr1", counts, (str(balls), "1000"))
+        shares = (1 - runs[n].counters["serial_ops"] / runs[n].counters["ops"] for n in counts[1:])
+        rows.append([f"{balls:,}", *(f"{100 * share:.1f} %" for share in shares)])
+    return markdown(["balls; parallel operations on N", *map(str, counts[1:])], rows)
+
+
 def billiard_sizes(studies: Studies) -> list[str]:
     """Return the times in ms of both billiards for three sizes; the least of each is bold."""
     rows = []

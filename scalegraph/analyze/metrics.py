@@ -107,7 +107,8 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
     ``cpu_utilisation`` busy time / (N T_para); ``memory_access_rate`` time of memory accesses, issue and stall, over
     N T_para; ``miss_rate`` references that leave the private caches / references; ``l1_miss_rate`` the same for the
     first level (scale-graph.txt 4.2.1); ``parallel_share`` share of T_para in which not only one processor works
-    (Fig. 12), from the time that processors other than the first wait for serial parts.
+    (Fig. 12), from the time that processors other than the first wait for serial parts; ``parallel_ops_share`` share
+    of all operations that are not executed by one processor while all others wait.
     """
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
@@ -122,6 +123,9 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
                 "memory_access_rate": access / (count * time),
                 "miss_rate": numbers(runs, "misses") / references,
                 "l1_miss_rate": numbers(runs, "count.l1_misses") / references,
+                "parallel_ops_share": np.where(
+                    count > 1, 1 - numbers(runs, "count.serial_ops") / numbers(runs, "count.ops"), np.nan
+                ),
                 "parallel_share": np.where(count > 1, 1 - serial / clock / ((count - 1) * time), np.nan),
             },
             index=runs.index,
@@ -144,8 +148,8 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
     (
         "other_primitive_s",
-        "scheduling, tasks, threads and messages",
-        ("prim_schedule", "prim_task", "prim_message", "prim_thread"),
+        "scheduling, tasks, threads, messages, monitoring",
+        ("prim_schedule", "prim_task", "prim_message", "prim_thread", "prim_monitor"),
         "primitive:1",
     ),
 )

@@ -22,7 +22,7 @@ _ADDED = {
     "waiting for serial parts": "waiting for serial code",
     "other waiting": "waiting",
     "starting and ending parallel regions": "time for starting and ending parallel regions",
-    "scheduling, tasks, threads and messages": "time for scheduling, tasks, threads and messages",
+    "scheduling, tasks, threads, messages, monitoring": "time for scheduling, tasks, threads, messages, monitoring",
     "memory stall": "memory stall",
 }
 

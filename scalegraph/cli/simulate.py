@@ -31,7 +31,7 @@ from scalegraph.link import Limits
 from scalegraph.request import Session
 from scalegraph.request.model import programs
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS, SHIPPED_MACHINE
-from scalegraph.request.model.request import Collect, MachineChoice, ProgramChoice, Request, RunLimits
+from scalegraph.request.model.request import Collect, MachineChoice, Monitor, ProgramChoice, Request, RunLimits
 from scalegraph.runtime.languages import is_executable
 from scalegraph.store import Study
 
@@ -79,6 +79,7 @@ class _Given:
     ideals: tuple[str, ...] = ()
     speedups: tuple[str, ...] = ()
     collect: tuple[str, ...] = ()
+    monitor: Monitor = "none"
     reference: bool = True
     accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
@@ -129,6 +130,9 @@ class _Given:
 @click.option("--no-instrument", is_flag=True, help="Plant no region probes.")
 @click.option("--collect", multiple=True, type=click.Choice(["classes"]),
               help="Collect besides: classes (misses as cold, capacity, conflict, sharing; slower).")  # fmt: skip
+@click.option("--monitor", type=click.Choice(["none", "software", "hardware"]), default="none", show_default=True,
+              help="Let the simulated machine monitor regions by inserted instructions or by hardware counters; this "
+              "costs simulated time.")  # fmt: skip
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
 @click.option("--what-if", "ideals", multiple=True, metavar="LIST",
               help="Run again with ideals: contention, network, cache, sync, balance, or all; names joined by + count "
@@ -255,6 +259,8 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
     cflags = _collect(faults, lambda: _words("--cflags", given.cflags)) or ()
     ldflags = _collect(faults, lambda: _words("--ldflags", given.ldflags)) or ()
     variants = _collect(faults, lambda: what_ifs(given.ideals, given.speedups)) or ()
+    if given.monitor != "none" and not given.regions:
+        faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
     if faults:
         raise InputError(faults)
     is_path = wanted.endswith(".toml") or "/" in wanted
@@ -271,7 +277,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         processors=tuple({1, *counts} if given.reference else counts),
         reference=given.reference,
         schedule=given.schedule,
-        collect=Collect(regions=given.regions, classes="classes" in given.collect),
+        collect=Collect(regions=given.regions, classes="classes" in given.collect, monitor=given.monitor),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,

@@ -29,6 +29,7 @@ MISSES = "% of misses"  # of the run
 REFERENCES = "% of references"
 PREDICTED_TIME = "% of predicted time"
 ELAPSED_TIME = "% of elapsed time"  # T_para of the run
+OPERATIONS = "% of operations"  # of all processors of the run
 LOCATIONS_TIME = "% of the locations' time"  # of a trace: the time shown times the locations
 IDEAL = "% of the ideal"  # of an efficiency
 EVIDENCE = "% of all fits"  # Akaike weights

@@ -38,7 +38,9 @@ _LEAVES: Final = {
     "idle": (
         "#E69F00", "#453321", "#F0E5C2", "#FAFF60", "#BEB477", "#DFDA7F", "#FCFFB2", "#E2D600", "#5E3308",
     ),
-    "primitive": ("#D55E00", "#731D56", "#D9AFB8", "#AB380E", "#994A7E", "#AB0E46", "#E7A1D0", "#DF7F93"),
+    "primitive": (
+        "#D55E00", "#731D56", "#D9AFB8", "#AB380E", "#994A7E", "#AB0E46", "#E7A1D0", "#DF7F93", "#FAB49A",
+    ),
 }  # fmt: skip
 # viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper
 _COUNTS: Final = (

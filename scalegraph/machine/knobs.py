@@ -34,6 +34,7 @@ _SECTIONS: Final = {
     "coherence": "Coherence",
     "threads": "Threads",
     "prefetch": "Prefetching",
+    "monitor": "Monitoring",
 }
 
 

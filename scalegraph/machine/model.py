@@ -229,6 +229,36 @@ class Threads(Section):
     )
 
 
+class Monitor(Section):
+    """Who observes the program where regions begin and end, and what that costs (scale-graph.txt 4.1).
+
+    A probe costs nothing with ``none``: the simulator records by itself.
+    """
+
+    kind: Literal["none", "software", "hardware"] = choice(
+        "none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of "
+        "the processor count by themselves and are read.",
+        default="none",
+        runtime=(Given("monitor_cycles", lambda _kind, on: on.section.cycles, 0, 1_000_000),),
+    )
+    probe_cycles: int = quantity(
+        "Software monitoring: a probe at the beginning or end of a region.",
+        _CYCLES,
+        0,
+        1_000_000,
+        default=100,
+        runtime=(),
+    )
+    counter_cycles: int = quantity(
+        "Hardware monitoring: reading the counters there.", _CYCLES, 0, 1_000_000, default=10, runtime=()
+    )
+
+    @property
+    def cycles(self) -> int:
+        """Cycles that a probe takes from the processor it observes."""
+        return {"none": 0, "software": self.probe_cycles, "hardware": self.counter_cycles}[self.kind]
+
+
 class Machine(Section):
     """A whole machine. Physical quantities only; none is fitted to make a program's result match."""
 
@@ -245,6 +275,7 @@ class Machine(Section):
     synchronisation: Synchronisation
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
+    monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
     origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
 
     @model_validator(mode="after")
@@ -292,4 +323,5 @@ SECTIONS: Final = {
     "prefetch": "prefetch.",
     "synchronisation": "",
     "threads": "",
+    "monitor": "",
 }

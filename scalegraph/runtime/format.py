@@ -58,6 +58,7 @@ LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
     ("prim_message", "primitive", "sending and receiving messages"),
     ("prim_thread", "primitive", "creating, ending and switching threads"),
     ("idle_wait", "idle", "waiting for a signal: condition variable, semaphore, futex, join, sleep"),
+    ("prim_monitor", "primitive", "monitoring: what a probe at the beginning or end of a region costs"),
 )
 
 # Event counts kept beside the leaves, for every processor and region.
@@ -86,6 +87,7 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("prefetches", "lines that prefetchers brought"),
     ("tasks", "explicit tasks created and deferred"),
     ("steals", "tasks taken from the queue of another member of the team"),
+    ("serial_ops", "operations executed by one processor while all others waited"),
 )
 
 # Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime for the program's sake.

@@ -62,6 +62,7 @@ LEAF_WORDS = {
     "prim_message": "messages",
     "prim_thread": "threads",
     "idle_wait": "waiting for signals",
+    "prim_monitor": "monitoring",
 }
 # The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
 _SHADES = {
@@ -89,6 +90,7 @@ _SHADES = {
     "prim_message": 7,
     "prim_thread": 3,
     "idle_wait": 3,
+    "prim_monitor": 8,
 }
 
 SIZE = Option(

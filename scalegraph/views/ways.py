@@ -54,6 +54,14 @@ COLLECT_REGIONS: Final = Way(
     "In a request file: regions = true under [collect].",
     (("what", "regions"),),
 )
+MONITOR: Final = Way(
+    "collect",
+    "Monitor by software",
+    "Shows the request with software monitoring, which takes simulated time; its runs make a study of their own",
+    'On the command line: scalegraph simulate --monitor software, or monitor = "software" under [collect] in the'
+    " request.",
+    (("what", "monitor"), ("value", "software")),
+)
 WHAT_IF: Final = Way(
     "what-if",
     "Open the What if panel",

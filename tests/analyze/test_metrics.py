@@ -118,6 +118,14 @@ def test_every_leaf_that_is_no_work_or_stall_belongs_to_exactly_one_cause() -> N
     assert sorted(caused) == sorted(leaf for leaf, group in LEAF_GROUPS.items() if group in ("idle", "primitive"))
 
 
+def test_parallel_share_of_operations_is_what_is_not_executed_alone() -> None:
+    run = synthetic.run(4, 100)
+    counters = {**run.counters, "ops": 800, "serial_ops": 200}
+    frame = pd.DataFrame([run.model_copy(update={"counters": counters}).row()])
+    assert list(metrics.rates(frame)["parallel_ops_share"]) == [0.75]
+    assert np.isnan(metrics.rates(pd.DataFrame([synthetic.run(1, 100).row()]))["parallel_ops_share"]).all()
+
+
 def test_parallel_share_is_what_is_not_spent_waiting_for_serial_parts() -> None:
     rows = metrics.scaling(_table([synthetic.run(4, 100, 10, serial=1000)]))
     run = synthetic.run(4, 100, 10, serial=1000)

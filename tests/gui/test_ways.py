@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from scalegraph.base.run import RunPoint, TraceFile
 from scalegraph.gui.dock.view_dock import ViewDock
+from scalegraph.gui.request.form import read
+from scalegraph.gui.request.widgets import Choice
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.store import Study
 from scalegraph.traces.container import write_container
@@ -66,6 +68,49 @@ def test_another_instrumentation_is_planned_as_a_study_of_its_own(
     assert window.request.model.form.regions
     assert window.request.side.study_path() not in (None, path)
     assert not window.session.submitted
+
+
+def test_monitoring_is_planned_as_a_study_of_its_own_and_shown(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    """Scale-Graph paper, 4.1: software or hardware monitoring, and what it perturbs."""
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    press(window, qtbot, "monitoring", "Monitor by software")
+    assert window.page == "request"
+    assert window.request.model.form.monitor == "software"
+    assert window.request.side.study_path() not in (None, path)
+    watched = tmp_path / "watched.sgstudy"
+    one_size(watched, SHIPPED, counts=())
+    with Study.open(watched, write=True) as study:
+        for n in (1, 2, 4):
+            run = record(RunPoint(processors=n, parameters={}))
+            study.add_run(run.model_copy(update={"processor_leaves": {"prim_monitor": [3_000] * n}}))
+    shown(window, qtbot, watched)
+    assert window.study.area is not None
+    dock = window.study.area.show_view(window.study.handle, "monitoring")  # type: ignore[arg-type]
+    assert isinstance(dock, ViewDock)
+    qtbot.waitUntil(lambda: dock.figure() is not None and not window.jobs.running)
+    figure = dock.figure()
+    assert figure is not None
+    assert figure.sentence.startswith("Monitoring makes ")
+
+
+def test_the_request_chooses_who_monitors(window: MainWindow, qtbot: Any) -> None:
+    window.go("request")
+    model = window.request.model
+    window.request.program.choose("ge1")
+    (choice,) = [
+        found
+        for found in window.findChildren(Choice)
+        if found.accessibleName() == "Monitoring on the simulated machine"
+    ]
+    assert choice.currentData() == "none"
+    choice.chosen.emit("hardware")
+    request, faults = read(model.form)
+    assert not faults
+    assert request is not None
+    assert request.collect.monitor == "hardware"
+    model.undo_stack.undo()
+    assert choice.currentData() == "none"
 
 
 def test_calls_are_planned_as_a_trace_of_the_same_runs(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:

@@ -86,3 +86,15 @@ def test_a_trace_changes_nothing_of_it(run: Runner, simulator: Any, part: str) -
     traced = run("blame", 6, args=[part], settings={"trace.file": str(raw), "trace.interval": "5000"})
     for section in ("costs", "sites", "blames", "blamed_sites"):
         assert np.array_equal(getattr(plain.result, section), getattr(traced.result, section)), section
+
+
+@pytest.mark.parametrize("on", MACHINES)
+def test_operations_alone_are_those_that_one_processor_executes_while_all_others_wait(run: Runner, on: str) -> None:
+    """All of a serial program, what is in a single, none on one processor (Scale-Graph paper, Fig. 12)."""
+    serial = run("blame", 5, on=on, args=[SET_UP])
+    assert serial.total("serial_ops") == serial.total("ops") > 0
+    assert run("blame", 1, on=on, args=[SET_UP]).total("serial_ops") == 0
+    single = run("blame", 8, on=on, args=[SINGLE])
+    assert 0.9 * single.of_region(3, "ops") < single.of_region(3, "serial_ops") <= single.of_region(3, "ops")
+    uneven = run("blame", 8, on=on, args=[UNEVEN])
+    assert 0 < uneven.total("serial_ops") < 0.5 * uneven.total("ops")

@@ -19,10 +19,10 @@ SOURCE = SourceText(
 
 
 def full() -> StudyData:
-    """A fixed size, searches over sizes, other steps and a failed run; memory of the runs is known."""
+    """A fixed size, monitored, searches over sizes, other steps and a failed run; memory of the runs is known."""
     runs = [
         *synthetic.grid(sizes=(32, 64, 128, 256, 512, 1024, 2048, 4096)),
-        *synthetic.fixed((1, 2, 4, 8, 16, 24, 32, 48, 64), balls=1000),
+        *map(monitored, synthetic.fixed((1, 2, 4, 8, 16, 24, 32, 48, 64), balls=1000)),
         *(synthetic.run(1, 512, steps) for steps in (10, 20, 80)),
         synthetic.failed(128),
     ]
@@ -32,6 +32,23 @@ def full() -> StudyData:
     other = StudyData.from_runs(synthetic.fixed(barrier=6, machine="cerberus") + synthetic.grid(machine="cerberus"))
     return StudyData(
         table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,)
+    )
+
+
+def monitored(run: RunRecord) -> RunRecord:
+    """Return *run* with 200 cycles of the work of every processor as what monitoring cost it."""
+    n = run.point.processors
+    work = [cycles - 200 for cycles in run.processor_leaves["busy_int"]]
+    assert run.busy_s is not None
+    assert run.primitive_s is not None
+    moved = 200 * n / synthetic.CLOCK
+    return run.model_copy(
+        update={
+            "processor_leaves": {**run.processor_leaves, "busy_int": work, "prim_monitor": [200] * n},
+            "leaves": {**run.leaves, "busy_int": sum(work), "prim_monitor": 200 * n},
+            "busy_s": run.busy_s - moved,
+            "primitive_s": run.primitive_s + moved,
+        }
     )
 
 

@@ -68,8 +68,9 @@ class WayCommands(QObject):
     def _collect(self, way: Way, data: Any, handle: StudyHandle) -> None:
         """Make the runs once more with what is to be collected; another instrumentation is another program."""
         what = way.argument("what")
-        if what == "regions" or not os.access(handle.path, os.W_OK):
-            self._show(data, handle, other=f"{handle.path.stem}-{what}", **{what: True})
+        if what in ("regions", "monitor") or not os.access(handle.path, os.W_OK):
+            value = way.argument("value") or True
+            self._show(data, handle, other=f"{handle.path.stem}-{what}", **{what: value})
             return
         request = kept_request(self._window, data, handle.title)
         if request is None:

@@ -71,6 +71,7 @@ class RequestForm:
     bounds: tuple[BoundForm, ...] = (BoundForm(),)
     regions: bool = True
     classes: bool = False
+    monitor: str = "none"
     lines: bool = True
     detail: str = "outer"
     repetitions: str = "1"
@@ -148,6 +149,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "lines": form.lines,
             "detail": form.detail,
             "classes": form.classes,
+            "monitor": form.monitor,
         },
         "schedule": form.schedule.replace(" ", ""),
         "reference": form.reference,
@@ -289,6 +291,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         bounds=tuple(map(_bound_form, request.bound)),
         regions=request.collect.regions,
         classes=request.collect.classes,
+        monitor=request.collect.monitor,
         lines=request.collect.lines,
         detail=request.collect.detail,
         repetitions=str(request.repetitions),

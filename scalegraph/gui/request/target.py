@@ -84,6 +84,17 @@ def _about(row: FieldRow) -> str:
     return "\n".join(part for part in (f"{row.description}{unit}", f"now {row.value}", row.origin) if part)
 
 
+MONITORS: Final = {
+    "none": "none: free of cost",
+    "software": "software: inserted probes",
+    "hardware": "hardware: event counters",
+}
+MONITORING: Final = (
+    "Who observes the regions on the simulated machine itself. Software and hardware monitoring take simulated time at "
+    "the beginning and end of every region (monitor.probe_cycles and monitor.counter_cycles of the machine)"
+)
+
+
 class RunSection(Section):
     """Repetitions, schedule, what is collected, and the limits of one run."""
 
@@ -109,6 +120,11 @@ class RunSection(Section):
             grid.addWidget(widget, place // 2, place % 2)
         grid.setColumnStretch(2, 1)
         self.add("Collect", self.collect, ("collect",), "What each run records in addition to its totals")
+        self.monitor = Choice()
+        self.monitor.setAccessibleName("Monitoring on the simulated machine")
+        self.monitor.offer([(kind, words) for kind, words in MONITORS.items()])
+        self.monitor.chosen.connect(lambda value: self.model.edit("choice of the monitoring", monitor=value))
+        self.add("Monitoring", self.monitor, ("collect.monitor",), MONITORING)
         self.time_s = self.entry("time_s", "10 min")
         self.add("Time limit", self.time_s, ("limits.time_s",), "Longest time that one run may take on this computer")
         self.memory = self.entry("memory_bytes", "8 GiB")
@@ -132,6 +148,7 @@ class RunSection(Section):
         self.lines.setChecked(form.lines)
         self.classes.setChecked(form.classes)
         self.detail.show_value(form.detail)
+        self.monitor.show_value(form.monitor)
         self.time_s.show_text(form.time_s)
         self.memory.show_text(form.memory_bytes)
         self.output.show_text(form.output_bytes)

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from scalegraph.base.errors import Fault
 from scalegraph.base.run import RunRecord
 from scalegraph.request.model.request import Request
 
 LINES = "lines"  # in `RunRecord.left_out`
+
+
+def machine_values(request: Request) -> dict[str, str]:
+    """Return the values of the machine that *request* sets, by key: its own, and who monitors (``monitor.kind``)."""
+    monitor = request.collect.monitor
+    return {**request.machine.overrides, **({} if monitor == "none" else {"monitor.kind": monitor})}
+
+
+def faults(request: Request) -> list[Fault]:
+    """Return a fault where *request* asks for a monitor but not for the regions that it observes."""
+    if request.collect.monitor == "none" or request.collect.regions:
+        return []
+    text = f"{request.collect.monitor} monitoring observes regions, and the request plants no region probes"
+    return [Fault(text, key="collect.monitor")]
 
 
 def lacks(request: Request, record: RunRecord) -> bool:

@@ -41,6 +41,7 @@
     lines = true
     detail = "outer"                             # which loops get probes: outer | all | functions
     classes = false                              # misses by class (cold, capacity, ..); up to ten times slower
+    monitor = "none"                             # none | software | hardware: the latter two cost simulated time
 
     [trace]                                      # each run writes what happened when beside the study; docs/TRACES.md
     what = ["regions", "waits", "locks"]         # regions waits locks tasks chunks shares counters; all but chunks
@@ -90,6 +91,7 @@ from scalegraph.link import scale
 from scalegraph.request.model import defaults, writing
 from scalegraph.request.model.origin import HERE, Origin
 
+Monitor: TypeAlias = Literal["none", "software", "hardware"]
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
 
@@ -244,6 +246,7 @@ class Collect(Strict):
     classes: bool = Field(
         default=False, description="misses as cold, capacity, conflict, true and false sharing; makes runs slower"
     )
+    monitor: Monitor = Field(default="none", description="who observes regions; all but none cost simulated time")
 
 
 def _factor(value: Any) -> str:

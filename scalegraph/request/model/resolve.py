@@ -10,7 +10,7 @@ from pathlib import Path
 from scalegraph import machine as machines
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
-from scalegraph.request.model import expression, programs, tracing, variants
+from scalegraph.request.model import collecting, expression, programs, tracing, variants
 from scalegraph.request.model.family import Family
 from scalegraph.request.model.programs import Described, Parameter
 from scalegraph.request.model.request import Request
@@ -275,7 +275,7 @@ class _Work:
     def _machine(self) -> machines.Machine | None:
         choice = self.request.machine
         try:
-            machine = machines.load(self._reference(), choice.overrides)
+            machine = machines.load(self._reference(), collecting.machine_values(self.request))
         except InputError as error:
             key = "machine.path" if choice.path else "machine.name"
             for fault in error.faults:
@@ -289,6 +289,7 @@ class _Work:
             above = ", ".join(str(count) for count in counts if count > most)
             if above:
                 self.fault(key, f"{above}: machine '{machine.name}' has 1 to {most} processors")
+        self.faults += collecting.faults(self.request)
         self.faults += variants.machine_faults(self.request, self._reference())
         self.faults += tracing.faults(self.request, machine)
         return machine

@@ -9,6 +9,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord, Variant
 from scalegraph.link import Build
 from scalegraph.link.scale import scale_file
+from scalegraph.request.model.collecting import machine_values
 from scalegraph.request.model.request import Request, Speedups
 
 _STALLS = "stall_"
@@ -113,4 +114,4 @@ def machine_faults(request: Request, reference: str) -> list[Fault]:
 
 def machine_of(request: Request, reference: str, variant: Variant) -> machines.Machine:
     """Return the machine of *variant*; raise `InputError` with the faults of its values."""
-    return machines.load(reference, {**request.machine.overrides, **variant.machine})
+    return machines.load(reference, {**machine_values(request), **variant.machine})

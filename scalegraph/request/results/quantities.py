@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from scalegraph.analyze import fixed, metrics, pop, profile, series, whatif
+from scalegraph.analyze import fixed, metrics, monitoring, pop, profile, series, whatif
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request.results import analyses, modelling, scalability
@@ -137,6 +137,10 @@ def _searches(data: StudyData, _processors: int | None) -> Table:
     return pd.DataFrame(rows)
 
 
+def _monitoring(data: StudyData, processors: int | None) -> Table:
+    return monitoring.table(run for run in data.runs if processors in (None, run.point.processors))
+
+
 def _what_if(data: StudyData, processors: int | None) -> Table:
     rows = whatif.compared(data.runs, data.variants)
     return whatif.frame([row for row in rows if processors is None or row.processors == processors])
@@ -156,11 +160,19 @@ _ALL = (
     Quantity("sources", "ML, IT and PT, seconds summed over processors", _columns("ml_s", "it_s", "pt_s")),
     Quantity("overheads", "average latency by cause, seconds a processor", _overheads),
     Quantity("breakdown", "shares of processor time by category", _breakdown),
+    Quantity("monitoring", "perturbation by monitoring, and the time compensated for it", _monitoring),
     Quantity("turning", "p_x and L_max of every fixed size", _turning),
     Quantity(
         "rates",
-        "utilisation, memory access and miss rates, parallel share",
-        _columns("cpu_utilisation", "memory_access_rate", "miss_rate", "l1_miss_rate", "parallel_share"),
+        "utilisation, memory access and miss rates, parallel share of time and of operations",
+        _columns(
+            "cpu_utilisation",
+            "memory_access_rate",
+            "miss_rate",
+            "l1_miss_rate",
+            "parallel_share",
+            "parallel_ops_share",
+        ),
     ),
     Quantity(
         "work", "W: operations of the one-processor run, and unit speed", _columns("work", "work_fp", "unit_speed")
@@ -222,6 +234,7 @@ _VIEWS = {
     "turning": "latency",
     "sources": "latency-sources",
     "overheads": "overheads",
+    "monitoring": "monitoring",
     "breakdown": "breakdown",
     "profile": "profile",
     "lines": "lines",

@@ -257,8 +257,10 @@ static void settle(sg_account *account)
         if (executions == 0)
             continue;
         sg_block_cost *block = &sg->blocks[i < count ? i : i - count];
-        if (i >= count)
+        if (i >= count) {
             sg_blame_executions(i - count, executions);
+            account->rest.counters[SG_COUNTER_SERIAL_OPS] += executions * block->ops;
+        }
         for (int leaf = 0; leaf < 4; leaf++)
             account->busy[leaf] += executions * block->busy[leaf];
         account->ops += executions * block->ops;
@@ -361,6 +363,13 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
     tell_of_task(t->processor);
 }
 
+/* Charges what monitoring costs where a region begins or ends, to that region. */
+static inline void charge_probe(sg_processor *p)
+{
+    if (SG_UNLIKELY(sg->config.monitor_cycles != 0))
+        sg_charge_site(p, SG_LEAF_PRIM_MONITOR, sg->config.monitor_cycles);
+}
+
 /* Regions nested deeper than the stack are counted to the deepest one that fits. */
 SG_API void __scalegraph_enter(unsigned id)
 {
@@ -379,6 +388,7 @@ SG_API void __scalegraph_enter(unsigned id)
     if (SG_UNLIKELY(sg->regions_watched))
         tell_watchers(p, false);
     sg_count(p, SG_COUNTER_VISITS, 1);
+    charge_probe(p);
 }
 
 SG_API void __scalegraph_leave(unsigned id)
@@ -387,6 +397,7 @@ SG_API void __scalegraph_leave(unsigned id)
     sg_thread *t = p->thread;
     if (SG_UNLIKELY(t == NULL || t->depth <= 1))
         return;
+    charge_probe(p);
     t->depth--;
     if (SG_UNLIKELY(t->depth >= SG_REGION_DEPTH))
         return;

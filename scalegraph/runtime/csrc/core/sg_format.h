@@ -38,6 +38,7 @@ enum sg_leaf {
     SG_LEAF_PRIM_MESSAGE, /* sending and receiving messages */
     SG_LEAF_PRIM_THREAD, /* creating, ending and switching threads */
     SG_LEAF_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
+    SG_LEAF_PRIM_MONITOR, /* monitoring: what a probe at the beginning or end of a region costs */
     SG_LEAF_COUNT
 };
 
@@ -62,6 +63,7 @@ enum sg_counter {
     SG_COUNTER_PREFETCHES, /* lines that prefetchers brought */
     SG_COUNTER_TASKS, /* explicit tasks created and deferred */
     SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
+    SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited */
     SG_COUNTER_COUNT
 };
 
@@ -202,10 +204,10 @@ enum sg_task_step {
     SG_TASK_STEP_COUNT
 };
 
-#define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE}
-#define SG_LEAF_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
-#define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait"}
-#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals"}
+#define SG_LEAF_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
+#define SG_LEAF_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
+#define SG_LEAF_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor"}
+#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "serial_ops"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
 
@@ -245,10 +247,10 @@ _Static_assert(sizeof(sg_section) == 24, "sg_section differs from format.py");
 typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
-    uint64_t leaves[27];
-    uint64_t counters[20];
+    uint64_t leaves[28];
+    uint64_t counters[21];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 384, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 400, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;
@@ -350,10 +352,10 @@ _Static_assert(sizeof(sg_resource) == 64, "sg_resource differs from format.py");
 typedef struct sg_blame {
     uint32_t region;
     uint32_t cause;
-    uint64_t waited[27];
+    uint64_t waited[28];
     uint64_t caused;
 } sg_blame;
-_Static_assert(sizeof(sg_blame) == 232, "sg_blame differs from format.py");
+_Static_assert(sizeof(sg_blame) == 240, "sg_blame differs from format.py");
 
 typedef struct sg_blamed_site {
     uint64_t address;

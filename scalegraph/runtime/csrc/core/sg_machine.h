@@ -137,7 +137,8 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_MESH, SG_NET_MULTISTAGE, 
     U32(task_cycles, "task_cycles", 0, 1000000) /* Instructions that create or dispatch a task. [cycles] */ \
     U32(thread_cycles, "thread_cycles", 0, 100000000) /* System's work to create or to end a thread. [cycles] */ \
     U32(switch_cycles, "switch_cycles", 0, 100000000) /* System's work when a processor takes another thread than it ran before. [cycles] */ \
-    U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */
+    U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */ \
+    U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */
 
 #define SG_LEVEL_FIELDS(U32, U64, REAL, NAME) \
     U64(size_bytes, "size_bytes", 64, 1099511627776ull) /* Capacity of one instance. [KiB] */ \

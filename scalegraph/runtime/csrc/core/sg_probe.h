@@ -4,7 +4,7 @@
  * enclosing block is left, whichever way. The program itself is region 0 and needs no probe.
  * Where SCALEGRAPH_SEPARATE is defined, the number of a region is an address in the section
  * .scalegraph.ids, which the linker puts together from all files: so numbers are a program's own.
- * The probes cost no simulated time. */
+ * The probes cost no simulated time but what the machine's `monitor` says. */
 #ifndef SG_PROBE_H
 #define SG_PROBE_H
 

@@ -1,8 +1,10 @@
-"""Parallelism patterns: the share of the time in which more than one processor works (scale-graph.txt Fig. 12)."""
+"""Parallelism patterns: how much of the time, or of the operations, is parallel (scale-graph.txt Fig. 12)."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from scalegraph.analyze import series as selection
 from scalegraph.analyze import wording
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
-from scalegraph.figures.figure import ELAPSED_TIME, Axis, Figure, Line, Plot
+from scalegraph.figures.figure import ELAPSED_TIME, OPERATIONS, Axis, Figure, Line, Plot
 from scalegraph.views import common, needs
 from scalegraph.views.data import StudyData
 from scalegraph.views.view import Option, View
@@ -18,8 +20,35 @@ from scalegraph.views.view import Option, View
 _TITLE = "Parallelism patterns"
 
 
-def _make(data: StudyData, grow: object = None) -> Figure:
-    lines, label, axis_name, sizes = _lines(data, grow)
+@dataclass(frozen=True)
+class _Share:
+    """A share of something that is parallel: its *column* in the run table, its unit, and words for it."""
+
+    column: str
+    unit: str
+    words: str
+    note: str
+
+
+_SHARES: Final = {
+    "time": _Share(
+        "parallel_share",
+        ELAPSED_TIME,
+        "elapsed time",
+        "Not parallel: when the others wait for serial parts, or before and after the parallel work.",
+    ),
+    "operations": _Share(
+        "parallel_ops_share",
+        OPERATIONS,
+        "the operations",
+        "Not parallel: operations that one processor executes while all others wait.",
+    ),
+}
+
+
+def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure:
+    share = _SHARES[str(of)]
+    lines, label, axis_name, sizes = _lines(data, grow, share)
     if not lines:
         text = "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1."
         need = needs.sizes(text, "efficiency")
@@ -34,19 +63,19 @@ def _make(data: StudyData, grow: object = None) -> Figure:
     return Figure(
         "parallelism",
         f"{_TITLE}: {common.study_title(data)}, when {label}",
-        f"In the largest problems the parallel share of elapsed time is {ends}.",
+        f"In the largest problems the parallel share of {share.words} is {ends}.",
         (
             Plot(
                 Axis(axis_name, scale="log2" if wide else "linear", ticks=tuple(sizes) if len(sizes) <= 12 else ()),
-                Axis("parallel share", ELAPSED_TIME, limits=(floor, 102.0)),
+                Axis("parallel share", share.unit, limits=(floor, 102.0)),
                 tuple(lines),
             ),
         ),
-        notes=("Not parallel: when the others wait for serial parts, or before and after the parallel work.",),
+        notes=(share.note,),
     )
 
 
-def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[float]]:
+def _lines(data: StudyData, grow: object, share: _Share) -> tuple[list[Line], str, str, list[float]]:
     """Return one curve for each N with a series in which the same parameter grows, that parameter and its values."""
     if data.scaling.empty:
         return [], "", "", []
@@ -64,11 +93,11 @@ def _lines(data: StudyData, grow: object) -> tuple[list[Line], str, str, list[fl
     axis = ""
     for n in counts:
         series = next((one for one in found[n] if one.label == label), None)
-        if series is not None and np.isfinite(numbers(series.rows, "parallel_share")).any():
+        if series is not None and np.isfinite(numbers(series.rows, share.column)).any():
             axis = series.axis
             role = common.count_role(data, n)
             lines.append(
-                common.curve(series.rows, "parallel_share", f"N = {n}", role, unit=ELAPSED_TIME, scale=100.0, x=axis)
+                common.curve(series.rows, share.column, f"N = {n}", role, unit=share.unit, scale=100.0, x=axis)
             )
             sizes.update(lines[-1].x)
     return lines, label, axis.removeprefix(PARAMETER), sorted(sizes)
@@ -78,8 +107,11 @@ VIEW = View(
     "parallelism",
     _TITLE,
     "Lost time",
-    "The share of the elapsed time in which the program is not serial, as the problem grows, for each N.",
+    "The share of the elapsed time, or of all operations, that is not serial, as the problem grows, for each N.",
     _make,
-    (Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),),
+    (
+        Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),
+        Option("of", "Share of", "choice", "time", tuple(_SHARES), description="elapsed time, or all operations"),
+    ),
     order=65,
 )

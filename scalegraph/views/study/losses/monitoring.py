@@ -1,0 +1,60 @@
+"""Monitoring: the time of a run with it and without, over N (scale-graph.txt 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scalegraph.analyze import wording
+from scalegraph.analyze.monitoring import perturbation
+from scalegraph.base.units import si
+from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.figures.way import Need
+from scalegraph.views import common, ways
+from scalegraph.views.data import StudyData
+from scalegraph.views.view import View
+
+_TITLE = "Perturbation by monitoring"
+_COLUMN = "compensated_s"
+_COMPENSATED = (
+    "Compensated: without the probes of the main thread. On one processor this is the time without monitoring; on more"
+    " it is an estimate."
+)
+
+
+def _make(data: StudyData, size: object = None) -> Figure:
+    series = common.chosen_series(data, size)
+    costs = [] if series is None else [perturbation(data.by_key[key]) for key in series.rows["key"]]
+    if series is None or not any(costs):
+        need = Need("No run was monitored on the simulated machine: probes took no simulated time.", ways.MONITOR)
+        return common.empty("monitoring", _TITLE, data, need)
+    rows = series.rows.assign(**{_COLUMN: [np.nan if cost is None else cost.compensated_s for cost in costs]})
+    known = [cost for cost in costs if cost is not None]
+    worst = max(known, key=lambda cost: cost.perturbation)
+    return Figure(
+        "monitoring",
+        f"{_TITLE}: {common.study_title(data)}",
+        f"Monitoring makes {series.label or 'the problem'} {wording.percent(worst.perturbation)} slower on "
+        f"{wording.span((worst.processors,))}: {si(worst.time_s, 's')} instead of {si(worst.compensated_s, 's')}.",
+        (
+            Plot(
+                common.processors_axis(series.processors),
+                Axis("elapsed time", "s"),
+                (
+                    common.curve(rows, "time_s", "with monitoring", "primitive", unit="s"),
+                    common.curve(rows, _COLUMN, "compensated", "busy", unit="s"),
+                ),
+            ),
+        ),
+        notes=(_COMPENSATED, *common.failure_notes(data)),
+    )
+
+
+VIEW = View(
+    "monitoring",
+    _TITLE,
+    "Lost time",
+    "The elapsed time with software or hardware monitoring on the simulated machine, and compensated for it, over N.",
+    _make,
+    (common.SIZE,),
+    order=67,
+)
