@@ -23,6 +23,8 @@ from tests.security import damage
 BATCH: Final = 4000  # cases of one process
 MEMORY_KIB: Final = 300 << 10  # what one case may add
 ADDRESSES: Final = 3 << 30  # bytes of address space that a process may add
+KILLED_S = damage.LONGEST_S + 10.0  # of processor time: where Python's own limit of a case does not get its turn
+BATCH_S = 60.0  # of the wall clock: then what was done is written down
 WAIT_S: Final = 600  # of the wall clock: a case that waits for something that never comes
 _NUMBERS: Final = struct.Struct("<8q")
 
@@ -106,7 +108,7 @@ def _try_all(cases: Cases, tally: Tally, shared: mmap.mmap, writer: int, over: f
     address = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
     resource.setrlimit(resource.RLIMIT_AS, (address + ADDRESSES,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    parent = os.getppid()
+    parent, over = os.getppid(), min(over, time.monotonic() + BATCH_S)
     for number in range(tally.next, min(cases.count, tally.next + BATCH)):
         if time.monotonic() > over or os.getppid() != parent:
             break
@@ -132,7 +134,7 @@ def _try_all(cases: Cases, tally: Tally, shared: mmap.mmap, writer: int, over: f
 def _one(cases: Cases) -> tuple[str, int, int]:
     """Return outcome, milliseconds of processor time and KiB of one case; the kernel ends the process at the limit."""
     before, began = _memory(), time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, damage.LONGEST_S + 10)
+    signal.setitimer(signal.ITIMER_PROF, KILLED_S)
     signal.setitimer(signal.ITIMER_REAL, WAIT_S)
     outcome = cases.use().replace("\n", "\\n")
     signal.setitimer(signal.ITIMER_PROF, 0)
