@@ -98,7 +98,7 @@ class Data:
         measured = self._study.measurements()
         said = [words.plain(note) for note in imports.notes(self._study)]
         skipped = [] if measured is None else [f"skipped: {one}" for one in measured.skipped]
-        return [*said, *skipped, *common.failure_notes(self._data), *tracing.lost(self._study)]
+        return [*said, *skipped, *common.run_notes(self._data), *tracing.lost(self._study)]
 
     @property
     def traces(self) -> pd.DataFrame:

@@ -59,6 +59,7 @@ DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
 LINE_CONTRAST: Final = 1.9  # of lines with the paper, at least
+TEXT_CONTRAST: Final = 4.5  # of text with what is behind it (WCAG 2, level AA)
 _GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
 _INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
 _PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
@@ -127,6 +128,17 @@ def contrast(one: str, other: str) -> float:
     """Return the contrast of two colours, from 1 (none) to 21 (WCAG 2)."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def share_behind_text(role: str, theme: Theme, papers: Iterable[str], most: float) -> float:
+    """Return how much of the colour of *role*, at most *most*, a bar behind text may have.
+
+    Text on it then has a contrast of `TEXT_CONTRAST` or more on each of *papers* (``#rrggbb``), which shine through.
+    """
+    chosen, papers, share = colour(role, theme), tuple(papers), most
+    while share > 0 and any(contrast(_mixed(paper, chosen, share), _INK[theme]) < TEXT_CONTRAST for paper in papers):
+        share -= 0.02
+    return max(0.0, share)
 
 
 def _count(place: int, of: int, theme: Theme) -> str:

@@ -315,17 +315,22 @@ def study_title(data: StudyData) -> str:
     return program if machine in ("", "unknown") else f"{program} on {machine}"
 
 
-def failure_notes(data: StudyData) -> tuple[str, ...]:
-    """Return what stands below every view of a study: remarks on its runs, and which are left out as they failed.
+def run_notes(data: StudyData) -> tuple[str, ...]:
+    """Return the notes on the runs of a study that every view of it has, a sentence each.
 
-    Of measurements also what their times were made of, and what speedups are relative to.
+    In this order: which runs failed and are left out; what the times of measurements were made of and what speedups
+    are relative to; the remarks on the runs.
     """
-    told = (*measured_notes(data), *(f"Remark: {text}." for text in remarks(data.runs)))
+    return (*failure_notes(data), *measured_notes(data), *(f"Remark: {text}." for text in remarks(data.runs)))
+
+
+def failure_notes(data: StudyData) -> tuple[str, ...]:
+    """Return the note that names the failed runs (at most three of them), which views leave out; () if none failed."""
     if not data.failed:
-        return told
+        return ()
     labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
     more = f" and {len(data.failed) - 3} more" if len(data.failed) > 3 else ""
-    return (f"Left out because they failed: {labels}{more}.", *told)
+    return (f"Left out because they failed: {labels}{more}.",)
 
 
 def measured_notes(data: StudyData) -> tuple[str, ...]:

@@ -1,17 +1,22 @@
 """What is written has room: columns, their heads, numbers in cells, rows of low tables, sentences, names of lanes."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMainWindow, QPushButton, QTabBar
 
 from scalegraph import views
 from scalegraph.figures.figure import Cell, Column, Figure, Grid, Row, Table
 from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.dock.arrangements import ARRANGEMENTS
 from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.dock.sentence import FOLDED, UNFOLDED, Sentence
+from scalegraph.gui.dock.tab_names import SHORT
 from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.layout import tails
@@ -182,3 +187,52 @@ def test_models_of_call_paths_show_their_formula(figure: FigureWidget) -> None:
     panel = figure.panels[0]
     assert isinstance(panel, TablePanel)
     assert panel.tree.header().sectionViewportPosition(1) < 0.7 * panel.tree.viewport().width()
+
+
+@pytest.mark.parametrize("size", [(1024, 700), (1280, 720)])
+def test_tabs_of_views_have_whole_names(
+    window: MainWindow, qtbot: Any, model_study: Callable[..., Path], size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    window.open_study(model_study())
+    qtbot.waitUntil(lambda: not window.jobs.running)
+    area = window.study.area
+    assert area is not None
+    seen = 0
+    for name in ARRANGEMENTS:
+        window.study.arrange(name)
+        qtbot.waitUntil(lambda: not window.jobs.running)
+        for bar in area.findChildren(QTabBar):
+            if isinstance(bar.parent(), QMainWindow) and bar.isVisible():
+                for tab in range(bar.count()):
+                    text = bar.tabText(tab)
+                    assert bar.fontMetrics().horizontalAdvance(text) + 16 <= bar.tabRect(tab).width(), (name, text)
+                    seen += 1
+                assert bar.tabRect(bar.count() - 1).right() <= bar.width(), name
+    assert seen > 20
+
+
+def test_every_short_name_of_a_tab_is_of_a_view_and_shorter() -> None:
+    for name, short in SHORT.items():
+        assert len(short) < len(views.get(name).title), name
+
+
+def test_a_sentence_that_is_cut_is_unfolded_by_a_click(figure: FigureWidget, qtbot: Any) -> None:
+    figure.resize(330, 204)
+    shown = replace(
+        views.get("time").build(studies.full()), sentence="The fastest count is 32; more of them wait. " * 6
+    )
+    figure.show_figure(shown)
+    (sentence,) = figure.findChildren(Sentence)
+    assert sentence.text().endswith(FOLDED)
+    assert sentence.toolTip().startswith(shown.sentence)
+    low = sentence.sizeHint().height()
+    qtbot.mouseClick(sentence, Qt.MouseButton.LeftButton)
+    assert sentence.text() == shown.sentence + UNFOLDED
+    assert sentence.sizeHint().height() >= sentence.heightForWidth(sentence.width()) > low
+    qtbot.mouseClick(sentence, Qt.MouseButton.LeftButton)
+    assert sentence.text().endswith(FOLDED)
+    figure.resize(330, 600)
+    assert sentence.text() == shown.sentence
+    qtbot.mouseClick(sentence, Qt.MouseButton.LeftButton)
+    assert sentence.text() == shown.sentence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from scalegraph import views
@@ -17,13 +17,17 @@ from scalegraph.figures.figure import Plot, Source, SourceLine
 from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.restyle import Restyler
 from scalegraph.gui.base.style import PAPERS
+from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import TurnQueue, turn_queue
+from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.view_bar import ViewBar
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.selection import SelectionModel
 from tests.gui import view_figures as figures
+from tests.views import studies
 
 
 @pytest.fixture
@@ -311,8 +315,57 @@ def test_a_view_behind_a_tab_has_no_content_until_it_is_shown(study: MainWindow,
     assert [dock for dock in behind if dock.furnished] == behind[:1]
 
 
-def test_keys_go_to_the_picture_of_a_study_that_was_opened_once_it_is_there(study: MainWindow) -> None:
-    area = study.study.area
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["active", "beside another window"])
+def test_keys_go_to_the_picture_of_a_study_that_was_opened_once_it_is_there(
+    window: MainWindow, model_study: Callable[..., Path], qtbot: Any, elsewhere: bool
+) -> None:
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.show()
+    front = other if elsewhere else window
+    front.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is front)
+    window.open_study(model_study())
+    settle(window, qtbot)
+    assert QApplication.activeWindow() is front
+    window.activateWindow()
+    qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
+    area, focus = window.study.area, QApplication.focusWidget()
     assert area is not None
-    focus = study.focusWidget()
-    assert any(dock.furnished and dock.picture.isAncestorOf(focus) for dock in area.docks)
+    assert focus is not None
+    (dock,) = [dock for dock in area.docks if dock.furnished and dock.picture.isAncestorOf(focus)]
+    assert any(panel is focus or panel.isAncestorOf(focus) for panel in dock.panels)
+    taken: list[int] = []
+    focus.installEventFilter(watcher := _KeyWatcher(taken))
+    qtbot.keyClick(window.windowHandle(), Qt.Key.Key_Down)  # to the window, as a keyboard does: Qt finds who has it
+    assert taken == [Qt.Key.Key_Down]
+    focus.removeEventFilter(watcher)
+
+
+class _KeyWatcher(QObject):
+    """Notes the keys that come to a widget."""
+
+    def __init__(self, taken: list[int]) -> None:
+        super().__init__()
+        self._taken = taken
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Qt: note a key."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            self._taken.append(event.key())
+        return False
+
+
+def test_panels_that_were_being_made_take_the_theme_that_was_chosen_meanwhile(qtbot: Any) -> None:
+    theme = Theme("dark")
+    theme.apply()
+    made = FigureWidget(SelectionModel(), theme)
+    qtbot.addWidget(made)
+    made.show()
+    shown: list[bool] = []
+    made.show_in_turns(views.get("speedup").build(studies.full()), {}, lambda: shown.append(True))
+    assert not shown
+    theme.set_mode("light")
+    qtbot.waitUntil(lambda: bool(shown))
+    assert len(made.panels) > 1
+    assert {panel._theme for panel in made.panels if isinstance(panel, PlotPanel)} == {"light"}

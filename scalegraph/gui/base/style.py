@@ -131,6 +131,7 @@ QHeaderView::section { background: $window; color: $muted; border: none; border-
 QTabBar::tab { background: $window; color: $muted; padding: 6px 12px; border: none;
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
+QMainWindow > QTabBar::tab { padding: 6px 8px; }
 QTabBar::tab:hover { color: $text; }
 QTabBar[low="true"]::tab { padding: 1px 10px; }
 QTabWidget::pane { border: none; }

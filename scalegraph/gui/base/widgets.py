@@ -49,8 +49,8 @@ def empty(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-def elided(text: str, metrics: QFontMetrics, width: int, lines: int) -> str:
-    """Return as much of *text* as stands in so many *lines* of *width* pixels, with dots at the end if that is less."""
+def elided(text: str, metrics: QFontMetrics, width: int, lines: int, end: str = " …") -> str:
+    """Return as much of *text* as stands in so many *lines* of *width* pixels, with *end* after it if that is less."""
 
     def fits(part: str) -> bool:
         room = metrics.boundingRect(QRect(0, 0, max(40, width), 10_000), int(Qt.TextFlag.TextWordWrap), part)
@@ -62,8 +62,8 @@ def elided(text: str, metrics: QFontMetrics, width: int, lines: int) -> str:
     low, high = 1, len(words)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(" ".join(words[:middle]) + " …") else (low, middle - 1)
-    return " ".join(words[:low]).rstrip(",;:") + " …"
+        low, high = (middle, high) if fits(" ".join(words[:middle]) + end) else (low, middle - 1)
+    return " ".join(words[:low]).rstrip(",;:") + end
 
 
 class ElidedLabel(QLabel):

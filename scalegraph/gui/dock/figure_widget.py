@@ -13,7 +13,7 @@ from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, R
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
-from scalegraph.gui.base.widgets import elided
+from scalegraph.gui.dock.sentence import Sentence
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.grid.panel import GridPanel
@@ -90,7 +90,8 @@ class FigureWidget(QWidget):
 
     def _build(self) -> None:
         self._title = figure_label("heading")
-        self._sentence = figure_label("sentence")
+        self._sentence = Sentence()
+        self._sentence.toggled.connect(self._show_notes)
         self._notes = NotesArea()
         self._row = PanelRow(self._make, Qt.Orientation.Vertical)
         self._coming: PanelRow | None = None  # panels of the next figure, made turn by turn
@@ -221,7 +222,6 @@ class FigureWidget(QWidget):
     def _texts(self, title: str, sentence: str) -> None:
         self._title.setText(title)
         self._title.setVisible(bool(title) and self._with_title)
-        self._sentence.setText(sentence)
         self._sentence.setVisible(bool(sentence))
         self._show_notes()
 
@@ -243,6 +243,8 @@ class FigureWidget(QWidget):
             row.fill(panels)
         self._take_row(row)
         self._panels = [row.widget(index) for index in range(row.count())]  # type: ignore[misc]
+        for widget in self._panels:
+            widget.set_theme(self._theme.name)  # it may have changed while they were made
         self.setFocusProxy(self._panels[0])
         self._name_parts()
         self._orient()
@@ -427,18 +429,13 @@ class FigureWidget(QWidget):
                 layout.insertWidget(layout.indexOf(self._stack) + 1, self.ways)
 
     def _fit_sentence(self) -> None:
-        """Shorten the sentence where the picture needs the room; the tooltip has all of it."""
-        text = self._figure.sentence if self._figure is not None else ""
+        """Shorten the sentence where the picture needs the room; a click on it, or its tooltip, has all of it."""
+        text, lines = self._figure.sentence if self._figure is not None else "", None
         timed = self._timed()
         least = _WHOLE_TIME_FROM if timed else _WHOLE_FROM
         if self._figure is not None and self._figure.panels and self.height() < least:
             lines = 1 if timed or self.height() < (_ROWS_FROM if self._listed() else _ONE_FROM) else _FEW_LINES
-            shown = elided(text, self._sentence.fontMetrics(), self.width() - 24, lines)
-        else:
-            shown = text
-        if shown != self._sentence.text():
-            self._sentence.setText(shown)
-        self._sentence.setToolTip("" if shown == text else text)
+        self._sentence.show_text(text, self.width(), lines)
 
     def _orient(self) -> None:
         """Stand panels beside or below one another, whichever leaves the tightest of them more room."""

@@ -23,6 +23,7 @@ from scalegraph.gui.dock.compared import Compared
 from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.rows import row_keys, selected_row
+from scalegraph.gui.dock.tab_names import tab_name
 from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.figures.kinds import PanelWidget
@@ -210,8 +211,8 @@ class ViewDock(QDockWidget):
         self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
 
     def _name_window(self, floating: bool) -> None:
-        whole = f"{self.view.title} — {self.handle.title}"
-        self.setWindowTitle(whole if floating or self._named else self.view.title)
+        named = floating or self._named
+        self.setWindowTitle(f"{self.view.title} — {self.handle.title}" if named else tab_name(self.view))
 
     # what it shows
 

@@ -7,11 +7,12 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from scalegraph.gui.base.fitted_names import fit
-from scalegraph.gui.base.tints import tint
+from scalegraph.gui.base.tints import bar_tint, tint
 from scalegraph.gui.base.widgets import elided
 from scalegraph.gui.figures.table.model import BAR_ROLE, SHARE_ROLE
 
 BAR = 16  # pixels of a scroll bar, and more
+_DENSE = 0.34  # share of its colour that a bar behind a number has at most
 _LINES = 3  # of a sentence, at most
 _SIDES = 10  # pixels that a style leaves beside a text, left and right
 _WRAP = int(Qt.TextFlag.TextWordWrap)
@@ -48,7 +49,7 @@ class BarDelegate(QStyledItemDelegate):
         if foot:
             room.setTop(room.bottom() - 3)
         bar = QRectF(room.left(), room.top(), width, room.height())
-        painter.fillRect(bar, tint(role, self.theme, 1.0 if foot else 0.34))
+        painter.fillRect(bar, tint(role, self.theme) if foot else bar_tint(role, self.theme, _DENSE))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Take a little more than the text, so that bars of neighbouring rows stay apart."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.tints import bar_tint
 
 ShareRole: Final = Qt.ItemDataRole.UserRole + 1
 
@@ -27,10 +28,7 @@ class BarDelegate(QStyledItemDelegate):
         share = index.data(ShareRole)
         if isinstance(share, int | float) and share > 0:
             area = QRectF(option.rect).adjusted(4, 3, -3, -3)
-            colour = QColor(self._theme.colour(self._role))
-            chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-            colour.setAlphaF(0.85 if chosen else 0.45)
             area.setLeft(area.right() - area.width() * min(1.0, float(share)))
-            if not chosen:
-                painter.fillRect(area, colour)
+            if not option.state & QStyle.StateFlag.State_Selected:
+                painter.fillRect(area, bar_tint(self._role, self._theme.name))
         super().paint(painter, option, index)

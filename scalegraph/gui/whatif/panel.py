@@ -182,7 +182,7 @@ class WhatIfPanel(QWidget):
         self.bar.setMaximumHeight(6)
         self.bar.setAccessibleName("Progress of the what-if runs")
         line = QHBoxLayout()
-        self.auto = QCheckBox("run on every change")
+        self.auto = QCheckBox("auto-run")
         self.auto.setToolTip("Start the runs a moment after every change; runs that are no longer wanted are stopped")
         self.auto.setChecked(True)
         self.cancel = button("Cancel", "Stop the what-if runs; finished runs are kept")

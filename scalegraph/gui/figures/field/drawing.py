@@ -16,12 +16,14 @@ from scalegraph.figures.figure import Dot, Field, Handle, Plot
 from scalegraph.gui.base.tints import ColourMapName, heat, ink, legible_on, tint
 from scalegraph.gui.figures.legend_strip import LegendEntry, Shape
 from scalegraph.gui.figures.plot.drawing import Drawing
+from scalegraph.gui.figures.plot.places import best_place, everywhere
 from scalegraph.gui.figures.plot.targets import Target, rich
 from scalegraph.gui.figures.scales import Scale
 
 _FINE = (240, 180)  # columns and rows of the picture between the nodes
 _DOT = 8.0
-_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)  # along an iso-line where its name may stand
+_PLACES = (0.5, *(0.5 + sign * 0.05 * step for step in range(1, 9) for sign in (1, -1)))  # of a name along its line
+_AROUND_DOT = [(0.5 * _DOT * x, 0.5 * _DOT * y) for x, y in ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))]
 _SHAPES: dict[str, Shape] = {"simulated": "hollow", "measured": "filled", "imported": "diamond", "computed": "cross"}
 _SYMBOLS = {"imported": "d", "computed": "+"}
 
@@ -70,7 +72,7 @@ class FieldDrawing(Drawing):
         self.home = QRectF(x0 - margin_x, y0 - margin_y, x1 - x0 + 2 * margin_x, y1 - y0 + 2 * margin_y)
         self.limits = _limits(field)
         self.isolines: list[tuple[IsoLine, Handle | None]] = []
-        self._taken = [QPointF(self.x.at(dot.x), self.y.at(dot.y)) for dot in field.dots]  # names keep away from these
+        self._named: list[tuple[pg.TextItem, tuple[NDArray[np.float64], NDArray[np.float64]], Handle | None]] = []
         self._image()
         for level in field.levels:
             self._isoline(level, None)
@@ -113,6 +115,7 @@ class FieldDrawing(Drawing):
                 self._isoline(held.get(handle.option, handle.value), handle)
 
     def _drop(self, option: str) -> None:
+        self._named = [named for named in self._named if named[2] is None or named[2].option != option]
         for item in self._moving.pop(option, []):
             self._box.removeItem(item)
             self._items.remove(item)
@@ -168,22 +171,43 @@ class FieldDrawing(Drawing):
         behind = QColor(behind)
         behind.setAlphaF(0.9)
         name.fill = pg.mkBrush(behind)
-        name.setAnchor((0.5, 0.5))
-        place = self._free_place(*curve)
-        self._taken.append(place)
-        name.setPos(place)
+        self._named.append((name, curve, handle))
         return self.add(name, 7 if handle is not None else 5)
 
-    def _free_place(self, xs: NDArray[np.float64], ys: NDArray[np.float64]) -> QPointF:
-        """Return the place on a curve that is farthest from runs and other names, not at its ends."""
-        wide, high = self.home.width(), 0.5 * self.home.height()  # names are wider than high
-        best, most = QPointF(float(xs[len(xs) // 2]), float(ys[len(ys) // 2])), -1.0
-        for share in _PLACES:
-            at = QPointF(float(np.interp(share, _along(xs, ys), xs)), float(np.interp(share, _along(xs, ys), ys)))
-            free = min((math.hypot((at.x() - t.x()) / wide, (at.y() - t.y()) / high) for t in self._taken), default=1.0)
-            if free > most + 0.01:
-                best, most = at, free
-        return best
+    def settle(self) -> None:
+        """Place the names of iso-lines for the range that is shown now, off the runs.
+
+        That of a line to drag stands where there is room, the others on their lines; where all of that hides runs or
+        other names, a line has none: the scale of colours and the tooltip say it. One that is moved has it always.
+        """
+        width, height = self._box.width(), self._box.height()
+        (x0, x1), (y0, y1) = self._box.viewRange()
+        if width <= 0 or height <= 0 or x1 <= x0 or y1 <= y0:
+            return
+        scale, room = np.array((width / (x1 - x0), height / (y0 - y1))), (width, height)
+        runs = (self.ink() - (x0, y1)) * scale
+        spots = np.concatenate([runs + offset for offset in _AROUND_DOT])
+        taken: list[QRectF] = []
+        for name, (xs, ys), handle in sorted(self._named, key=lambda named: named[2] is None):
+            size = name.boundingRect().width(), name.boundingRect().height()
+            curve = (np.column_stack([xs, ys]) - (x0, y1)) * scale
+            along = _along(curve[:, 0], curve[:, 1])
+            on = np.column_stack([np.interp(_PLACES, along, curve[:, i]) for i in (0, 1)])
+            middle = QPointF(float(on[0, 0]), float(on[0, 1]))
+            found = best_place(on - (size[0] / 2, size[1] / 2), middle, size, room, taken, spots)
+            if handle is not None and (found is None or found[1]):
+                anywhere = best_place(everywhere(size, room), middle, size, room, taken, spots)
+                found = anywhere if anywhere is not None else found
+            moving = handle is not None and handle.text and name.toPlainText() != handle.text
+            name.setVisible(found is not None and (bool(moving) or not found[1]))
+            if found is not None and name.isVisible():
+                taken.append(QRectF(found[0].x(), found[0].y(), *size))
+                name.setAnchor((0, 0))
+                name.setPos(*(np.array((found[0].x(), found[0].y())) / scale + (x0, y1)))
+
+    def boxes(self) -> list[QRectF]:
+        """Return where the names of lines in sight stand, in coordinates of the scene."""
+        return [name.mapRectToScene(name.boundingRect()) for name, *_ in self._named if name.isVisible()]
 
     def _dots(self) -> None:
         for origin in dict.fromkeys(dot.origin for dot in self.field.dots):

@@ -51,6 +51,7 @@ class FieldPanel(PlotPanel):
         if not straight and alike(before, field) and self._fielded.field is before:
             held = {self._held.option: self._at} if self._held is not None else {}
             self._fielded.renew(field, held)  # a line is dragged: the map stays
+            self._settle()
             return
         self.set_plot(frame_of(field))
         self._show_bar()
@@ -81,6 +82,11 @@ class FieldPanel(PlotPanel):
     def _fielded(self) -> FieldDrawing:
         assert isinstance(self._drawing, FieldDrawing)
         return self._drawing
+
+    def _settle(self) -> None:
+        super()._settle()
+        if isinstance(self._drawing, FieldDrawing):
+            self._drawing.settle()
 
     def _show_bar(self) -> None:
         drawing = self._fielded
@@ -174,6 +180,7 @@ class FieldPanel(PlotPanel):
         for handle in self._field.handles:
             if handle.option == option and handle.axis == "value":
                 self._fielded.move(handle, value)
+        self._settle()
 
 
 class _ClickBar(ColourBar):

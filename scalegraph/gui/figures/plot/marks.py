@@ -13,10 +13,11 @@ from PySide6.QtGui import QColor, QFontMetricsF
 from scalegraph.figures.figure import Mark
 from scalegraph.gui.base.tints import ink, paper, tint
 from scalegraph.gui.figures.plot.drawing import Drawing
+from scalegraph.gui.figures.plot.places import RING, free_place
 from scalegraph.gui.figures.plot.targets import Target
 
+_LOW = 120  # pixels of height up to which a name that hides a curve is left out
 _AROUND = 10  # pixels of a name's own margins
-_OFF = 3  # pixels between a name and a curve
 
 
 class MarkNames:
@@ -61,6 +62,7 @@ class MarkNames:
             return
         taken: list[QRectF] = []
         ink = (self._drawing.ink() - (x0, y1)) * (width / (x1 - x0), height / (y0 - y1))
+        ink = np.concatenate([ink, *(self._ring(x, y) for _, x, y, _ in self._named)])
         for mark, x, y, text in self._named:
             metrics = QFontMetricsF(text.textItem.font())
             name = metrics.elidedText(mark.text, Qt.TextElideMode.ElideRight, width - _AROUND)
@@ -69,45 +71,32 @@ class MarkNames:
             size = text.boundingRect().size()
             px = width * (((x - x0) / (x1 - x0)) if x is not None else 1.0)
             py = height * (1 - ((y - y0) / (y1 - y0))) if y is not None else 0.0
-            text.setVisible(-1 <= px <= width + 1 and -1 <= py <= height + 1)
-            corner = _free_place(QPointF(px, py), (size.width(), size.height()), (width, height), taken, ink)
+            corner, free = free_place(QPointF(px, py), (size.width(), size.height()), (width, height), taken, ink)
+            # a low picture needs its curves more than the name, which the sentence above it has, too
+            text.setVisible(-1 <= px <= width + 1 and -1 <= py <= height + 1 and (free or height > _LOW))
+            if not text.isVisible():
+                continue
             taken.append(QRectF(corner.x(), corner.y(), size.width(), size.height()))
             text.setAnchor((0, 0))
             text.setPos(x0 + corner.x() / width * (x1 - x0), y1 - corner.y() / height * (y1 - y0))
 
+    def _ring(self, x: float | None, y: float | None) -> NDArray[np.float64]:
+        """Return points [K, 2] of the ring around a marked point, in pixels of the picture; none around a line."""
+        if x is None or y is None:
+            return np.empty((0, 2))
+        (x0, x1), (y0, y1) = self._box.viewRange()
+        centre = (self._box.width() * (x - x0) / (x1 - x0), self._box.height() * (y1 - y) / (y1 - y0))
+        turn = np.linspace(0.0, 2 * math.pi, 12, endpoint=False)
+        points: NDArray[np.float64] = np.column_stack([np.cos(turn), np.sin(turn)]) * RING + centre
+        return points
+
+    def boxes(self) -> list[QRectF]:
+        """Return where the names in sight stand, in coordinates of the scene."""
+        return [text.mapRectToScene(text.boundingRect()) for *_, text in self._named if text.isVisible()]
+
     def texts(self) -> list[str]:
         """Return the names, for tests and accessibility."""
         return [mark.text for mark, *_ in self._named]
-
-
-def _free_place(
-    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: NDArray[np.float64]
-) -> QPointF:
-    """Return the upper left corner for a name of *size* at *at*: inside, off other names, on little *ink* [K, 2]."""
-    w, h = size
-    upright = at.y() <= 0
-    near = 4.0 if upright else 9.0
-    rows = range(6)
-    if upright:
-        candidates = [QPointF(x, 2 + row * h) for row in rows for x in (at.x() + near, at.x() - near - w)]
-    else:
-        candidates = [
-            QPointF(x, at.y() + dy)
-            for row in rows
-            for dy in (-h - near - row * h, near + row * h)
-            for x in (at.x() - w / 2, at.x() + near, at.x() - near - w, at.x() - w - 40, at.x() + 40)
-        ]
-    inside = [p for p in candidates if 0 <= p.x() <= room[0] - w and 0 <= p.y() <= room[1] - h]
-
-    def cost(corner: QPointF) -> float:
-        box = QRectF(corner.x(), corner.y(), w, h)
-        within = np.abs(ink - (box.center().x(), box.center().y())) <= (w / 2 + _OFF, h / 2 + _OFF)
-        hidden = int(within.all(axis=1).sum())
-        away = math.hypot(box.center().x() - at.x(), box.center().y() - at.y())
-        return 8 * hidden + 0.1 * away + 1000 * sum(box.intersects(other) for other in taken)
-
-    chosen = min(inside, key=cost) if inside else candidates[0]
-    return QPointF(max(0.0, min(room[0] - w, chosen.x())), max(0.0, min(room[1] - h, chosen.y())))
 
 
 def _apart(points: list[Target], box: pg.ViewBox) -> list[Target]:

@@ -12,10 +12,11 @@ from scalegraph.base.measures import Measure, exact, measure
 from scalegraph.base.units import stacked
 from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui.base import tips
-from scalegraph.gui.base.tints import ink, paper, tint
+from scalegraph.gui.base.tints import bar_tint, ink, paper, tint
 from scalegraph.gui.figures.plot.targets import rich
 
 _PAD = 8
+_DENSE = 0.34  # share of its colour that a bar behind a number has at most
 
 
 class Margin(QWidget):
@@ -102,7 +103,7 @@ class Margin(QWidget):
                 if self._largest[i] > 0 and value != 0:
                     size = max(1.0, (width - 4) * abs(value) / self._largest[i])
                     bar = QRectF(left + 2, top + 1, size, height - 2)
-                    painter.fillRect(bar, tint(self._source.columns[i].bar_role or "time", self.theme, 0.34))
+                    painter.fillRect(bar, bar_tint(self._source.columns[i].bar_role or "time", self.theme, _DENSE))
                 painter.setPen(ink(self.theme))
                 text = self._measures[i].number(value)
                 painter.drawText(QRect(left, top, width - _PAD, height), right_middle, text)

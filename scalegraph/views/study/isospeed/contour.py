@@ -33,7 +33,7 @@ def _make(data: StudyData, speed: float | None = None) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(panel, f"{si(held[0], of_speed)} a processor" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, *common.failure_notes(data)),
+        notes=(field_common.NOTE, *common.run_notes(data)),
     )
 
 

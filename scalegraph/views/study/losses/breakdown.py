@@ -50,7 +50,7 @@ def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
                 bars=bars,
             ),
         ),
-        notes=common.failure_notes(data),
+        notes=common.run_notes(data),
     )
 
 

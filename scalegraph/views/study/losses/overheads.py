@@ -52,7 +52,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
                 tuple(lines),
             ),
         ),
-        notes=(*((f"Problem: {series.label}.",) if series.label else ()), *common.failure_notes(data)),
+        notes=(*((f"Problem: {series.label}.",) if series.label else ()), *common.run_notes(data)),
     )
 
 

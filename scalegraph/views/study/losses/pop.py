@@ -133,7 +133,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
             f"Reference: N = {int(found['reference'].iloc[0])}. Useful: {useful}.",
             "A parent is the product of its children.",
             *(() if imported else (how,)),
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
         ways=(ways.FREE_SYNC,) if not measured and ways.can_run(data) else (),
     )

@@ -46,7 +46,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         ),
         notes=(
             "A packet is one access through the network: a line that is fetched, or the right to write one.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
     )
 

@@ -39,7 +39,7 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
         f"{_TITLE}: {common.study_title(data)}",
         f"On {series.processors[-1]} processors the share of references that hit in {where} is: {', '.join(parts)}.",
         (Plot(common.processors_axis(series.processors), Axis("hits", REFERENCES), lines),),
-        notes=common.failure_notes(data),
+        notes=common.run_notes(data),
     )
 
 

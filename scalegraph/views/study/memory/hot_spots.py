@@ -34,7 +34,7 @@ def _make(
         notes=(
             *(() if show == "over N" else (f"Run: {run.point.label()}.",)),
             "Busy: share of the time of the run; waiting: what a transaction waits for it on average.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
         meta={"run": run.point.key},
     )

@@ -38,7 +38,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         (cause_words.stacked(series.rows, parts, Axis("copies invalidated")), _table(data, series)),
         notes=(
             "Width: copies that one write invalidates, over the writes that invalidate any.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
     )
 

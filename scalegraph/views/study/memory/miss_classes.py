@@ -44,7 +44,7 @@ def _make(
                 f"Run: {run.point.label()}. Sharing is true when a word that another processor wrote is used before the"
                 " line is lost again."
             ),
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
         meta={"run": run.point.key},
     )

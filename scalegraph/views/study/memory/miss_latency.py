@@ -55,7 +55,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         ),
         notes=(
             "L_max is the miss latency of all accesses on the processors where the program is fastest.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
     )
 

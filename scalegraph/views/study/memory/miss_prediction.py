@@ -62,7 +62,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
             "L_max is the latency of remote accesses where the program is fastest; curves below it let it scale on.",
             "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
             *(() if found.reached else ("The program was still faster on the most processors: L_max may be larger.",)),
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
     )
 

@@ -40,7 +40,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
                 "An access through the network is a read or write served by another node, or a write that takes copies"
                 " elsewhere away."
             ),
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
         meta={"total": str(int(numbers(parts, "computation").sum()))},
     )

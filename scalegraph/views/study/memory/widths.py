@@ -34,7 +34,7 @@ def _make(data: StudyData, processors: object = None, size: object = None) -> Fi
         f"{_TITLE}: {common.study_title(data)}, N = {run.point.processors}",
         sentence,
         (_plot(binned, total, run), _table(data, size)),
-        notes=("Writes that find no copy elsewhere are not counted.", *common.failure_notes(data)),
+        notes=("Writes that find no copy elsewhere are not counted.", *common.run_notes(data)),
         meta={"run": run.point.key},
     )
 

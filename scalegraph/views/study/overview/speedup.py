@@ -58,7 +58,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
             Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
             Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (used, one, *more[1]), handles=handles),
         ),
-        notes=common.failure_notes(data),
+        notes=common.run_notes(data),
     )
 
 

@@ -44,7 +44,7 @@ def _make(data: StudyData, size: object = None, scale: object = "log", what_if: 
         f"{_TITLE}: {common.study_title(data)}",
         f"{series.label or 'This problem'} is {wording.fixed_size(series)}.",
         (Plot(common.processors_axis(series.processors), y, tuple(lines), marks=tuple(marks)),),
-        notes=(*common.note_missing_one(rows), *common.failure_notes(data)),
+        notes=(*common.note_missing_one(rows), *common.run_notes(data)),
         ways=common.ways_to_one(data, rows),
     )
 

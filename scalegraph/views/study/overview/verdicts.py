@@ -107,7 +107,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         notes=(
             f"Efficiencies are called {limits}, else {verdicts.RATINGS[-1][1]}.",
             f"{loss_of}: processor time beyond that of one processor; the parts add up to N T_para - T_seq.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
         ways=ways.to_measurements(data),
     )

@@ -30,7 +30,7 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         field_common.sentence(panel, f"an efficiency of {held[0]:g}" if held else "", unit),
         (panel,),
-        notes=(field_common.NOTE, *common.failure_notes(data)),
+        notes=(field_common.NOTE, *common.run_notes(data)),
     )
 
 

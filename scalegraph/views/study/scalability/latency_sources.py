@@ -51,7 +51,7 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
         ),
         notes=(
             "ML is memory stall beyond that of the one-processor run; below 0 it is a gain from more cache.",
-            *common.failure_notes(data),
+            *common.run_notes(data),
         ),
     )
 

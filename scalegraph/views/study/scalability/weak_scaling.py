@@ -67,7 +67,7 @@ def _make(data: StudyData) -> Figure:
             Plot(axis, Axis("weak efficiency", limits=(0.0, top)),
                  (common.curve(rows, "weak_efficiency", "weak efficiency", "efficiency"), one)),
         ),
-        notes=(how, share, *common.failure_notes(data)),
+        notes=(how, share, *common.run_notes(data)),
     )  # fmt: skip
 
 

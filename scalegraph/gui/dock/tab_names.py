@@ -1,0 +1,48 @@
+"""Short names of views for their tabs: four have 370 pixels in a small window; the title below has the whole name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from scalegraph.views.view import View
+
+SHORT: Final = {
+    "breakdown": "Breakdown",
+    "callers": "Callers",
+    "compare": "Studies",
+    "compare-matrix": "Matrices",
+    "efficiency-contour": "Equal efficiency",
+    "flame": "Flame",
+    "flame-difference": "Flame difference",
+    "hit-rates": "Hit rates",
+    "invalidations": "Invalidations",
+    "isospeed-contour": "Equal speed",
+    "latency-sources": "Latency",
+    "lines": "Lines",
+    "messages": "Messages",
+    "miss-classes": "Misses",
+    "miss-latency": "Latency",
+    "overheads": "Overheads",
+    "pop": "POP",
+    "profile": "Profile",
+    "remote-causes": "Remote accesses",
+    "source": "Source",
+    "speed": "Speed",
+    "speedup": "Speedup",
+    "task-summary": "Tasks",
+    "time": "Time",
+    "trace-call-tree": "Call tree",
+    "trace-callers": "Callers",
+    "trace-compare-profile": "Profiles",
+    "trace-flame": "Flame",
+    "trace-flame-difference": "Flame difference",
+    "trace-overview": "Trace",
+    "trace-profile": "Profile",
+    "widths": "Widths",
+}
+
+
+def tab_name(view: View) -> str:
+    """Return the name of *view* on a tab."""
+    return SHORT.get(view.name, view.title)

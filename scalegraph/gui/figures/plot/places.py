@@ -1,0 +1,79 @@
+"""Where a name in a picture may stand: inside, off other names, on as few points of curves as there can be."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF
+
+OFF: Final = 3  # pixels between a name and a curve
+RING: Final = 7.5  # pixels from a marked point to the ring around it
+_HIDES: Final = 40.0  # cost of a point of a curve under a name; of a pixel of the way:
+_AWAY: Final = 0.1
+_COVERS: Final = 1000.0  # of another name
+_STEP: Final = (12.0, 3.0)  # pixels between places that are tried where none beside the mark is free
+
+
+def free_place(
+    at: QPointF, size: tuple[float, float], room: tuple[float, float], taken: list[QRectF], ink: NDArray[np.float64]
+) -> tuple[QPointF, bool]:
+    """Return the upper left corner for a name of *size* at *at* and whether it hides nothing there.
+
+    It is inside, off the names *taken*, on as little *ink* [K, 2] as there can be. All in pixels of the picture, whose
+    size is *room*. *at* of height 0 is an upright line.
+    """
+    w, h = size
+    upright = at.y() <= 0
+    near = 4.0 if upright else RING + OFF + 1
+    rows = range(6)
+    if upright:
+        candidates = [(x, 2 + row * h) for row in rows for x in (at.x() + near, at.x() - near - w)]
+    else:
+        candidates = [
+            (x, at.y() + dy)
+            for row in rows
+            for dy in (-h - near - row * h, near + row * h)
+            for x in (at.x() - w / 2, at.x() + near, at.x() - near - w, at.x() - w - 40, at.x() + 40)
+        ]
+    found = best_place(np.array(candidates), at, size, room, taken, ink)
+    if found is None or found[1]:  # a low picture: anywhere in it
+        anywhere = best_place(everywhere(size, room), at, size, room, taken, ink)
+        found = min((one for one in (found, anywhere) if one is not None), key=lambda one: one[1:], default=None)
+    chosen = found[0] if found is not None else QPointF(*candidates[0])
+    corner = QPointF(max(0.0, min(room[0] - w, chosen.x())), max(0.0, min(room[1] - h, chosen.y())))
+    return corner, found is not None and not found[1]
+
+
+def everywhere(size: tuple[float, float], room: tuple[float, float]) -> NDArray[np.float64]:
+    """Return upper left corners [K, 2] for a name of *size* all over a picture of the size *room*."""
+    xs, ys = (np.arange(0.0, max(1.0, room[i] - size[i] + 1), _STEP[i]) for i in (0, 1))
+    return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+
+
+def best_place(
+    corners: NDArray[np.float64],
+    at: QPointF,
+    size: tuple[float, float],
+    room: tuple[float, float],
+    taken: list[QRectF],
+    ink: NDArray[np.float64],
+) -> tuple[QPointF, float, float] | None:
+    """Return the best of *corners* [K, 2], what it hides (0: nothing) and all that it costs; None if all are outside.
+
+    It hides points of *ink* [M, 2] and the rectangles *taken*; to be far from *at* costs, too.
+    """
+    w, h = size
+    kept = corners[((corners >= 0) & (corners <= (room[0] - w, room[1] - h))).all(axis=1)]
+    if not len(kept):
+        return None
+    centres = kept + np.array((w / 2, h / 2))
+    away = np.abs(ink[None, :, :] - centres[:, None, :])
+    hides = _HIDES * ((away[..., 0] <= w / 2 + OFF) & (away[..., 1] <= h / 2 + OFF)).sum(axis=1)
+    for other in taken:
+        apart = np.abs(centres - (other.center().x(), other.center().y()))
+        hides = hides + _COVERS * (apart < (w / 2 + other.width() / 2, h / 2 + other.height() / 2)).all(axis=1)
+    cost = hides + _AWAY * np.hypot(centres[:, 0] - at.x(), centres[:, 1] - at.y())
+    best = int(np.argmin(cost))
+    return QPointF(float(kept[best, 0]), float(kept[best, 1])), float(hides[best]), float(cost[best])
