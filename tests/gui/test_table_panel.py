@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, Qt
 
 from scalegraph.figures.figure import Column, Row, Table
+from scalegraph.gui.figures.bar_delegate import BarDelegate
 from scalegraph.gui.figures.table import panel as table_panel
 from scalegraph.gui.figures.table.model import KEY_ROLE, Index, TableModel
 from scalegraph.gui.figures.table.panel import TablePanel
@@ -127,3 +128,31 @@ def test_a_large_table_is_asked_only_for_what_is_seen(rows: int, qtbot: Any, mon
     QCoreApplication.processEvents()
     assert panel.tree.selectionModel().selectedRows()[0].data() == "row 150"
     assert 0 < len(asked) < 1500  # it stands in no relation to the number of rows
+
+
+def test_rows_of_several_lines_are_measured_without_working_out_how_every_cell_is_painted(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[int] = []
+    work_out = BarDelegate.initStyleOption
+
+    def noting(self: BarDelegate, option: Any, index: Any) -> None:
+        if option.rect.isEmpty():
+            measured.append(index.row())
+        work_out(self, option, index)
+
+    monkeypatch.setattr(BarDelegate, "initStyleOption", noting)
+    columns = (Column("line"), *(Column(f"share {i}", "%") for i in range(6)), Column("what to do"))
+    said = "This line waits for another processor, which holds the lock that it wants; give each its own. " * 2
+    rows = tuple(Row((f"a.c:{n}", *(float(n + i) for i in range(6)), said), key=str(n)) for n in range(60))
+    made = TablePanel(Table(columns, rows))
+    made.resize(700, 400)
+    made.show()
+    qtbot.waitExposed(made)
+    made.resize(900, 400)
+    QCoreApplication.processEvents()
+    assert made.tree.rowHeight(model_of(made).index(0, 0)) > 2 * made.fontMetrics().height()  # it has several lines
+    made.close()
+    made.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(measured) <= 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
@@ -28,6 +28,10 @@ class BarDelegate(QStyledItemDelegate):
 
     theme = "light"
     sentences = -1  # column whose texts have several lines
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._heights: dict[int, int] = {}  # pixels of a cell of one line, by the height of its font
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -58,10 +62,13 @@ class BarDelegate(QStyledItemDelegate):
             lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
             box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
             return QSize(box.width() + _SIDES, box.height() + 7)
+        bar, height = bool(index.data(BAR_ROLE)), self._heights.get(option.fontMetrics.height())
+        if height is not None and self.sentences >= 0:
+            # rows differ in height: Qt asks for every cell, and would work out all that it is painted with each time
+            return QSize(option.fontMetrics.horizontalAdvance(str(index.data())) + _SIDES + spare(bar=bar), height)
         size = super().sizeHint(option, index)
-        return QSize(
-            size.width() + spare(bar=bool(index.data(BAR_ROLE))), max(size.height(), option.fontMetrics.height() + 7)
-        )
+        height = self._heights[option.fontMetrics.height()] = max(size.height(), option.fontMetrics.height() + 7)
+        return QSize(size.width() + spare(bar=bar), height)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Long names are cut at their end, with the place in the source first."""
