@@ -16,6 +16,7 @@ from scalegraph.base.run import ClockRead, Region, RunRecord
 from scalegraph.base.units import significant
 
 CLOCK = "clock"
+KEY = "timed"  # of a request
 _WORK = 0.9  # of the parallel work between the first read of a clock and the last
 _OF_RUN = 0.1  # of the parallel work of the run: less is no measurement of the program
 _DIFFERS = 0.05  # speedups that are told apart
@@ -123,22 +124,43 @@ def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str)
     *name*: as tables have it (``loop main:40``), a phase's own name, or ``FILE:LINE`` where it begins. Raises
     `InputError` when there is no such region, or none of the runs has been in it on its main thread.
     """
-    found = [region for region in regions if name in _names(region)]
-    if not found:
-        known = sorted({region.name for region in regions if region.id})
-        raise InputError(
-            Fault(f"there is no region '{name}'; expected clock, a region or a phase{near(name, known)}", key="--timed")
-        )
-    ids = {region.id for region in found[:1]}
+    found = named_region(regions, name)
     times = {
         run.point.key: cost.elapsed / run.clock_hz
         for run in runs
         for cost in run.regions
-        if run.ok and run.clock_hz and cost.region in ids and cost.elapsed
+        if run.ok and run.clock_hz and cost.region == found.id and cost.elapsed
     }
     if not times:
-        raise InputError(Fault(f"the main thread was never in '{found[0].name}'", key="--timed"))
-    return Part(name, found[0].name, times)
+        raise InputError(Fault(f"the main thread was never in '{found.name}'", key=KEY))
+    return Part(name, found.name, times)
+
+
+def named_region(regions: Sequence[Region], name: str) -> Region:
+    """Return the region or phase *name* as `region_part` takes it; raise `InputError` when there is none."""
+    found = [region for region in regions if name in _names(region)]
+    if not found:
+        known = sorted({region.name for region in regions if region.id})
+        raise InputError(
+            Fault(f"there is no region '{name}'; expected clock, a region or a phase{near(name, known)}", key=KEY)
+        )
+    return found[0]
+
+
+def chosen_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part | None:
+    """Return the part of *runs*, of one problem, that *name* means; None where it is empty or no run ended well.
+
+    Raises `InputError` for a name of nothing, see `region_part`, and for ``clock`` where the program times nothing.
+    """
+    if not name or not any(run.ok for run in runs):
+        return None
+    if name != CLOCK:
+        return region_part(runs, regions, name)
+    found = clock_part(runs)
+    if found is None:
+        text = "the main thread does not read a clock before and after parallel work; name a region"
+        raise InputError(Fault(text, key=KEY))
+    return found
 
 
 def _names(region: Region) -> set[str]:

@@ -113,7 +113,7 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     """Print the runs and what the searches found; return the number of runs that failed."""
-    from scalegraph.analyze.timed import clock_part, sentence
+    from scalegraph.analyze.timed import chosen_part, clock_part, sentence
     from scalegraph.cli import run_table
     from scalegraph.cli.what_if import print_what_if
 
@@ -123,17 +123,19 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
     searches = searches_of(study)
     others = study.variants(output=as_json)
     failed = sum(not record.ok for record in (*records, *others))
+    name = str(study.manifest.request.get("timed", ""))
     if as_json:
         manifest = study.manifest
         groups = by_size(records)
         ordered = [record for group in groups.values() for record in group]
-        part = clock_part(ordered) if len(groups) == 1 else None
+        part = chosen_part(ordered, manifest.regions, name) or clock_part(ordered) if len(groups) == 1 else None
         keys = [record.point.key for record in ordered]
         made: dict[str, Any] = run_table.document(manifest.program, manifest.machine, ordered, keys, others, path, part)
         print_json({"study": str(path), **made, "searches": searches})
         return failed
     for title, group in by_size(records).items():
-        run_table.print_table(title, group, [record.point.key for record in group])
+        part = chosen_part(group, study.manifest.regions, name)
+        run_table.print_table(title, group, [record.point.key for record in group], part)
         if own := sentence(clock_part(group), group):
             echo(own)
         echo()

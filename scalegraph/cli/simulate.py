@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from scalegraph import machine as machines
-from scalegraph.analyze.timed import CLOCK, Part, clock_part, region_part
+from scalegraph.analyze.timed import chosen_part, clock_part
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink
@@ -38,6 +38,7 @@ from scalegraph.store import Study
 _SCHEDULE = re.compile(r"(static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?")
 _KEYS = re.compile(r"^program\.\w+(\.\d+)?$")
 _STANDARD = Limits()
+_Found = TypeVar("_Found")
 
 
 class ProgramArguments(click.Command):
@@ -83,6 +84,7 @@ class _Given:
     reference: bool = True
     accept_exit: tuple[int, ...] = ()
     trace: TraceGiven | None = None
+    timed: str = ""
 
 
 @click.command("simulate", cls=ProgramArguments)
@@ -184,6 +186,7 @@ def simulate(
             regions=not no_instrument,
             reference=not no_reference,
             trace=traced,
+            timed=part,
         )
     )
     check_given(statements, junit)
@@ -233,8 +236,15 @@ def _submit(
     request: Request, study: Path | None, emit: EventSink, cancel: CancelToken, traced: TraceGiven | None
 ) -> Study:
     """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
+    return _as_typed(
+        lambda: Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None)
+    )
+
+
+def _as_typed(work: Callable[[], _Found]) -> _Found:
+    """Return what *work* returns; its faults name options in place of keys of a request."""
     try:
-        return Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None)
+        return work()
     except InputError as error:
         faults = [replace(fault, key=option(_KEYS.sub("", fault.key))) for fault in error.faults]
         raise InputError(faults) from error
@@ -280,6 +290,7 @@ def make_request(given: _Given) -> tuple[Request, tuple[int, ...]]:
         collect=Collect(regions=given.regions, classes="classes" in given.collect, monitor=given.monitor),
         what_if=tuple(what.model_copy(update={"processors": tuple(sorted(counts))}) for what in variants),
         limits=given.limits,
+        timed=given.timed,
         trace=given.trace.choice.model_copy(update={"processors": tuple(sorted(counts))}) if given.trace else None,
     )
     return request, tuple(counts)
@@ -341,9 +352,6 @@ def _words(option: str, text: str) -> tuple[str, ...]:
         raise InputError(Fault(f"cannot be split into words ({str(error).lower()}): {text}", key=option)) from error
 
 
-_Found = TypeVar("_Found")
-
-
 def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
     """Return what *read* returns, or add its faults."""
     try:
@@ -351,20 +359,6 @@ def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
     except InputError as error:
         faults.extend(error.faults)
         return None
-
-
-def chosen_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part | None:
-    """Return the part of the *runs* that ``--timed`` names; ``None`` where it names none, or no run ended well."""
-    if not name or not any(run.ok for run in runs):
-        return None
-    if name != CLOCK:
-        return region_part(runs, regions, name)
-    found = clock_part(runs)
-    if found is None:
-        raise InputError(
-            Fault("the main thread does not read a clock before and after parallel work; name a region", key="--timed")
-        )
-    return found
 
 
 def report(
@@ -386,7 +380,7 @@ def report(
     what is shown beside the whole run, as ``--timed`` names it.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
-    part = chosen_part(ordered, regions, timed_part)
+    part = _as_typed(lambda: chosen_part(ordered, regions, timed_part))
     keys = [record.point.key for record in ordered if record.point.processors in shown or not record.ok]
     if as_json:
         print_json(document(program, machine[0], ordered, keys, others, place, part or clock_part(ordered)))

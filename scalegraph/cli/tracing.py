@@ -104,6 +104,8 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
 
 def option(key: str) -> str:
     """Return the option that the user wrote for the request's field *key*; other keys as they are."""
+    if key == "timed":
+        return "--timed"
     parts = key.split(".")
     return OPTIONS.get(parts[1], key) if parts[0] == "trace" and len(parts) > 1 else key
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from scalegraph.store import Study
+
 pytestmark = pytest.mark.compiler
 
 KERNEL = """
@@ -122,6 +124,7 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32", "-p", "1,8")
     assert code == 2
     assert "--timed: there is no region 'loop main:999'" in err
+    assert "[1/" not in err  # the build knows: nothing was run
 
 
 def test_a_program_that_reads_no_clock_has_no_timed_part(
@@ -133,3 +136,44 @@ def test_a_program_that_reads_no_clock_has_no_timed_part(
     code, _, err = call("simulate", "a.c", "--timed", "clock", "-m", "server-2x32", "-p", "1,8")
     assert code == 2
     assert "does not read a clock before and after parallel work; name a region" in err
+
+
+def test_a_program_that_times_nothing_is_refused_after_one_run(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.c").write_text(KERNEL.replace("READ_CLOCK", "#define now() 1.0"))
+    options = ("--timed", "clock", "-m", "server-2x32", "-p", "1,2,4,8", "-o", "a.sgstudy")
+    code, _, err = call("simulate", "a.c", *options)
+    assert code == 2
+    assert "--timed: the main thread does not read a clock" in err
+    with Study.open(tmp_path / "a.sgstudy") as study:
+        assert [run.point.processors for run in study.runs()] == [1]
+
+
+def test_a_request_names_a_timed_part(call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = KERNEL.replace("READ_CLOCK", CLOCKS["wtime"])
+    Path("a.c").write_text(text)
+    loop = next(at for at, line in enumerate(text.splitlines(), 1) if "int k = 0" in line)
+    request = f"""
+processors = [1, 8]
+timed = "a.c:{loop}"
+[program]
+sources = ["a.c"]
+[machine]
+name = "server-2x32"
+"""
+    Path("a.toml").write_text(request)
+    code, out, err = call("run", "a.toml", "--json")
+    assert code == 0, err
+    made = json.loads(out)
+    assert made["timed"] == {"what": f"a.c:{loop}", "label": f"loop main:{loop}"}
+    assert made["runs"][1]["timed_speedup"] == pytest.approx(made["runs"][0]["timed_s"] / made["runs"][1]["timed_s"])
+    code, out, _ = call("run", "a.toml")
+    assert f"part: loop main:{loop}" in out
+    Path("a.toml").write_text(request.replace(f"a.c:{loop}", "nowhere"))
+    code, _, err = call("run", "a.toml", "-o", "b.sgstudy")
+    assert code == 2
+    assert "timed: there is no region 'nowhere'" in err
+    assert not Path("b.sgstudy").exists()

@@ -80,6 +80,7 @@ class RequestForm:
     memory_bytes: str = "8 GiB"
     output_bytes: str = "16 MiB"
     schedule: str = ""
+    timed: str = ""
     trace: bool = False
     trace_what: tuple[str, ...] = USUAL_TRACE
     trace_processors: str = ""
@@ -152,6 +153,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
             "monitor": form.monitor,
         },
         "schedule": form.schedule.replace(" ", ""),
+        "timed": form.timed.strip(),
         "reference": form.reference,
         "limits": {
             "time_s": reader.take("limits.time_s", text.duration, form.time_s),
@@ -300,6 +302,7 @@ def of_request(request: Request, program: Program | None = None) -> RequestForm:
         memory_bytes=text.size_text(request.limits.memory_bytes),
         output_bytes=text.size_text(request.limits.output_bytes),
         schedule=request.schedule,
+        timed=request.timed,
         what_if=request.what_if,
         speedups=request.speedups,
         origin=request.origin,

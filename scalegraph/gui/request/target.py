@@ -105,6 +105,14 @@ class RunSection(Section):
         self.schedule = self.entry("schedule", "as written in the program")
         self.schedule.setToolTip("For loops with schedule(runtime): static, dynamic, guided or auto, and a chunk size")
         self.add("Loop schedule", self.schedule, ("schedule",))
+        self.timed = self.entry("timed", "the whole run only")
+        self.add(
+            "Timed part",
+            self.timed,
+            ("timed",),
+            "Show time, speedup and efficiency of a part too: a region (loop main:40, FILE:LINE or a phase's name), or "
+            "clock, what the program times itself",
+        )
         self.collect = QWidget()
         grid = QGridLayout(self.collect)  # two by two: side by side they are wider than a small window's form
         grid.setContentsMargins(0, 0, 0, 0)
@@ -144,6 +152,7 @@ class RunSection(Section):
         self.setVisible(form.chosen)
         self.repetitions.show_text(form.repetitions)
         self.schedule.show_text(form.schedule)
+        self.timed.show_text(form.timed)
         self.regions.setChecked(form.regions)
         self.lines.setChecked(form.lines)
         self.classes.setChecked(form.classes)

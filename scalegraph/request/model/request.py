@@ -5,6 +5,7 @@
     repetitions = 1                              # runs of every point; the simulator needs one
     reference = true                             # each size on one processor too: speedup and latency need it
     schedule = "dynamic,4"                       # for schedule(runtime), in OMP_SCHEDULE syntax
+    timed = "loop main:40"                       # a part shown too: clock, a region, FILE:LINE or a phase
 
     [program]                                    # a shipped program ..
     name = "billiard"
@@ -412,6 +413,9 @@ class RequestBody(Strict):
         max_length=60,
         pattern=r"^((static|dynamic|guided|auto)(,[1-9][0-9]{0,8})?)?$",
         description="for schedule(runtime), in OMP_SCHEDULE syntax",
+    )
+    timed: str = Field(
+        default="", max_length=400, description="a part shown beside the run: clock, a region, FILE:LINE or a phase"
     )
 
     @field_validator("bound", mode="before")

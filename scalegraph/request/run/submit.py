@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from scalegraph import control
+from scalegraph.analyze import timed
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFailed, RunFinished
@@ -96,6 +97,8 @@ class Submission:
             raise InputError(faults)
         if self._found.request.trace is not None and self._found.request.trace.region:
             regions_of(build, self._found.request.trace.region)
+        if self._found.request.timed not in ("", timed.CLOCK):
+            timed.named_region(build.regions, self._found.request.timed)
         return build
 
     def _executable(self) -> Build:
@@ -184,6 +187,8 @@ class Submission:
         records = self._records.values()
         planned: Plan = plan(self._found, known=records, workers=self._workers, tracing=self._tracing)
         searches = Searches(self._found, self._records, planned.searches)
+        if self._found.request.timed == timed.CLOCK and planned.points:
+            self._time_clock(study, build, planned.points, searches)
         self._round(study, build, planned.points, searches, traced=True)
         while not self._cancel.cancelled:
             wanted = searches.wanted()
@@ -196,6 +201,13 @@ class Submission:
             study.set_facts("searches", _merged(searches_of(study), outcomes))
         for outcome in outcomes:
             self._emit(Note(outcome["sentence"]))
+
+    def _time_clock(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
+        """Run that of *points* which decides what the program times; raise `InputError` if that is nothing."""
+        first = min(points, key=lambda point: (bool(point.variant), point.processors))
+        self._round(study, build, [first], searches, traced=True)
+        if record := self._records.get(first.key):
+            timed.chosen_part([record], build.regions, timed.CLOCK)
 
     def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
         """Run what can be asked only now: variants of the sizes that were found, speedups of what costs most."""
