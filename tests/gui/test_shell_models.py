@@ -125,10 +125,12 @@ def test_a_form_reads_back_as_the_request_it_was_made_of() -> None:
     assert first is not None
     bounds = (BoundForm("efficiency", "0.4", "0.1", "7"), BoundForm("memory", "2 MiB"), BoundForm("time", "3 ms"))
     form = of_request(first)
-    changed = RequestForm(**(form.__dict__ | {"bounds": bounds, "method": CUSTOM, "grow": (("num_balls", "N"),)}))
+    more = {"bounds": bounds, "method": CUSTOM, "grow": (("num_balls", "N"),), "timed": " move "}
+    changed = RequestForm(**(form.__dict__ | more))
     request, faults = read(changed)
     assert request is not None
     assert not faults
+    assert request.timed == "move"
     assert read(of_request(request)) == (request, [])
 
 
