@@ -28,7 +28,7 @@ _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of what a build command says before it fails
 _MANIFEST = "build.json"
 PLACES = "places.json"
-_FORM = "2"  # of what `describe` writes
+_FORM = "3"  # of what `describe` writes
 HOW = (
     "build it with ScaleGraph's compilers: CC=scalegraph-cc CXX=scalegraph-c++ FC=scalegraph-fc (see docs/BUILD.md), "
     "or name its sources"
@@ -36,7 +36,7 @@ HOW = (
 
 
 class Manifest(BaseModel):
-    """What is kept beside an executable's block table. *root*: see `link.Build`."""
+    """What is kept beside an executable's block table. *root*: see `link.Build`; *content*: `content_digest`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,6 +44,7 @@ class Manifest(BaseModel):
     sources: tuple[tuple[str, str, str], ...]  # file, text, instrumented
     remarks: tuple[str, ...]
     root: str = ""
+    content: str = ""
 
     def built_sources(self) -> tuple[BuiltSource, ...]:
         """Return the sources as a build has them."""
@@ -53,11 +54,13 @@ class Manifest(BaseModel):
 def describe(executable: Path, place: Path, root: str = "", remarks: Sequence[str] = ()) -> None:
     """Write the block table, the places and the manifest of *executable* into the directory *place*."""
     from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
+    from scalegraph.instrument.content import content_digest
     from scalegraph.instrument.declared import places
 
     (place / "blocks").write_bytes(block_table(executable))
     save(places(executable, root), place / PLACES)
-    manifest = _manifest(read_units(executable), root, remarks)
+    units = read_units(executable)
+    manifest = _manifest(units, root, remarks).model_copy(update={"content": content_digest(executable, units)})
     (place / _MANIFEST).write_text(manifest.model_dump_json(), encoding="utf-8")
 
 
@@ -121,7 +124,8 @@ def adopt(executable: Path | str, *, cwd: Path | None = None, emit: EventSink = 
         regions=manifest.regions,
         sources=manifest.built_sources(),
         remarks=manifest.remarks,
-        digest=digest,
+        digest=manifest.content,
+        file_digest=digest,
         root=manifest.root,
         places=place / PLACES,
     )

@@ -38,7 +38,8 @@ class Build:
     regions: tuple[Region, ...]
     sources: tuple[BuiltSource, ...]
     remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
-    digest: str
+    digest: str  # of what it does: runs of programs that have the same can be compared
+    file_digest: str = ""  # of an executable of the user's; studies of ScaleGraph 0.1.0 may know it by that
     root: str = ""  # files are named relative to it; as the compiler was told, if it is empty
     places: Path | None = None  # see instrument.places
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)

@@ -130,7 +130,7 @@ class Submission:
             return Study.create(path, manifest, overwrite=overwrite)
         study = Study.open(path, write=True)
         try:
-            self._same(study, manifest, path)
+            self._same(study, _as_known(manifest, study.manifest, build), path)
             study.set_manifest(manifest.model_copy(update={"created": study.manifest.created}))
         except BaseException:
             study.close()
@@ -346,6 +346,14 @@ class Submission:
     def _done(self, messages: tuple[str, ...] = ()) -> None:
         count = self._progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))
+
+
+def _as_known(manifest: Manifest, kept: Manifest, build: Build) -> Manifest:
+    """Return *manifest* with the program's name for its content that *kept* has, if that is the digest of its file."""
+    known = kept.identity.get("program")
+    if not known or known != build.file_digest:
+        return manifest
+    return manifest.model_copy(update={"identity": manifest.identity | {"program": known}})
 
 
 def _merged(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:

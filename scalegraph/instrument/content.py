@@ -1,0 +1,41 @@
+"""What tells one linked program from another: what it does and is attributed to, not when and as what it was linked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+from scalegraph.instrument.units import LinkedUnit
+
+_BUILD_ID = ".note.gnu.build-id"
+_ALLOCATED = 0x2  # SHF_ALLOC
+_ASKED = re.compile(r"\b__(?:DATE|TIME|TIMESTAMP)__\b")
+_MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_TIME = rb"[0-2]\d:[0-5]\d:[0-6]\d"
+_STAMP = re.compile(
+    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) " + _MONTH + rb" [ \d]\d " + _TIME + rb" \d{4}"
+    rb"|" + _MONTH + rb" [ \d]\d \d{4}|" + _TIME
+)  # as compilers write __TIMESTAMP__, __DATE__ and __TIME__
+
+
+def content_digest(path: Path, units: Iterable[LinkedUnit]) -> str:
+    """Return a digest of the executable at *path* that linking the same sources again leaves as it is.
+
+    Everything in its sections counts but the build id and, in programs whose *units* ask the compiler for the date or
+    the time, texts in their data that are one.
+    """
+    asked = any(_ASKED.search(linked.unit.text) for linked in units)
+    total = hashlib.sha256()
+    with path.open("rb") as stream:
+        for part in ELFFile(stream).iter_sections():
+            if part.name == _BUILD_ID:
+                continue
+            data = bytes(part.data()) if part["sh_type"] != "SHT_NOBITS" else b""
+            if asked and part["sh_flags"] & _ALLOCATED:
+                data = _STAMP.sub(lambda found: b"?" * len(found[0]), data)
+            total.update(f"{part.name} {part['sh_addr']} {part['sh_size']} {part['sh_flags']}\n".encode() + data)
+    return total.hexdigest()
