@@ -45,7 +45,7 @@ def link(date: str, count: int = 1000) -> bytes:
 
 def processors() -> list[int]:
     with Study.open(Path("a.sgstudy")) as study:
-        return [run.point.processors for run in study.runs()]
+        return sorted(run.point.processors for run in study.runs())
 
 
 def test_a_program_that_was_linked_again_is_the_same_program(
