@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.units import LinkedUnit
 
 _BUILD_ID = ".note.gnu.build-id"
@@ -26,16 +29,24 @@ def content_digest(path: Path, units: Iterable[LinkedUnit]) -> str:
     """Return a digest of the executable at *path* that linking the same sources again leaves as it is.
 
     Everything in its sections counts but the build id and, in programs whose *units* ask the compiler for the date or
-    the time, texts in their data that are one.
+    the time, texts in their data that are one. Where the linker orders string literals otherwise because of one of
+    them, the programs stay different: that their constants are the same cannot be known then. Raises `InputError` for
+    a damaged file.
     """
     asked = any(_ASKED.search(linked.unit.text) for linked in units)
     total = hashlib.sha256()
-    with path.open("rb") as stream:
-        for part in ELFFile(stream).iter_sections():
-            if part.name == _BUILD_ID:
-                continue
-            data = bytes(part.data()) if part["sh_type"] != "SHT_NOBITS" else b""
-            if asked and part["sh_flags"] & _ALLOCATED:
-                data = _STAMP.sub(lambda found: b"?" * len(found[0]), data)
-            total.update(f"{part.name} {part['sh_addr']} {part['sh_size']} {part['sh_flags']}\n".encode() + data)
+    try:
+        with path.open("rb") as stream:
+            for part in ELFFile(stream).iter_sections():
+                if part.name == _BUILD_ID:
+                    continue
+                data = b""
+                if part["sh_type"] != "SHT_NOBITS":
+                    stream.seek(part["sh_offset"])  # as it is in the file: what is compressed stays so
+                    data = stream.read(part["sh_size"])
+                if asked and part["sh_flags"] & _ALLOCATED:
+                    data = _STAMP.sub(lambda found: b"?" * len(found[0]), data)
+                total.update(f"{part.name} {part['sh_addr']} {part['sh_size']} {part['sh_flags']}\n".encode() + data)
+    except (ELFError, OSError, ValueError, OverflowError, AssertionError, struct.error) as error:
+        raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
     return total.hexdigest()
