@@ -156,3 +156,7 @@ def test_rows_of_several_lines_are_measured_without_working_out_how_every_cell_i
     made.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert len(measured) <= 2
+
+
+def test_the_rows_of_a_tree_live_as_long_as_the_tree(panel: TablePanel) -> None:
+    assert model_of(panel) in panel.tree.children()

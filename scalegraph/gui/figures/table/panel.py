@@ -62,6 +62,7 @@ class TablePanel(QWidget):
         self._found = QLabel()
         self._found.setProperty("role", "muted")
         self.tree = _Tree()
+        self._model.setParent(self.tree)  # it must not go first: Qt measures rows of a tree whose panel is gone
         self.tree.setModel(self._model)
         self._delegate = BarDelegate(self.tree)
         self._delegate.theme = theme
