@@ -183,7 +183,7 @@ def drawn(path: Path) -> dict[str, Any]:
     """Open *path* in a window off the screen and walk: looks, figure, colours and drawing; return as `opened`."""
     from scalegraph.gui.app import make_application
     from scalegraph.gui.figures.timeline.step import Stepper
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
     application = make_application()
     start = time.perf_counter()
@@ -210,7 +210,7 @@ def filtered(path: Path) -> dict[str, Any]:
     """Open *path* in a window off the screen, show only what lasts `LEAST` or longer, and walk; return as `opened`."""
     from scalegraph.gui.app import make_application
     from scalegraph.gui.figures.timeline.step import Stepper
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
     application = make_application()
     trace = read(path)

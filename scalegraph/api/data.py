@@ -31,11 +31,10 @@ from scalegraph.request.results.assertions import Outcome
 from scalegraph.request.run import advising
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX
+from scalegraph.subjects import fitted_models, judgement, matrices
+from scalegraph.subjects.option import OptionValue
 from scalegraph.views import common, ways
 from scalegraph.views.study.models import modelling
-from scalegraph.views.study.overview import verdicts
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import OptionValue
 
 Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best"]
 
@@ -173,7 +172,7 @@ class Data:
             >>> seconds = best.predict([128])[0]
 
         """
-        found = modelling.laws(self._data)
+        found = fitted_models.laws(self._data)
         if found is None:
             raise WorkError(f"{self.name}: no laws: {modelling.NEED.sentence(runs=ways.can_run(self._data))}")
         return list(found[1])
@@ -190,7 +189,7 @@ class Data:
 
         """
         with words.keywords():
-            found = modelling.regions(self._data, metric)
+            found = fitted_models.regions(self._data, metric)
         if found is None:
             raise WorkError(f"{self.name}: no models: values of call paths at three or more points are needed")
         return found[0]
@@ -202,7 +201,7 @@ class Data:
             >>> text = " ".join(data.verdicts())
 
         """
-        return [] if self._data.table.empty else [item.text for item in verdicts.said(self._data)]
+        return [] if self._data.table.empty else [item.text for item in judgement.said(self._data)]
 
     def advise(self, at: int | None = None, size: float | None = None, cost: Cost = "elapsed") -> list[Advice]:
         """Return what to run next, best first: runs that narrow the predicted time most for what they cost.

@@ -12,7 +12,8 @@ import numpy as np
 from scalegraph.analyze import series as series_
 from scalegraph.api.picture import Picture
 from scalegraph.base.units import si, significant
-from scalegraph.views import StudyData, TraceData
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views import everything as views_
 
 _ROWS: Final = 12  # of a table; the rest is counted

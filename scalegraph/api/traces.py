@@ -16,9 +16,9 @@ from scalegraph.api.picture import PathLike, Picture
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.request.results import trace_quantities
 from scalegraph.request.run.session import Session
+from scalegraph.subjects.option import OptionValue
 from scalegraph.traces import checking
 from scalegraph.traces.kinds import KINDS, NO_TIME
-from scalegraph.views.view import OptionValue
 
 _TABLES = ("groups", "locations", "regions", "metrics", "states", "communicators")
 # columns that refer to a definition are told by its name: column -> table

@@ -15,8 +15,8 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.table import TableChoices
 from scalegraph.request.model.request import Request, TraceChoice
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import OptionValue
 
 _TARGETS = (matrices.EFFICIENCY, matrices.TIME, matrices.MEMORY, matrices.SPEED)
 _KEYWORDS = {"extent": "values"}  # parameters that are not called as the field they answer

@@ -1,1 +1,1 @@
-"""Floor 0: errors, events, cancellation, units, files; what every other package stands on."""
+"""Errors, events, cancellation, units, files; what every other package stands on."""

@@ -1,6 +1,6 @@
 """What a run is: its coordinates before it starts, and everything known after it ended.
 
-These types cross every floor, so they stand at the bottom. A *run table* (one row per run, see
+Every layer uses these types, so they are in the lowest. A *run table* (one row per run, see
 ``row``) is what analysis works on; whether a row was simulated, measured or imported is a column.
 """
 

@@ -1,1 +1,1 @@
-"""Floor 7: the command line; every command is one file, found by `scalegraph.cli.main`."""
+"""The command line; every command is one file, found by `scalegraph.cli.main`."""

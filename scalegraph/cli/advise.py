@@ -85,7 +85,7 @@ def advise(
         print_json(_document(source, model, goal, entries, done))
         return
     from scalegraph.analyze.advise import half_width
-    from scalegraph.views.study.whatif.advise import run_words
+    from scalegraph.subjects.next_run import run_words
 
     for entry in done:
         was, expected = half_width(entry.now), half_width(entry.then)
@@ -141,7 +141,7 @@ def _document(
 
 def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
     from scalegraph.analyze.advise import half_width
-    from scalegraph.views.study.whatif.advise import run_words, unimproved
+    from scalegraph.subjects.next_run import run_words, unimproved
 
     place = assigned([("N", int(goal[0])), *([(model.size, goal[1])] if model.size else [])])
     seconds = model.time(goal)

@@ -78,7 +78,7 @@ def matrix(
     """
     targets = {"efficiency": efficiency, "time": time_s, "memory": memory, "speed": speed}
     from scalegraph.request.results.data import bound_of, why_no_matrix
-    from scalegraph.views.study.scalability import matrices
+    from scalegraph.subjects import matrices
 
     bound = bound_of(metric, bound)
     _check(bound, targets, output, as_json=as_json)
@@ -142,7 +142,7 @@ def _averaged(
     session: Session, study: Study, source: Path, average: str, bound: str, options: dict[str, Any]
 ) -> Matrix:
     """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8)."""
-    from scalegraph.views.study.scalability import matrices
+    from scalegraph.subjects import matrices
 
     wanted = _efficiencies(average)
     if bound != "efficiency":

@@ -14,7 +14,7 @@ from scalegraph.cli.progress import share_bar
 from scalegraph.request import Session
 
 if TYPE_CHECKING:
-    from scalegraph.views import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 
 def are_traces(paths: Sequence[Path]) -> bool:

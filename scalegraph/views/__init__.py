@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from scalegraph.base.errors import InputError, near
 
 if TYPE_CHECKING:
-    from scalegraph.views.data import SourceText, StudyData
-    from scalegraph.views.trace_data import TraceData
-    from scalegraph.views.view import Option, Subject, View
+    from scalegraph.subjects.option import Option
+    from scalegraph.subjects.study import SourceText, StudyData
+    from scalegraph.subjects.trace import TraceData
+    from scalegraph.views.view import Subject, View
 
 __all__ = ["Option", "SourceText", "StudyData", "TraceData", "View", "everything", "get", "registry"]
 

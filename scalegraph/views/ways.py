@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scalegraph.figures.way import Way
-from scalegraph.views.data import StudyData
+from scalegraph.subjects.study import StudyData
 
 ADD_SIZES: Final = Way(
     "add-sizes",

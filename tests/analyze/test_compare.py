@@ -8,7 +8,7 @@ import pytest
 from scalegraph.analyze import compare
 from scalegraph.analyze.matrix import from_times
 from scalegraph.analyze.series import main_series
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 
 

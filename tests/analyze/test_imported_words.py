@@ -11,9 +11,9 @@ from scalegraph.analyze import fits
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.imports.sets import opened
 from scalegraph.request.results.data import study_data
-from scalegraph.views import StudyData
-from scalegraph.views.study.models import modelling
-from scalegraph.views.study.overview.verdicts import said
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.judgement import said
+from scalegraph.subjects.study import StudyData
 
 
 def _data(times: dict[int, float], **parameters: int) -> StudyData:
@@ -74,7 +74,7 @@ def test_weak_scaling_without_a_size_has_laws(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("ranks,time_s\n" + "".join(f"{n},{100 * (1 + 0.02 * (n - 1))}\n" for n in (1, 2, 4, 8, 16, 32)))
     with opened([table], said={"scaling": "weak"}) as study:
-        found = modelling.laws(study_data(study))
+        found = fitted_models.laws(study_data(study))
     assert found is not None
     assert found[0].scaling == "weak"
     assert found[1][0].predict([64])[0] == pytest.approx(100 * (1 + 0.02 * 63), rel=0.02)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scalegraph.analyze import pop
 from scalegraph.analyze.metrics import scaling
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from scalegraph.views.study.losses.pop import VIEW
 from tests.analyze import synthetic
 

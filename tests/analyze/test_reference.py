@@ -12,8 +12,9 @@ from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunPoint, RunRecord, Source
 from scalegraph.request.imports.sets import opened
 from scalegraph.request.results.data import study_data
-from scalegraph.views import StudyData, registry
-from scalegraph.views.study.overview import verdicts
+from scalegraph.subjects import judgement
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import registry
 
 TIMES = {2: 8.0, 4: 4.2, 8: 2.5, 16: 1.6}
 
@@ -84,5 +85,5 @@ def test_every_view_says_what_it_is_relative_to(name: str, tmp_path: Path) -> No
     figure = registry()[name].build(data)
     assert not figure.empty
     assert any("relative to the fewest processors, N = 2" in note for note in figure.notes)
-    (verdict,) = verdicts.said(data)
+    (verdict,) = judgement.said(data)
     assert "speedup 10.0, relative to N = 2" in verdict.text

@@ -6,7 +6,8 @@ import pytest
 
 from scalegraph.analyze import bounds, matrix, metrics, wording
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.views import StudyData, get
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 
 _UNITS = {"s": {}, "flop": {"work_flops": 4e9}, "op": {"work_ops": 4e9}}
 

@@ -7,8 +7,9 @@ from scalegraph.analyze import loss, verdicts
 from scalegraph.analyze.series import main_series
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
-from scalegraph.views import StudyData
-from scalegraph.views.study.overview.verdicts import VIEW, said
+from scalegraph.subjects.judgement import said
+from scalegraph.subjects.study import StudyData
+from scalegraph.views.study.overview.verdicts import VIEW
 from tests.analyze import synthetic
 
 

@@ -11,9 +11,9 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.imports.sets import opened
 from scalegraph.request.results import quantities
 from scalegraph.request.results.data import study_data
-from scalegraph.views import StudyData, registry
-from scalegraph.views.study.overview import verdicts
-from scalegraph.views.study.scalability import weak_scaling
+from scalegraph.subjects import judgement, weak_runs
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import registry
 
 TIMES = {1: 10.0, 2: 10.5, 4: 11.0, 8: 12.0}
 
@@ -43,7 +43,7 @@ def test_what_is_computed(tmp_path: Path, sizes: bool) -> None:
     efficiency = quantities.compute(study, "efficiency")
     assert list(efficiency["weak_efficiency"]) == pytest.approx(list(table["weak_efficiency"]))
     assert "scaled_speedup" in quantities.compute(study, "speedup").columns
-    assert any(verdict.kind == "weak" and "efficiency 0.83" in verdict.text for verdict in verdicts.said(study))
+    assert any(verdict.kind == "weak" and "efficiency 0.83" in verdict.text for verdict in judgement.said(study))
     figure = registry()["weak-scaling"].build(study)
     assert "weak efficiency is 0.833, the scaled speedup 6.67" in figure.sentence
     assert "calls 19 % of the time serial" in figure.sentence
@@ -75,7 +75,7 @@ def test_counted_work_that_grows_about_as_n_counts(tmp_path: Path) -> None:
 
 def test_strong_scaling_has_none(tmp_path: Path) -> None:
     study = data(tmp_path, "ranks,time [s]\n1,8\n2,4.2\n4,2.3\n")
-    assert weak_scaling.series(study) is None
+    assert weak_runs.series(study) is None
     assert registry()["weak-scaling"].build(study).empty
     assert "weak_efficiency" not in quantities.compute(study, "efficiency").columns
     assert quantities.blank(quantities.compute(study, "weak"))

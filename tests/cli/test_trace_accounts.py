@@ -15,10 +15,10 @@ from scalegraph.request import Session
 from scalegraph.request.results import trace_quantities, trace_tables
 from scalegraph.runtime.format import LEAF_GROUPS
 from scalegraph.store import Study
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.activities import ACTIVITIES
-from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace_data import TraceData
 
 pytestmark = pytest.mark.compiler
 PROGRAMS = {"billiard": ("300", "60"), "ge2": ("40",)}
@@ -54,8 +54,8 @@ def test_profile_is_the_accounting_by_region(run: tuple[TraceData, RunRecord]) -
 
 def test_utilisation_and_gantt_are_the_accounting_by_processor(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
-    chosen = trace_common.window(data)
-    sums = trace_sums.activity_sums(chosen)
+    chosen = trace_window.window(data)
+    sums = interval_sums.activity_sums(chosen)
     assert sums is not None
     accounted = np.zeros_like(sums.ticks)
     for leaf, cycles in record.processor_leaves.items():
@@ -91,7 +91,7 @@ def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceDa
 def test_any_cut_of_the_run_adds_up_to_the_accounting(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
     cuts = [0.0, 0.2 * data.length, 0.35 * data.length, 0.9 * data.length, data.length]
-    parts = [trace_tables.flat(trace_common.window(data, begin, end)).set_index("region")
+    parts = [trace_tables.flat(trace_window.window(data, begin, end)).set_index("region")
              for begin, end in pairwise(cuts)]  # fmt: skip
     whole = trace_quantities.compute(data, "profile").set_index("region")
     added = sum(part[["exclusive_s", "inclusive_s", "visits"]].reindex(whole.index, fill_value=0) for part in parts)

@@ -21,8 +21,9 @@ from scalegraph.gui.state.loss import region_losses as navigator
 from scalegraph.gui.study.studies import _sentence as headline
 from scalegraph.request.results.data import study_data
 from scalegraph.store import Study
-from scalegraph.views import StudyData, get
-from scalegraph.views.study.overview import verdicts as said
+from scalegraph.subjects import judgement
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 
 pytestmark = pytest.mark.compiler
 
@@ -153,7 +154,7 @@ def test_every_surface_names_the_same_culprit(studied: tuple[Case, Path], data: 
     case = studied[0]
     series = main_series(data.scaling)
     assert series is not None
-    parts = said.parts(data, series)
+    parts = judgement.parts(data, series)
     assert parts is not None
     worst = parts.iloc[0]
     assert (worst["cause"], worst["line"]) == (case.cause, case.line), parts.head(4)
@@ -161,7 +162,7 @@ def test_every_surface_names_the_same_culprit(studied: tuple[Case, Path], data: 
     assert f"{case.name}.c:{case.line}" in first.text
     assert first.value == worst["share"]
     assert headline(data).endswith(first.text)
-    assert first.text in [item.text for item in said.said(data)]
+    assert first.text in [item.text for item in judgement.said(data)]
     assert first.text in get("verdicts").make(data).sentence
 
 
@@ -227,7 +228,7 @@ def test_the_command_line_says_the_same(
         found[what] = json.loads(capsys.readouterr().out)
     series = main_series(data.scaling)
     assert series is not None
-    parts = said.parts(data, series)
+    parts = judgement.parts(data, series)
     assert parts is not None
     assert found["loss"]["rows"][0]["share"] == pytest.approx(parts["share"].iloc[0])
     assert next(row["text"] for row in found["verdicts"]["rows"] if row["kind"] == "loss") in headline(data)

@@ -16,7 +16,8 @@ from scalegraph.figures.render import table as printed
 from scalegraph.figures.render.plot import Scale as PrintedScale
 from scalegraph.gui.figures.scales import Scale
 from scalegraph.gui.figures.table.model import TableModel
-from scalegraph.views import StudyData, TraceData
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.trace import TraceData
 from tests.views import imported, studies, traces
 
 Columns = list[tuple[str, list[str]]]

@@ -19,8 +19,10 @@ from scalegraph.gui.inspect.explain import explain
 from scalegraph.gui.state.loss import region_losses
 from scalegraph.gui.state.selection_state import Selection
 from scalegraph.request.results import quantities
-from scalegraph.views import StudyData, common
-from scalegraph.views.study.overview import verdicts
+from scalegraph.subjects import judgement
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import common
 from tests.views import studies
 from tests.views.imported import call_paths, times
 
@@ -139,7 +141,7 @@ def test_the_loss_of_a_region(simulated: StudyData) -> None:
     run = common.chosen_run(simulated)
     assert run is not None
     whole = quantities.compute(simulated, "scaling", run.point.processors)
-    label = common.chosen_series(simulated).rows["label"].iloc[0]  # type: ignore[union-attr]
+    label = series_.chosen_series(simulated).rows["label"].iloc[0]  # type: ignore[union-attr]
     mine = whole[whole["label"] == label].iloc[0]
     total = mine["processors"] * mine["time_s"] - mine["t_seq_s"]
     lost = column(table_of(views.get("profile").build(simulated)), "loss")
@@ -149,7 +151,7 @@ def test_the_loss_of_a_region(simulated: StudyData) -> None:
         assert 100 * loss.share == pytest.approx(lost.get(str(loss.region), 0.0), abs=0.051)
     parts = quantities.compute(simulated, "loss")
     assert parts["loss_s"].sum() == pytest.approx(total)
-    verdict = verdicts.parts(simulated, common.chosen_series(simulated))  # type: ignore[arg-type]
+    verdict = judgement.parts(simulated, series_.chosen_series(simulated))  # type: ignore[arg-type]
     assert verdict is not None
     by_region = parts.groupby("place")["loss_s"].sum()
     assert verdict.groupby("place")["share"].sum().to_dict() == pytest.approx((by_region / total).to_dict())
@@ -175,7 +177,7 @@ def test_time_speedup_and_efficiency_of_measurements(make: Callable[[], StudyDat
 
 def _runs(data: StudyData) -> None:
     """Compare what every place says about the runs of the main series."""
-    series = common.chosen_series(data)
+    series = series_.chosen_series(data)
     assert series is not None
     table = table_of(views.get("runs").build(data))
     scaling = {key: row for row in data.scaling.to_dict("records") for key in str(row["keys"]).split(",")}
@@ -199,14 +201,14 @@ def _runs(data: StudyData) -> None:
              for fact in part.facts}  # fmt: skip
     assert float(facts["efficiency E"].value) == pytest.approx(last["efficiency"], rel=1e-3)
     assert float(facts["speedup"].value) == pytest.approx(last["speedup"], rel=1e-3)
-    strong = next((item for item in verdicts.said(data) if item.kind == "strong"), None)
+    strong = next((item for item in judgement.said(data) if item.kind == "strong"), None)
     assert strong is not None
     assert strong.value == near(last["efficiency"])
 
 
 @EACH
 def test_the_navigator_and_the_inspector_speak_of_the_runs_that_views_show(simulated: StudyData) -> None:
-    for count in common.chosen_series(simulated).processors[1:]:  # type: ignore[union-attr]
+    for count in series_.chosen_series(simulated).processors[1:]:  # type: ignore[union-attr]
         lost = column(table_of(views.get("profile").build(simulated, processors=count)), "loss")
         for loss in region_losses(simulated, count)[1]:
             assert 100 * loss.share == pytest.approx(lost.get(str(loss.region), 0.0), abs=0.051)

@@ -18,7 +18,8 @@ from scalegraph.gui.state.selection_state import Selection
 from scalegraph.gui.state.time_window import TimeWindow
 from scalegraph.gui.state.trace_filter import TraceFilter
 from scalegraph.gui.trace.options import trace_options
-from scalegraph.views import StudyData, View
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import View
 from tests.analyze import synthetic
 from tests.views import studies, test_model_views, traces
 

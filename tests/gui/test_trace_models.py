@@ -26,10 +26,10 @@ from scalegraph.gui.state.trace_filter import Filter, TraceFilter
 from scalegraph.gui.state.trace_marks import TraceMarks
 from scalegraph.gui.trace.options import selected_trace_row, trace_row_keys
 from scalegraph.gui.trace.pointing import point
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces import reading
 from scalegraph.traces.lod import Timeline as Detail
 from scalegraph.views.trace.places import Place, place_of
-from scalegraph.views.trace_data import TraceData
 
 SAMPLES = Path(__file__).parents[2] / "traces"
 

@@ -22,9 +22,9 @@ from scalegraph.gui.figures.timeline.panel import TimelinePanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.request.imports import traces as opening
+from scalegraph.subjects import trace_dependencies as trace_dependencies
 from scalegraph.traces import reading
 from scalegraph.traces.container import write_container
-from scalegraph.views.trace import dependencies as trace_dependencies
 
 SAMPLES = Path(__file__).parents[2] / "traces"
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier

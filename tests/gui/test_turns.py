@@ -262,7 +262,7 @@ def test_no_panel_of_a_figure_has_a_style_sheet_of_its_own(qtbot: Any) -> None:
 def test_the_main_series_of_a_study_is_looked_for_once_however_much_is_selected(
     study: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from scalegraph.views import data
+    from scalegraph.subjects import study as data
 
     asked: list[object] = []
     monkeypatch.setattr(data, "main_series", asked.append)

@@ -26,7 +26,8 @@ from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.figures.export_dialog import ExportDialog
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.state.selection import SelectionModel
-from scalegraph.views import SourceText, StudyData, View
+from scalegraph.subjects.study import SourceText, StudyData
+from scalegraph.views import View
 from tests.analyze import synthetic
 from tests.gui import view_figures as figures
 

@@ -9,7 +9,7 @@ import pytest
 from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.request.imports.sets import opened
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 
 
 def _efficiencies(path: Path) -> dict[tuple[int, float], float]:

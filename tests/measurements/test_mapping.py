@@ -17,7 +17,7 @@ from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, check
 from scalegraph.measurements.runs import make_runs
 from scalegraph.request.imports.sets import opened
-from scalegraph.views.data import StudyData
+from scalegraph.subjects.study import StudyData
 
 
 def a_set(

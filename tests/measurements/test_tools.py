@@ -11,7 +11,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.table import guess_table
 from scalegraph.request.imports.sets import answered, opened, read_set, reader_of
 from scalegraph.request.results.data import study_data
-from scalegraph.views.study.losses.pop import efficiencies
+from scalegraph.subjects.pop_efficiencies import efficiencies
 from tests.measurements.samples import GPROF, LIKWID, MPIP, REFRAME, TAU, write
 from tests.measurements.test_formats import load, points, series
 

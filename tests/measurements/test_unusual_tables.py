@@ -15,8 +15,8 @@ from scalegraph.measurements.table.durations import seconds
 from scalegraph.request.imports.sets import answered, notes, opened, read_set
 from scalegraph.request.results.data import study_data
 from scalegraph.store import Study
+from scalegraph.subjects.series import measured_notes
 from scalegraph.views import registry
-from scalegraph.views.common import measured_notes
 
 ITERATIONS = "threads,iters,time [s]\n1,101,8.0\n2,103,4.2\n4,99,2.5\n8,110,1.6\n"
 

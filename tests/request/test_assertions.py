@@ -6,7 +6,7 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.request.results import assertions
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 
 

@@ -10,8 +10,8 @@ import pytest
 from scalegraph.analyze import pop
 from scalegraph.request.imports.sets import answered, read_set, study_of
 from scalegraph.request.results.data import study_data
-from scalegraph.views import StudyData
-from scalegraph.views.study.losses.pop import busiest_times, free_times, path_efficiencies
+from scalegraph.subjects.pop_efficiencies import busiest_times, free_times, path_efficiencies
+from scalegraph.subjects.study import StudyData
 from tests.measurements.samples import cubex
 
 # by process: main is in foo 1 and 2 s, in the barrier 3 and 2 s, and 1 and 2 s in neither

@@ -11,7 +11,8 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunRecord
 from scalegraph.request import Request, Session
 from scalegraph.request.results.quantities import compute
-from scalegraph.views import StudyData, get
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 
 pytestmark = pytest.mark.compiler
 

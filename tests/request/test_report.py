@@ -10,7 +10,7 @@ import pytest
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.request.results import assertions, report
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 
 

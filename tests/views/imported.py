@@ -6,7 +6,7 @@ import pandas as pd
 
 from scalegraph.request.imports import sets as imports
 from scalegraph.request.results.data import study_data
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 
 COUNTS = (1, 2, 4, 8, 16)
 

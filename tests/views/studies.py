@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scalegraph.base.run import RunRecord, Variant
 from scalegraph.runtime.format import GROUPS
-from scalegraph.views import SourceText, StudyData
+from scalegraph.subjects.study import SourceText, StudyData
 from tests.analyze import synthetic
 
 MANIFEST = {

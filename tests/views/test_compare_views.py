@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from scalegraph.views import StudyData, get
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 from scalegraph.views.study.compare.studies import names
 from tests.analyze import synthetic
 
@@ -29,7 +30,7 @@ def test_two_studies_stand_in_one_plot_and_one_table():
 
 def test_one_study_alone_says_what_is_missing():
     figure = get("compare").build(_data("alone", synthetic.fixed()))
-    assert "two or more studies beside each other" in figure.empty
+    assert "compares two or more studies" in figure.empty
 
 
 def test_matrices_are_subtracted_at_the_same_efficiency():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scalegraph.views import StudyData, get
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 from tests.analyze import synthetic
 
 

@@ -18,8 +18,8 @@ from scalegraph.figures.flame_geometry import WHOLE, Geometry
 from scalegraph.figures.palette import diverging
 from scalegraph.request import Session
 from scalegraph.request.imports.sets import opened
-from scalegraph.views import StudyData
-from scalegraph.views.trace_data import TraceData
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.trace import TraceData
 from tests.analyze import synthetic
 from tests.measurements import samples
 from tests.views import studies, traces

@@ -16,8 +16,8 @@ from scalegraph.figures.figure import Field, Figure, Grid, Plot, Surface, Table
 from scalegraph.figures.render.grid import footnotes
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.reader import readers
-from scalegraph.views import StudyData
-from scalegraph.views.study.scalability import matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 from tests.views import studies
 
 

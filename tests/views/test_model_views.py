@@ -12,7 +12,7 @@ from scalegraph.figures.figure import Plot, Table
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
 from scalegraph.request.results import quantities
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.views import studies
 
 COUNTS = (1, 2, 4, 8, 16, 32)

@@ -19,7 +19,7 @@ from scalegraph.base.run import LineCost, Region, RegionCost, RunPoint, RunRecor
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.request.results import quantities
 from scalegraph.request.results.data import matrix
-from scalegraph.views import SourceText, StudyData
+from scalegraph.subjects.study import SourceText, StudyData
 from tests.analyze import synthetic
 
 COUNTS = st.one_of(st.integers(0, 1000), st.sampled_from([0, 2**62]))

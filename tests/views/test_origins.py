@@ -10,7 +10,7 @@ import pytest
 
 from scalegraph import views
 from scalegraph.figures.figure import Cell, Dot, Figure, Line
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 from tests.views.every_figure import DATA, built, names
 

@@ -23,7 +23,7 @@ from scalegraph.figures.figure import Axis, Bars, Cell, Column, Figure, Grid, Li
 from scalegraph.figures.palette import colour
 from scalegraph.figures.render import numbers, picture
 from scalegraph.figures.render.text import fitted, measure, spread, wrapped
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.views import studies
 
 NAMES = list(views.registry())

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scalegraph.figures.figure import Plot
-from scalegraph.views import StudyData, get
-from scalegraph.views.study.scalability import matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get
 from tests.analyze import synthetic
 from tests.views import studies
 

@@ -9,7 +9,7 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Figure, Plot, Table
-from scalegraph.views.trace_data import TraceData
+from scalegraph.subjects.trace import TraceData
 from tests.views import traces
 
 

@@ -8,9 +8,9 @@ import pytest
 from scalegraph import views
 from scalegraph.figures.figure import Figure, LaneTrack, PathLine, Table, Timeline
 from scalegraph.request.results import trace_quantities
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import Wait
 from scalegraph.views.trace.places import place_of
-from scalegraph.views.trace_data import TraceData
 from tests.views import traces
 
 S = traces.SECOND

@@ -9,8 +9,8 @@ from scalegraph import views
 from scalegraph.base.cancel import Cancelled, CancelToken, working
 from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Table, Timeline
 from scalegraph.request.results.trace_quantities import compute
-from scalegraph.views.trace.lasting import lasting
-from scalegraph.views.trace_data import TraceData
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.trace_choices import lasting
 from tests.views import traces
 
 

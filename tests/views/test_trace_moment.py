@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from scalegraph import views
 from scalegraph.figures.figure import Figure, Table
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import What
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import State, Trace
 from scalegraph.views.trace.timeline.moment import change
-from scalegraph.views.trace_data import TraceData
 from tests.traces import made
 from tests.views import traces
 from tests.views.traces import SECOND

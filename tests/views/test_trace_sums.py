@@ -17,6 +17,8 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import AreaTrack, Figure, Grid, LaneTrack, Plot, Radar, Table, Timeline
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import NO_TIME, TaskStep, Wait
 from scalegraph.traces.lod import Timeline as Detail
@@ -25,7 +27,6 @@ from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.places import Place, place_of
 from scalegraph.views.trace.timeline import phases as trace_phases
 from scalegraph.views.trace.timeline.speed import speed_unit
-from scalegraph.views.trace_data import TraceData
 from tests.traces import made
 from tests.views import traces
 from tests.views.traces import SECOND
@@ -437,12 +438,12 @@ def test_views_in_threads_make_what_they_share_once() -> None:
 
     barrier = threading.Barrier(2)
     with ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(trace_sums.remembered, data, "shared", slow) for _ in range(4)]
+        found = [pool.submit(interval_sums.remembered, data, "shared", slow) for _ in range(4)]
         barrier.wait(timeout=20)
         assert [one.result() for one in found] == [7] * 4
     assert len(begun) == 1
     for number in range(20):
-        assert trace_sums.remembered(data, f"interval {number}", lambda number=number: number) == number
+        assert interval_sums.remembered(data, f"interval {number}", lambda number=number: number) == number
     assert sum(name.startswith("interval ") for name in data.memo) == 6
 
 

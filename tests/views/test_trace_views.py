@@ -14,11 +14,11 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Arrows, Figure, LaneTrack, Ticks, Timeline
 from scalegraph.figures.render import numbers
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import NO_TIME, What
 from scalegraph.traces.model import Metric, Region, State
-from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace_data import TraceData
 from tests.views import studies, traces
 
 
@@ -197,10 +197,10 @@ def test_options_that_do_not_fit_are_told(options: dict[str, str], said: str) ->
 
 def test_locations_are_chosen_by_number_range_and_name() -> None:
     data = traces.stripes(12)
-    assert trace_common.chosen_locations(data, "0-2, 7") == (0, 1, 2, 7)
-    assert trace_common.chosen_locations(data, "processor 1*") == (1, 10, 11)
-    assert trace_common.chosen_locations(data, "Processor 3,5") == (3, 5)
-    assert trace_common.chosen_locations(data) == tuple(range(12))
+    assert trace_window.chosen_locations(data, "0-2, 7") == (0, 1, 2, 7)
+    assert trace_window.chosen_locations(data, "processor 1*") == (1, 10, 11)
+    assert trace_window.chosen_locations(data, "Processor 3,5") == (3, 5)
+    assert trace_window.chosen_locations(data) == tuple(range(12))
 
 
 def test_locations_without_events_are_left_out_and_counted() -> None:
@@ -312,7 +312,7 @@ def test_threads_of_the_same_name_are_told_apart_by_their_process() -> None:
 
 def test_messages_to_locations_that_are_not_shown_leave_the_lanes_at_the_right_side() -> None:
     data = traces.stripes(6)
-    window = trace_common.window(data, locations="2-3")
+    window = trace_window.window(data, locations="2-3")
     found = trace_tracks._lanes(window, np.array([0, 2, 3, 5]))
     assert found.tolist() == [-1, 0, 1, 2]
 

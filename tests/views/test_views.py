@@ -10,8 +10,11 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Figure, Grid, Plot, Source, Table
-from scalegraph.views import Option, StudyData, View
-from scalegraph.views.study.scalability import latency_sources, matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import View
+from scalegraph.views.study.scalability import latency_sources
 from tests.analyze import synthetic
 from tests.views import studies
 

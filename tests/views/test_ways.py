@@ -13,9 +13,10 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Figure, Grid, Plot, Source, Table
-from scalegraph.views import StudyData, ways
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.trace import TraceData
+from scalegraph.views import ways
 from scalegraph.views.trace.common import origin
-from scalegraph.views.trace_data import TraceData
 from tests.analyze import synthetic
 from tests.views import studies, traces
 from tests.views.imported import call_paths, times

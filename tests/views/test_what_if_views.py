@@ -8,7 +8,7 @@ from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Variant
 from scalegraph.figures.figure import Figure, Plot, Table
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 from tests.views import studies
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import What
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import Location, Metric, Region, Trace
-from scalegraph.views.trace_data import TraceData
 
 SECOND = 1_000_000  # ticks
 STATES = ("busy_int", "stall_local", "idle_barrier")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from scalegraph.analyze.trace.find import Target
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 _ROLE: Final = Qt.ItemDataRole.UserRole
 _OF_A_SORT: Final = 60  # that are listed

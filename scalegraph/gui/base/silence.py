@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from scalegraph.subjects import window as trace_window
+
 if TYPE_CHECKING:
-    from scalegraph.views.trace_data import TraceData
-    from scalegraph.views.view import OptionValue
+    from scalegraph.subjects.option import OptionValue
+    from scalegraph.subjects.trace import TraceData
 
 _NEAR: Final = 0.25  # of what is shown: how far from its edge stands what one goes to
 
@@ -31,11 +33,9 @@ class Silence:
 
 def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | None:
     """Return the silence that a view with *options* shows; None if anything happens there. Not for Qt's thread."""
-    from scalegraph.views.trace import common as trace_common
-
     if "begin" not in options or not data.trace.counts():
         return None
-    window = trace_common.window(data, *(options.get(name) for name in ("begin", "end", "locations")))
+    window = trace_window.window(data, *(options.get(name) for name in ("begin", "end", "locations")))
     found = data.timeline.silence(window.begin, window.end, window.locations)
     if found is None:
         return None

@@ -10,7 +10,8 @@ from scalegraph.base.errors import InputError
 from scalegraph.gui.dock.desk_window import DeskWindow
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.option_history import OptionHistory, Place
-from scalegraph.views.view import OptionValue, View
+from scalegraph.subjects.option import OptionValue
+from scalegraph.views.view import View
 
 if TYPE_CHECKING:
     from scalegraph.gui.dock.view_dock import ViewDock

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.gui.dock.arrangements import Layout, Split, Tabs
+from scalegraph.subjects import weak_runs
 
 if TYPE_CHECKING:
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 OVERVIEW: Final = "Overview"
 
 
 def overview_of(data: StudyData) -> Layout | None:
     """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix."""
+    from scalegraph.subjects import matrices
     from scalegraph.views import ways
-    from scalegraph.views.study.scalability import matrices, weak_scaling
 
-    if data.imported is not None and data.main_series is None and weak_scaling.series(data) is not None:
+    if data.imported is not None and data.main_series is None and weak_runs.series(data) is not None:
         return _tiles((("weak-scaling", "runs"), ()), (("verdicts",), ("laws",)))
     request = data.manifest.get("request") or {}
     if ways.asks_for_sizes(data) or not ways.of_one_size(data):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scalegraph.gui.state.loss import place_of_line, region_path
 from scalegraph.gui.state.selection import Selection
-from scalegraph.views import StudyData
+from scalegraph.subjects.study import StudyData
 
 
 def row_keys(data: StudyData | None, selection: Selection, study: str) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ from scalegraph.gui.trace.bar import TraceBar
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.replay_bar import ReplayBar
 from scalegraph.gui.trace.search import TraceSearch
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects.option import OptionValue
 
 _LEADING_TO_SOURCE: Final = ("hottest", "lines")  # views whose rows are places of the source
 

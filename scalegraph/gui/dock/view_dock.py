@@ -34,8 +34,10 @@ from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
 from scalegraph.gui.trace.options import selected_trace_row, trace_options, trace_row_keys
-from scalegraph.views import StudyData, TraceData, View
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects.option import OptionValue
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.trace import TraceData
+from scalegraph.views import View
 
 log: Final = logging.getLogger(__name__)
 _PATIENCE: Final = 20  # times that an analysis is put off for the first picture

@@ -26,8 +26,9 @@ from PySide6.QtWidgets import (
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.widgets import mark
 from scalegraph.runtime.format import GROUPS
-from scalegraph.views import Option, StudyData, View
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects.option import Option, OptionValue
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import View
 
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"

@@ -167,7 +167,7 @@ def _answers(state: ImportState) -> dict[str, Any]:
 
 def _with_runs(base: Looked, token: CancelToken, share: Share) -> Looked:
     """Return *base* with the resulting runs, or with what keeps it from having any."""
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
     assert base.measured is not None
     try:

@@ -11,7 +11,7 @@ from scalegraph.base.units import si, significant, thousands
 
 if TYPE_CHECKING:
     from scalegraph.gui.state.selection_state import Selection
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 _MOST_METRICS = 12  # of a call path that are shown

@@ -8,10 +8,11 @@ from scalegraph.base.units import si, thousands
 from scalegraph.figures.timelines import time_text
 from scalegraph.gui.inspect.explain import Fact, Part
 from scalegraph.gui.trace.words import region_times, trace_facts
+from scalegraph.subjects import interval_sums
 
 if TYPE_CHECKING:
     from scalegraph.gui.state.selection_state import Selection
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 _BINS: Final = 4096
 _MOST: Final = 8
@@ -68,12 +69,11 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
 
 def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
     """Return how each location spent the interval, to the tick."""
+    from scalegraph.subjects.window import Window
     from scalegraph.traces.activities import TITLES
-    from scalegraph.views.trace import sums as trace_sums
-    from scalegraph.views.trace.common import Window
 
     begin, end = max(begin, data.trace.meta.begin), min(end, data.trace.meta.end)
-    sums = trace_sums.activity_sums(Window(data, begin, end, data.active)) if end > begin else None
+    sums = interval_sums.activity_sums(Window(data, begin, end, data.active)) if end > begin else None
     if sums is None:
         return []
     facts = []

@@ -17,7 +17,7 @@ from scalegraph.gui.study.studies import Studies
 from scalegraph.gui.trace.handle import TraceHandle
 
 if TYPE_CHECKING:
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 
 class Inspector(QScrollArea):

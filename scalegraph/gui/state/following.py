@@ -10,8 +10,9 @@ from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Figure
 from scalegraph.gui.state.loss import region_path
 from scalegraph.gui.state.selection_state import Selection
-from scalegraph.views import StudyData, View
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects.option import OptionValue
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import View
 
 Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
 _PATH: Final = "call_path"

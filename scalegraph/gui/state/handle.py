@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QObject, Signal
 
 if TYPE_CHECKING:
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 class Handle(QObject):

@@ -11,7 +11,7 @@ from scalegraph.base.run import Region, RunRecord
 from scalegraph.base.units import si
 
 if TYPE_CHECKING:
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 _NOTHING: Final = 5e-4  # shares below this are shown as 0.0 %

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from scalegraph.gui.base.undo import Change, UndoStack
-from scalegraph.views.view import OptionValue
+from scalegraph.subjects.option import OptionValue
 
 Place: TypeAlias = tuple[str, str]  # name of a view, key of its study
 Apply = Callable[[Place, str, OptionValue], None]

@@ -28,7 +28,7 @@ from scalegraph.gui.study.call_values import CallValues, call_values
 
 if TYPE_CHECKING:
     from scalegraph.measurements.model import Metric
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 _FEW: Final = 60  # call paths that are shown unfolded
 _SHARE, _VALUE = "share", "value"

@@ -37,7 +37,7 @@ from scalegraph.gui.trace.words import trace_facts, trace_regions
 
 if TYPE_CHECKING:
     from scalegraph.gui.study.call_tree import CallTree
-    from scalegraph.views import StudyData
+    from scalegraph.subjects.study import StudyData
 
 Losses: TypeAlias = tuple[int | None, tuple[RegionLoss, ...]]  # of which N, of each region
 _KEY: Final = Qt.ItemDataRole.UserRole

@@ -12,10 +12,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.subjects import judgement
 
 if TYPE_CHECKING:
     from scalegraph.request.model.tracing import TracedRun
-    from scalegraph.views.data import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 _PAUSE_MS: Final = 250  # between two readings of a study that grows
@@ -98,7 +99,6 @@ def _sentence(data: StudyData) -> str:
     from scalegraph.analyze import wording
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.results.data import matrix
-    from scalegraph.views.study.overview import verdicts
 
     if data.table.empty and data.imported is not None:
         return _set_sentence(data)
@@ -115,9 +115,9 @@ def _sentence(data: StudyData) -> str:
         )
     else:
         main = data.main_series
-        weak = next((item.text for item in verdicts.said(data) if item.kind == "weak"), "") if main is None else ""
+        weak = next((item.text for item in judgement.said(data) if item.kind == "weak"), "") if main is None else ""
         header = wording.header(scaling, main, data.manifest, weak=weak)
-        said = (header, verdicts.culprit(data, main), verdicts.timed_part(data, main))
+        said = (header, judgement.culprit(data, main), judgement.timed_part(data, main))
         sentence = " ".join(part for part in said if part)
     failed = len(data.failed)
     return f"{sentence} {failed} of {len(data.table)} runs failed." if failed else sentence

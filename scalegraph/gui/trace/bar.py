@@ -13,6 +13,7 @@ from shiboken6 import isValid
 from scalegraph.base.units import si
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.subjects import window as trace_window
 
 _LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
 _PARTS: Final = {
@@ -180,15 +181,14 @@ class TraceBar(QWidget):
         if self._trace is None:
             return
         from scalegraph.figures.timelines import time_text
-        from scalegraph.views.trace import common as trace_common
 
         begin, end = self._trace.window.shown
         finest = (end - begin) / 2000
         share, data = 100 * (end - begin) / self._trace.window.length, self._trace.data()
-        run = "what was traced" if data is not None and trace_common.run_seconds(data) is not None else "the run"
+        run = "what was traced" if data is not None and trace_window.run_seconds(data) is not None else "the run"
         of = f"{share:.3g} % of {run}"
         if self._trace.window.whole:
-            of = trace_common.all_of(data) if data is not None else "the whole run"
+            of = trace_window.all_of(data) if data is not None else "the whole run"
         ends = f"{time_text(begin, finest)} to {time_text(end, finest)}"
         text = f"{ends}, {si(end - begin, 's', 4)}, {of}"
         self.shown.set_texts((text, f"{ends}, {si(end - begin, 's', 4)}", ends, si(end - begin, "s", 3)))
@@ -251,10 +251,9 @@ class TraceBar(QWidget):
             return float(text.removesuffix("s").strip() or 0)
         if text and data is not None:
             from scalegraph.base.errors import InputError
-            from scalegraph.views.trace import common as trace_common
 
             try:
-                known = trace_common.chosen_regions if name == "region" else trace_common.chosen_locations
+                known = trace_window.chosen_regions if name == "region" else trace_window.chosen_locations
                 known(data, text)
             except InputError as error:
                 raise ValueError(str(error)) from error

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.silence import stretch_at
+from scalegraph.subjects import window as trace_window
 
 if TYPE_CHECKING:
     from scalegraph.gui.trace.handle import TraceHandle
@@ -32,10 +33,9 @@ class EventSteps(QObject):
         (begin, end), chosen = window.shown, self._handle.filter.current.locations
 
         def look(reporter: Reporter) -> float | None:
-            from scalegraph.views.trace import common as trace_common
 
             reporter.token.check()
-            seen = trace_common.window(data, begin, end, chosen)
+            seen = trace_window.window(data, begin, end, chosen)
             found = data.timeline.beside(seen.begin, seen.end, seen.locations if location is None else (location,))
             tick = found.before if back else found.after
             return None if tick is None else float(data.seconds(tick))

@@ -22,8 +22,8 @@ from scalegraph.gui.trace.replay_steps import ReplaySteps
 from scalegraph.gui.trace.words import region_times, simulated, trace_sentence
 
 if TYPE_CHECKING:
+    from scalegraph.subjects.trace import TraceData
     from scalegraph.traces.model import Trace
-    from scalegraph.views.trace_data import TraceData
 
 STOPPED: Final = "Reading was cancelled."
 

@@ -8,9 +8,9 @@ from typing import Final
 from scalegraph.gui.state.selection_state import Selection
 from scalegraph.gui.state.time_window import TimeWindow
 from scalegraph.gui.trace.handle import TraceHandle
+from scalegraph.subjects.option import OptionValue
 from scalegraph.views import View
 from scalegraph.views.trace.places import place_of
-from scalegraph.views.view import OptionValue
 
 SHARED: Final = ("begin", "end", "locations", "region", "duration", "width")  # the same for all views of a trace
 _LEAST_WIDTH: Final = 64

@@ -9,7 +9,7 @@ from scalegraph.base.units import si
 from scalegraph.figures.timelines import time_text
 
 if TYPE_CHECKING:
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 _BINS: Final = 64
 _PURE: Final = 0.9999  # share from which a bin is all of one code

@@ -15,6 +15,7 @@ from scalegraph.gui.base.widgets import ElidedLabel, mark
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
+from scalegraph.subjects import interval_sums
 from scalegraph.views.trace.places import Place, place_of
 
 if TYPE_CHECKING:
@@ -130,9 +131,8 @@ class TraceSearch(QWidget):
         wanted = text.strip()
 
         def look(reporter: Reporter) -> list[Target]:
-            from scalegraph.views.trace import sums as trace_sums
 
-            return trace_sums.finder(data).targets(wanted, reporter.token)
+            return interval_sums.finder(data).targets(wanted, reporter.token)
 
         self._lists.ask(look, self._listed, self._failed)
 
@@ -162,9 +162,8 @@ class TraceSearch(QWidget):
 
         def look(_reporter: Reporter) -> pd.DataFrame:
             from scalegraph.analyze.trace import found
-            from scalegraph.views.trace import sums as trace_sums
 
-            calls = trace_sums.calls(data) if target.sort == "region" else None
+            calls = interval_sums.calls(data) if target.sort == "region" else None
             meta, everywhere = data.trace.meta, range(len(data.trace.definitions.locations))
             return found.longest(data.trace, calls, [target], _MOST, meta.begin, meta.end, everywhere)
 
@@ -186,9 +185,8 @@ class TraceSearch(QWidget):
         meta = data.trace.meta
 
         def look(reporter: Reporter) -> tuple[Occurrence | None, bool]:
-            from scalegraph.views.trace import sums as trace_sums
 
-            finder = trace_sums.finder(data)
+            finder = interval_sums.finder(data)
             there = finder.next(target, after, forward=forward, cancel=reporter.token)
             if there is not None:
                 return there, False

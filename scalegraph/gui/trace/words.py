@@ -9,8 +9,8 @@ from scalegraph.base.units import si, thousands
 from scalegraph.gui.state.loss import RegionLoss
 
 if TYPE_CHECKING:
+    from scalegraph.subjects.trace import TraceData
     from scalegraph.traces.model import Trace
-    from scalegraph.views.trace_data import TraceData
 
 log: Final = logging.getLogger(__name__)
 _BINS: Final = 512

@@ -18,6 +18,7 @@ from scalegraph.request.model.tracing import DIRECTORY
 from scalegraph.runtime.cache import Waiting, cache_root, get_or_make, spoil, trim
 from scalegraph.store import Study
 from scalegraph.store.study import SUFFIX as SUFFIX_STUDY
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces import reading
 from scalegraph.traces.container import SUFFIX, VERSION, open_container, write_container
 from scalegraph.traces.formats import Progress
@@ -25,7 +26,6 @@ from scalegraph.traces.lod import Timeline
 from scalegraph.traces.lod.stored import VERSION as PYRAMID
 from scalegraph.traces.lod.stored import lacks_pyramid
 from scalegraph.traces.model import Trace
-from scalegraph.views.trace_data import TraceData
 
 LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
 _HEAD = 1 << 20  # bytes of a JSON file in which events are looked for

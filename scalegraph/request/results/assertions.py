@@ -29,9 +29,9 @@ from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import assigned, significant
 from scalegraph.request.model import expression
-from scalegraph.views import StudyData
-from scalegraph.views.study.losses.pop import efficiencies
-from scalegraph.views.study.scalability import matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.pop_efficiencies import efficiencies
+from scalegraph.subjects.study import StudyData
 
 _LONGEST = 400
 _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {

@@ -15,8 +15,9 @@ from scalegraph.measurements.mapping import Mapping
 from scalegraph.request.model import expression
 from scalegraph.request.model.kept import readable_request, searches_of
 from scalegraph.store import Study
-from scalegraph.views import SourceText, StudyData, registry
-from scalegraph.views.study.scalability import matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import SourceText, StudyData
+from scalegraph.views import registry
 
 if TYPE_CHECKING:
     from scalegraph.figures.figure import Figure
@@ -64,7 +65,7 @@ def _number(value: object) -> float | None:
 
 
 def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
-    """Return the matrix as the matrix view shows it (`views.matrices`); None when nothing can be held."""
+    """Return the matrix as the matrix view shows it (`subjects.matrices`); None when nothing can be held."""
     made = matrices.matrix(data, bound, **options)
     return None if made is None else matrices.trimmed([made])[0][0]
 

@@ -9,11 +9,9 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.fits import Fit, back_test_models, karp_flatt
-from scalegraph.views import StudyData
-from scalegraph.views.study.models import modelling
-from scalegraph.views.study.models.backtest import back_tests
-from scalegraph.views.study.models.isoefficiency import order_of
-from scalegraph.views.study.models.regions import processors_column
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.fitted_models import back_tests, order_of, processors_column
+from scalegraph.subjects.study import StudyData
 
 _EFFICIENCIES = (0.25, 0.5, 0.75)
 
@@ -23,11 +21,11 @@ def laws(data: StudyData, processors: int | None) -> pd.DataFrame:
 
     Without *processors* at four times the largest N.
     """
-    found = modelling.laws(data)
+    found = fitted_models.laws(data)
     if found is None:
         return pd.DataFrame()
     timed, fits = found
-    at = float(processors or modelling.FAR * timed.processors.max())
+    at = float(processors or fitted_models.FAR * timed.processors.max())
     return pd.DataFrame([row for fit in fits for row in _law_rows(fit, at, best=fit is fits[0])])
 
 
@@ -57,12 +55,12 @@ def _law_rows(fit: Fit, at: float, *, best: bool) -> list[dict[str, object]]:
 
 def models(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return one row for each call path: model, order, error, doubt, and shares now and at N = *processors*."""
-    found = modelling.regions(data)
+    found = fitted_models.regions(data)
     if found is None:
         return pd.DataFrame()
     made, metric = found
     column = processors_column(data, made)
-    place = modelling.target_of(made.source.points, processors, column)
+    place = fitted_models.target_of(made.source.points, processors, column)
     now, then = made.shares(made.source.points.max(axis=0)), made.shares(place)
     low, high = made.models.band(place[None])
     value = made.models.predict(place[None])[:, 0]
@@ -93,7 +91,7 @@ def models(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 def serial_fraction(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return the Karp-Flatt serial fraction at every N > 1, and its trend for each doubling of N."""
-    timed = modelling.times(data, None, "strong")
+    timed = fitted_models.times(data, None, "strong")
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if found is None:
         return pd.DataFrame()
@@ -151,7 +149,7 @@ def back_test(data: StudyData, _processors: int | None) -> pd.DataFrame:
 
 def back_test_regions(data: StudyData, _processors: int | None) -> pd.DataFrame:
     """Return what the model of each call path predicts for the largest N (or largest value) when that is hidden."""
-    found = modelling.regions(data)
+    found = fitted_models.regions(data)
     if found is None:
         return pd.DataFrame()
     made, metric = found

@@ -13,10 +13,11 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunRecord
 from scalegraph.request.results import analyses, modelling, scalability
 from scalegraph.request.results.quantity import Quantity
-from scalegraph.views import StudyData, common, registry
-from scalegraph.views.study.losses.pop import efficiencies, path_efficiencies
-from scalegraph.views.study.overview import verdicts
-from scalegraph.views.study.scalability import weak_scaling
+from scalegraph.subjects import judgement, weak_runs
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.pop_efficiencies import efficiencies, path_efficiencies
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import registry
 
 Table: TypeAlias = pd.DataFrame
 
@@ -38,7 +39,7 @@ def _columns(*names: str, weak: str = "") -> Callable[[StudyData, int | None], T
         table = _scaling(data, processors)
         made = table[[name for name in ("label", "processors", *names) if name in table.columns]]
         if weak and data.meaning is not None and data.meaning.scaling == "weak":
-            known = weak_scaling.table(data)
+            known = weak_runs.table(data)
             if len(known):
                 values = known.set_index(["problem", "processors"])[weak]
                 keys = pd.MultiIndex.from_frame(table[["problem", "processors"]])
@@ -119,12 +120,12 @@ def _pop_regions(data: StudyData, processors: int | None) -> Table:
 
 
 def _verdicts(data: StudyData, _processors: int | None) -> Table:
-    return pd.DataFrame([asdict(item) for item in verdicts.said(data)])
+    return pd.DataFrame([asdict(item) for item in judgement.said(data)])
 
 
 def _loss(data: StudyData, processors: int | None) -> Table:
     main = series.main_series(data.scaling)
-    found = verdicts.parts(data, main, processors) if main is not None else None
+    found = judgement.parts(data, main, processors) if main is not None else None
     return pd.DataFrame() if found is None else found
 
 
@@ -270,7 +271,7 @@ def blank(table: Table) -> bool:
 
 def notes(data: StudyData, name: str) -> list[str]:
     """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
-    known = common.measured_notes(data)
+    known = series_.measured_notes(data)
     return [] if name in _AS_READ else list(known)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scalegraph.views import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 @dataclass(frozen=True)

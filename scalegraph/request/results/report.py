@@ -19,8 +19,9 @@ from scalegraph.figures import render
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.render import numbers
 from scalegraph.request.results.assertions import Outcome
-from scalegraph.views import StudyData, get, registry
-from scalegraph.views.study.overview import verdicts
+from scalegraph.subjects import judgement
+from scalegraph.subjects.study import StudyData
+from scalegraph.views import get, registry
 
 _ROWS = 200  # of the numbers below a picture
 _TEXTS = ("runs", "source", "lines")  # too long for a report unless asked for
@@ -100,7 +101,7 @@ def report(
     return environment.from_string(template).render(
         title=_title(data),
         facts=_facts(data),
-        verdicts=[item.text for item in verdicts.said(data)] if not data.table.empty else [],
+        verdicts=[item.text for item in judgement.said(data)] if not data.table.empty else [],
         outcomes=outcomes,
         sections=[Section(group, tuple(sections[group])) for group in order],
         absent=absent,

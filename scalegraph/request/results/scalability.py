@@ -11,8 +11,8 @@ from scalegraph.analyze import bounds, causes, isospeed, metrics, miss_latency_p
 from scalegraph.analyze.bounds import Bound
 from scalegraph.analyze.matrix import Matrix, Metric, over_estimation
 from scalegraph.analyze.table import numbers
-from scalegraph.views import StudyData
-from scalegraph.views.study.scalability import matrices
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 
 
 def matrix(bound: Bound, metric: Metric = "latency", way: str = "runs") -> _Matrix:

@@ -7,10 +7,10 @@ import pandas as pd
 from scalegraph.analyze.trace import found
 from scalegraph.analyze.trace.find import LASTING
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import NO_TIME
-from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
-from scalegraph.views.view import Option
 
 OPTIONS = (
     Option("text", "Text", "text", description="part of a name, * and ? are wildcards; or a tag; otherwise all"),
@@ -25,14 +25,14 @@ def find(chosen: Window, text: str | None = None, longest: int = 0) -> pd.DataFr
     Without a text everything. Raises `InputError` if it names nothing.
     """
     data, text = chosen.data, text or ""
-    targets = trace_sums.finder(data).targets(text)
+    targets = interval_sums.finder(data).targets(text)
     if not targets and text:
         definitions = data.trace.definitions
         names = [*(one.name for one in definitions.regions), *(one.name for one in definitions.locations)]
         raise InputError(Fault(f"nothing is called '{text}'{near(text, names)}", key="text"))
     if longest:
         targets = [target for target in targets if target.sort in LASTING]
-        calls = trace_sums.calls(data) if any(target.sort == "region" for target in targets) else None
+        calls = interval_sums.calls(data) if any(target.sort == "region" for target in targets) else None
         table = found.longest(data.trace, calls, targets, longest, chosen.begin, chosen.end, chosen.locations)
         made = table[["sort", "number", "name"]].rename(columns={"sort": "kind"})
         made["location"] = [data.location_name(number) for number in table["location"].tolist()]

@@ -12,15 +12,14 @@ from scalegraph.analyze.trace import tables as dependency_tables
 from scalegraph.analyze.trace.wait_states import by_place, worst
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.request.results import trace_find, trace_tables
+from scalegraph.subjects import trace_dependencies as trace_dependencies
+from scalegraph.subjects.option import Option, OptionValue, checked
+from scalegraph.subjects.phase_choice import DEPTH, PHASES
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.trace_choices import BY as MESSAGES_BY
+from scalegraph.subjects.trace_choices import DURATION, METRIC, lasting, least
+from scalegraph.subjects.window import COMMON, Window, window
 from scalegraph.traces.kinds import KINDS
-from scalegraph.views.trace import dependencies as trace_dependencies
-from scalegraph.views.trace.common import COMMON, Window, window
-from scalegraph.views.trace.communication.messages import BY as MESSAGES_BY
-from scalegraph.views.trace.lasting import DURATION, lasting, least
-from scalegraph.views.trace.timeline.phases import DEPTH, PHASES
-from scalegraph.views.trace.timeline.speed import METRIC
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, OptionValue, checked
 
 Table: TypeAlias = pd.DataFrame
 

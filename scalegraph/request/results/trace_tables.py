@@ -9,46 +9,44 @@ import pandas as pd
 
 from scalegraph.analyze.trace import activity, durations, messages, phases, profile, speed, tasks
 from scalegraph.analyze.trace.work import countable, counts
+from scalegraph.subjects import interval_sums, phase_choice
+from scalegraph.subjects.trace_choices import chosen_metric, of_regions
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
-from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace.time.profile import of_regions
-from scalegraph.views.trace.timeline import phases as trace_phases
-from scalegraph.views.trace.timeline.speed import chosen_metric
 
 Table: TypeAlias = pd.DataFrame
 
 
 def utilisation(chosen: Window) -> Table:
     """Return mean count, share and time of each activity."""
-    sums = trace_sums.activity_sums(chosen)
+    sums = interval_sums.activity_sums(chosen)
     return pd.DataFrame() if sums is None else activity.utilisation(sums, chosen.data.trace.meta.ticks_per_second)
 
 
 def gantt(chosen: Window) -> Table:
     """Return the seconds of each activity at each location, and shares of busy, overhead and idle."""
-    sums = trace_sums.activity_sums(chosen)
+    sums = interval_sums.activity_sums(chosen)
     return (
         pd.DataFrame()
         if sums is None
-        else activity.by_location(sums, chosen.data.trace, trace_sums.location_names(chosen.data))
+        else activity.by_location(sums, chosen.data.trace, interval_sums.location_names(chosen.data))
     )
 
 
 def efficiencies(chosen: Window) -> Table:
     """Return the efficiencies that the Kiviat diagram shows."""
-    sums = trace_sums.activity_sums(chosen)
+    sums = interval_sums.activity_sums(chosen)
     return pd.DataFrame() if sums is None else pd.DataFrame([vars(activity.efficiencies(sums))])
 
 
 def flat(chosen: Window) -> Table:
     """Return the profile by region."""
-    return of_regions(chosen, profile.flat(chosen.data.trace, trace_sums.call_sums(chosen)))
+    return of_regions(chosen, profile.flat(chosen.data.trace, interval_sums.call_sums(chosen)))
 
 
 def tree(chosen: Window) -> Table:
     """Return the profile by call path."""
-    return of_regions(chosen, profile.tree(chosen.data.trace, trace_sums.call_sums(chosen)))
+    return of_regions(chosen, profile.tree(chosen.data.trace, interval_sums.call_sums(chosen)))
 
 
 def accounts(chosen: Window) -> Table:
@@ -56,7 +54,7 @@ def accounts(chosen: Window) -> Table:
     trace = chosen.data.trace
     if not trace.count("shares"):
         return pd.DataFrame()
-    sums = trace_sums.states(chosen.data, "shares").by_region(chosen.begin, chosen.end, chosen.locations)
+    sums = interval_sums.states(chosen.data, "shares").by_region(chosen.begin, chosen.end, chosen.locations)
     state, region = np.nonzero(sums)
     regions = trace.definitions.regions
     table = pd.DataFrame(
@@ -77,7 +75,7 @@ def phase_times(chosen: Window, phases: object = "auto", depth: object = None) -
 
 
 def _phases(chosen: Window, by: object, depth: object) -> Table:
-    found = trace_phases.found(chosen, by, depth)
+    found = phase_choice.found(chosen, by, depth)
     return phases.phase_times(found, chosen.data.trace, chosen.begin, chosen.end, len(chosen.locations))
 
 
@@ -92,8 +90,8 @@ def speeds(chosen: Window, phases: object = "auto", depth: object = None, metric
     name = chosen_metric(data, metric)
     if name is None:
         return pd.DataFrame()
-    counted = trace_sums.counted(data, countable(data.trace)[name])
-    found = trace_phases.found(chosen, phases, depth)
+    counted = interval_sums.counted(data, countable(data.trace)[name])
+    found = phase_choice.found(chosen, phases, depth)
     made = speed.speeds(found, counted, data.trace, chosen.begin, chosen.end, chosen.locations)
     second = data.trace.meta.ticks_per_second
     table = pd.DataFrame(
@@ -115,13 +113,13 @@ def sent(chosen: Window, by: object = "pair") -> Table:
     """Return messages, bytes, latency and bandwidth."""
     trace = chosen.data.trace
     found = messages.sent_messages(trace, chosen.begin, chosen.end, chosen.locations)
-    return messages.message_table(trace, found, str(by), trace_sums.location_names(chosen.data))
+    return messages.message_table(trace, found, str(by), interval_sums.location_names(chosen.data))
 
 
 def handed(chosen: Window) -> Table:
     """Return waiter and holder, how often and how long."""
     trace = chosen.data.trace
-    names, most = trace_sums.location_names(chosen.data), max(1, len(chosen.locations))
+    names, most = interval_sums.location_names(chosen.data), max(1, len(chosen.locations))
     made = messages.wait_matrix(trace, chosen.begin, chosen.end, chosen.locations, most=most, names=names)
     row, column = np.nonzero((made.count > 0) | (made.time > 0))
     order: Array = np.argsort(-made.time[row, column], kind="stable")
@@ -152,7 +150,7 @@ def counted(chosen: Window) -> Table:
     rows = {}
     for number, metric in enumerate(data.trace.definitions.metrics):
         if counts(metric):
-            rows[metric.name] = trace_sums.counted(data, number).totals(chosen.begin, chosen.end, chosen.locations)
+            rows[metric.name] = interval_sums.counted(data, number).totals(chosen.begin, chosen.end, chosen.locations)
     if not rows:
         return pd.DataFrame()
     table = pd.DataFrame(rows)
@@ -165,6 +163,6 @@ def call_durations(chosen: Window) -> Table:
     """Return a histogram of how long the calls of the chosen regions took."""
     trace = chosen.data.trace
     found = durations.whole_calls(
-        trace_sums.calls(chosen.data), trace, chosen.begin, chosen.end, chosen.regions, chosen.locations
+        interval_sums.calls(chosen.data), trace, chosen.begin, chosen.end, chosen.regions, chosen.locations
     )
     return durations.histogram(found.ticks / trace.meta.ticks_per_second)

@@ -11,14 +11,14 @@ from scalegraph.base.errors import Fault, InputError, WorkError
 from scalegraph.base.events import EventSink, ignore
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Bound, Request, Scaling, Speedups
-from scalegraph.views.study.whatif import advise as view
+from scalegraph.subjects import next_run
 
 if TYPE_CHECKING:
     from scalegraph.analyze.advise import Advice, Cost, Model
     from scalegraph.request.consent import Consent
     from scalegraph.request.run.session import Session
     from scalegraph.store import Manifest
-    from scalegraph.views import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 def advised(
@@ -38,8 +38,8 @@ def advised(
         raise WorkError(
             f"{data.name}: no advice yet: one problem on three or more processor counts is needed for a law"
         )
-    goal = view.target_of(model, at, size)
-    return model, goal, view.found(data, model, goal, cost, most)
+    goal = next_run.target_of(model, at, size)
+    return model, goal, next_run.found(data, model, goal, cost, most)
 
 
 def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:

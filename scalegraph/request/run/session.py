@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from scalegraph.instrument import Detail, Instrumented
     from scalegraph.link import Link
     from scalegraph.machine import Machine
-    from scalegraph.views import StudyData, TraceData, View
+    from scalegraph.subjects.study import StudyData
+    from scalegraph.subjects.trace import TraceData
+    from scalegraph.views import View
     from scalegraph.views.view import Subject
 
 _OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records that were read
@@ -325,7 +327,7 @@ class Session:
         export(figure, Path(path), size_cm, theme, for_spreadsheets=for_spreadsheets)
 
     def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
-        """Return the scalability matrix of a study, see `views.matrices.matrix`; None when nothing can be held."""
+        """Return the scalability matrix of a study, see `subjects.matrices.matrix`; None when nothing can be held."""
         from scalegraph.request.results.data import matrix
 
         return matrix(self.study_data(study), **options)

@@ -12,7 +12,7 @@ from scalegraph.analyze.calltree import CallTree, Floats, Joined
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Flame, Frame, Key
 from scalegraph.figures.palette import name_slots
-from scalegraph.views.view import Option
+from scalegraph.subjects.option import Option
 
 MOST: Final = 50_000  # frames; those that cost least are left out
 ICICLE: Final = Option("icicle", "Icicle", "bool", False, description="callers on top, what they call below them")

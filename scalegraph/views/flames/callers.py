@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from scalegraph.analyze.profile import region_tree
 from scalegraph.figures.figure import Figure
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.flames import butterfly, study_trees
 from scalegraph.views.flames.building import Grown
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _NAME, _TITLE = "callers", "Callers and callees"
 _NEED = replace(study_trees.NEED, text="Callers and callees need costs by region or by call path.")

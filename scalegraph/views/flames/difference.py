@@ -9,12 +9,14 @@ from scalegraph.analyze.calltree import Joined
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.study.compare import studies as compare
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(
@@ -100,7 +102,7 @@ def _counts(data: StudyData, size: object) -> list[int]:
         if meaning.processors not in measured.points.columns:
             return []
         return sorted({int(n) for n in measured.points[meaning.processors]})
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling
     return sorted({int(n) for n in rows["processors"]}) if not rows.empty else []
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scalegraph.figures.figure import Figure
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.flames import building, study_trees
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.view import View

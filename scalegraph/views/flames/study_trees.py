@@ -16,10 +16,10 @@ from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.figures.way import Need, Way
 from scalegraph.measurements.model import MeasurementSet, Metric
 from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.flames.building import Grown
-from scalegraph.views.view import Option
 
 METRIC: Final = Option(
     "metric", "Frame value", "text", follows=True,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.subjects import trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views.flames import butterfly, trace_trees
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import lasting as trace_lasting
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-callers", "Callers and callees in the interval"
 _FUNCTION = Option(
@@ -29,7 +31,7 @@ VIEW = View(
     "Where the time goes",
     "Who calls a region and what it calls, with time and visits; a click goes on to the caller or callee.",
     _make,
-    (_FUNCTION, trace_common.BEGIN, trace_common.END, trace_common.LOCATIONS, trace_lasting.DURATION),
+    (_FUNCTION, trace_window.BEGIN, trace_window.END, trace_window.LOCATIONS, trace_choices.DURATION),
     order=68,
     subject="trace",
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views import ways
 from scalegraph.views.flames import building, trace_trees
 from scalegraph.views.flames.difference import figure
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, difference"

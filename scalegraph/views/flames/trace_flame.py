@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
+from scalegraph.subjects import trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views.flames import building, trace_trees
 from scalegraph.views.flames.flame import sentence
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import lasting as trace_lasting
-from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-flame", "Flame graph of the interval"
@@ -33,7 +34,7 @@ VIEW = View(
     "Where the time goes",
     "Call paths in the chosen interval as frames that stand on their callers, as wide as the time spent in them.",
     _make,
-    (trace_trees.METRIC, *trace_common.COMMON, trace_lasting.DURATION, building.ICICLE),
+    (trace_trees.METRIC, *trace_window.COMMON, trace_choices.DURATION, building.ICICLE),
     order=66,
     subject="trace",
 )

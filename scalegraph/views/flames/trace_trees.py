@@ -10,12 +10,14 @@ from scalegraph.analyze.calltree import CallTree, merged
 from scalegraph.analyze.trace import profile
 from scalegraph.figures.figure import Axis
 from scalegraph.figures.way import Need
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views.flames.building import Grown
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option
 
 METRIC: Final = Option(
     "value", "Frame value", "choice", "time", ("time", "visits"), description="processor time, or how often it began"
@@ -32,11 +34,11 @@ def grown(data: TraceData, value: object = "time", duration: object = None, **op
     if none := trace_lasting.nothing(data, duration, "calls"):
         return none
     said = trace_lasting.told(data, duration)
-    data = trace_lasting.lasting(data, duration)
-    chosen = trace_common.window(data, **options)
+    data = trace_choices.lasting(data, duration)
+    chosen = trace_window.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_sums.NO_CALLS
-    sums = trace_sums.call_sums(chosen)
+    sums = interval_sums.call_sums(chosen)
     tree = _tree(data, sums, visits=str(value) == "visits", regions=chosen.regions)
     if not len(tree):
         return f"No region was entered in {chosen.words}. Choose a longer time or more locations."
@@ -98,5 +100,5 @@ def roles(data: TraceData) -> dict[str, str]:
     layer = data.timeline.layers.get("region")
     if layer is None:
         return {}
-    keys = trace_common.region_keys(layer.codes, trace_common.working((data, *data.others)))
+    keys = trace_common.region_keys(layer.codes, trace_window.working((data, *data.others)))
     return {key.name: key.colour or key.role for key in keys}

@@ -2,207 +2,17 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
-
-from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import si
 from scalegraph.figures.figure import Figure, Key, Origin
 from scalegraph.figures.palette import name_slots
 from scalegraph.figures.way import Need
 from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window, works
 from scalegraph.traces.model import Metric
 from scalegraph.views.common import LEAF_WORDS, leaf_role
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, OptionValue
-
-BEGIN = Option("begin", "From", "float", unit="s", minimum=0.0,
-               description="start of the time to show, from the start of the run; otherwise the start")  # fmt: skip
-END = Option("end", "To", "float", unit="s", minimum=0.0,
-             description="end of the time to show, from the start of the run; otherwise the end")  # fmt: skip
-LOCATIONS = Option("locations", "Locations", "text",
-                   description="numbers and ranges (0-15,20) or names (rank 1*); otherwise all")  # fmt: skip
-REGION = Option("region", "Region", "text",
-                description="only regions whose name contains this, or matches it; otherwise all")  # fmt: skip
-WIDTH = Option("width", "Width", "int", 1000, minimum=8, maximum=8000,
-               description="bins that the visible time is cut into: about one for each pixel")  # fmt: skip
-COMMON = (BEGIN, END, LOCATIONS, REGION)
-# Of a view that shows a window of time at the resolution of the screen
-WINDOWED = (*COMMON, WIDTH)
-
-
-@dataclass(frozen=True, eq=False)
-class Window:
-    """The part of a trace that a view is asked for, made by `window`.
-
-    *begin* and *end* are ticks. *locations* are the numbers of the locations, rising, at least one unless the trace
-    has none; without a choice those that have events (`TraceData.active`). *regions* are the numbers of the regions,
-    None for all. *whole* means nothing was left out at all.
-    """
-
-    data: TraceData
-    begin: int
-    end: int
-    locations: tuple[int, ...]
-    regions: frozenset[int] | None = None
-    width: int = 1000
-
-    @property
-    def begin_s(self) -> float:
-        """Begin in seconds from the start of the run."""
-        return float(self.data.seconds(self.begin))
-
-    @property
-    def end_s(self) -> float:
-        """End in seconds from the start of the run."""
-        return float(self.data.seconds(self.end))
-
-    @property
-    def seconds(self) -> float:
-        """Length in seconds."""
-        return (self.end - self.begin) / self.data.trace.meta.ticks_per_second
-
-    @property
-    def all_locations(self) -> bool:
-        """Whether no location is left out."""
-        return set(self.data.active) <= set(self.locations)
-
-    @property
-    def chosen(self) -> tuple[int, ...] | None:
-        """The locations as timelines take them: None for all."""
-        return None if self.all_locations else self.locations
-
-    @property
-    def whole_time(self) -> bool:
-        """Whether it is the whole run."""
-        return self.begin <= self.data.trace.meta.begin and self.end >= self.data.trace.meta.end
-
-    @property
-    def whole_run(self) -> bool:
-        """Whether it is all of the time of all locations."""
-        return self.whole_time and self.all_locations
-
-    @property
-    def whole(self) -> bool:
-        """Whether nothing is left out."""
-        return self.whole_run and self.regions is None
-
-    @property
-    def lanes(self) -> dict[int, int]:
-        """Return the place (0 on top) of every location that is shown."""
-        return {location: lane for lane, location in enumerate(self.locations)}
-
-    def lane_of(self, locations: Any) -> Any:
-        """Return the places of an array of *locations*, -1 for those that are not shown, or not there at all."""
-        count = len(self.data.trace.definitions.locations)
-        table = np.full(count + 1, -1, np.int32)  # the last is for what is no location
-        table[list(self.locations)] = np.arange(len(self.locations), dtype=np.int32)
-        numbers = np.asarray(locations)
-        return table[np.where((numbers >= 0) & (numbers < count), numbers, count)]
-
-    @property
-    def words(self) -> str:
-        """Return what it is in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
-        parts = [
-            all_of(self.data) if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"
-        ]
-        if not self.all_locations:
-            parts.append(f"{len(self.locations)} of {len(self.data.active)} locations")
-        if self.regions is not None:
-            names = sorted(self.data.region_name(number) for number in self.regions)
-            parts.append(f"region {names[0]}" if len(names) == 1 else f"{len(names)} regions")
-        return ", ".join(parts)
-
-
-def window(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    width: object = 1000,
-) -> Window:  # fmt: skip
-    """Return what the common options choose.
-
-    Raises `InputError` with every option that does not fit: an end before the begin, a location or region that is
-    not there.
-    """
-    meta = data.trace.meta
-    faults: list[Fault] = []
-    # a run without length is shown as one tick
-    run_end = max(meta.end, meta.begin + 1)
-    first = meta.begin if begin is None else max(meta.begin, data.ticks(float(str(begin))))
-    last = run_end if end is None else min(run_end, data.ticks(float(str(end))))
-    if last <= first:
-        faults.append(Fault(f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
-                            f"begin {_given(begin)} and end {_given(end)}", key="end"))  # fmt: skip
-    chosen: tuple[int, ...] = ()
-    regions: frozenset[int] | None = None
-    try:
-        chosen = chosen_locations(data, locations)
-    except InputError as error:
-        faults.extend(error.faults)
-    try:
-        regions = chosen_regions(data, region)
-    except InputError as error:
-        faults.extend(error.faults)
-    if faults:
-        raise InputError(faults)
-    return Window(data, first, last, chosen, regions, int(str(width)))
-
-
-def _given(value: object) -> str:
-    return "none" if value is None else si(float(str(value)), "s")
-
-
-def chosen_locations(data: TraceData, text: object = None) -> tuple[int, ...]:
-    """Return the numbers of the locations that *text* names: numbers and ranges (``0-15,20``) or names with * and ?.
-
-    Raises:
-        InputError: one of them is not there, or is no range.
-
-    """
-    locations = data.trace.definitions.locations
-    if text is None or not str(text).strip():
-        return data.active
-    found: set[int] = set()
-    for part in (piece.strip() for piece in str(text).split(",")):
-        numbers = re.fullmatch(r"(\d+)(?:\s*-\s*(\d+))?", part)
-        if numbers:
-            low = int(numbers[1])
-            high = int(numbers[2]) if numbers[2] else low
-            if not low <= high < len(locations):
-                there = f"0 to {len(locations) - 1}" if locations else "none"
-                raise InputError(Fault(f"there is no location '{part}'; there are {there}", key="locations"))
-            found.update(range(low, high + 1))
-            continue
-        names = [data.location_name(number) for number in range(len(locations))]
-        matching = [number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), part.lower())]
-        if not matching:
-            raise InputError(Fault(f"there is no location '{part}'{near(part, names)}; expected numbers and ranges "
-                                   "as in 0-15,20, or names", key="locations"))  # fmt: skip
-        found.update(matching)
-    return tuple(sorted(found))
-
-
-def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | None:
-    """Return the numbers of the regions whose name contains *text* (or matches it, with * and ?); None for all.
-
-    Raises:
-        InputError: there is none; the nearest name is told.
-
-    """
-    if text is None or not str(text).strip():
-        return None
-    wanted = str(text).strip().lower()
-    pattern = wanted if re.search(r"[*?]", wanted) else f"*{glob.escape(wanted)}*"
-    names = [data.region_name(number) for number in range(len(data.trace.definitions.regions))]
-    found = frozenset(number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), pattern))
-    if not found:
-        raise InputError(Fault(f"no region is called '{text}'{near(str(text), names)}", key="region"))
-    return found
 
 
 def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, ...]:
@@ -212,33 +22,10 @@ def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, .
     communicate or manage have a shade of that activity. *names* are all names of work that share the picture, the most
     important first (`working`), so that no two of them get one colour while there are more.
     """
-    slots = name_slots([*names, *sorted(code.name for code in codes if _works(code))])
+    slots = name_slots([*names, *sorted(code.name for code in codes if works(code))])
     return tuple(
-        Key(code.name, f"name:{slots[code.name]}" if _works(code) else code.role, number=code.number) for code in codes
+        Key(code.name, f"name:{slots[code.name]}" if works(code) else code.role, number=code.number) for code in codes
     )
-
-
-def _works(code: Any) -> bool:
-    return bool(code.role.partition(":")[0] in ("series", "busy"))
-
-
-WORKING: Final = "work of regions"  # in the memo of a trace: names of regions of work with their shares
-
-
-def working(several: Iterable[TraceData]) -> tuple[str, ...]:
-    """Return the names of the regions of work of traces, those with the most time of their runs first."""
-    share: dict[str, float] = {}
-    for data in several:
-        if WORKING not in data.memo:
-            meta = data.trace.meta
-            totals = data.timeline.totals("region", meta.begin, meta.end, 64).values.sum(axis=1, dtype=np.float64)
-            codes = data.timeline.layers["region"].codes
-            names = [(code.name, float(value)) for code, value in zip(codes, totals, strict=True) if _works(code)]
-            whole = sum(value for _, value in names) or 1.0
-            data.memo[WORKING] = [(name, value / whole) for name, value in names]
-        for name, value in data.memo[WORKING]:
-            share[name] = share.get(name, 0.0) + value
-    return tuple(sorted(share, key=lambda name: (-share[name], name)))
 
 
 def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
@@ -290,21 +77,6 @@ def empty(view: str, heading: str, data: TraceData, need: str | Need) -> Figure:
     return Figure(view, title(data, heading), empty=need, ways=onward)
 
 
-def all_of(data: TraceData, length: str = "") -> str:
-    """Return what all of a trace is: ``the whole run`` (*length*: `` of 2 s``), or how much of it was traced."""
-    run = run_seconds(data)
-    return f"the whole run{length}" if run is None else f"the traced {si(data.length, 's')} of a run of {si(run, 's')}"
-
-
-def run_seconds(data: TraceData) -> float | None:
-    """Return how long the run took of which the trace tells a part only; None when it tells all, as far as is known."""
-    meta = data.trace.meta
-    cycles = meta.properties.get("time_cycles", "")  # which are the ticks of simulated runs
-    if cycles.isdecimal() and int(cycles) > meta.end - meta.begin:
-        return int(cycles) / meta.ticks_per_second
-    return None
-
-
 def usual_notes(data: TraceData) -> tuple[str, ...]:
     """Return what must be said below every picture of a trace: where the source was damaged or not understood."""
     meta = data.trace.meta
@@ -323,11 +95,6 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
             f"{spans:,} asynchronous span{'' if one else 's'} of no thread {'is' if one else 'are'} not drawn."
         )
     return tuple(notes)
-
-
-def common_values(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
-    """Return of *options* those that `window` takes."""
-    return {name: value for name, value in options.items() if name in {option.name for option in WINDOWED}}
 
 
 def origin(data: TraceData) -> Origin:

@@ -12,9 +12,10 @@ from scalegraph.base.units import si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Key, LaneTrack, Ticks
 from scalegraph.figures.tips import Tips
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import NO_TIME, Array, Wait
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace.common import Window
 
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
 HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
@@ -33,7 +34,7 @@ def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ..
     kept: tuple[Key, ...] | None = window.data.memo.get("keys of regions")
     if kept is None:
         kept = window.data.memo["keys of regions"] = trace_common.region_keys(
-            codes, trace_common.working([window.data])
+            codes, trace_window.working([window.data])
         )
     return kept
 

@@ -15,14 +15,14 @@ from scalegraph.analyze.trace.candidates import Cause
 from scalegraph.analyze.trace.interval import part_of, reach, rows_in
 from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.errors import InputError
+from scalegraph.subjects import trace_dependencies as trace_dependencies
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import window
 from scalegraph.traces.kinds import KINDS, LockStep, TaskStep
 from scalegraph.traces.lod import Timeline
 from scalegraph.traces.model import MemoryPart, Trace
 from scalegraph.traces.reading import read
 from scalegraph.views import get
-from scalegraph.views.trace import dependencies as trace_dependencies
-from scalegraph.views.trace.common import window
-from scalegraph.views.trace_data import TraceData
 from tests.analyze.trace.made import calls
 from tests.analyze.trace.made import trace as hand_made
 from tests.analyze.trace.test_critical_path_models import Model, programs

@@ -14,7 +14,7 @@ from scalegraph.gui.state.time_window import TimeWindow
 from scalegraph.views import get
 
 if TYPE_CHECKING:
-    from scalegraph.views.trace_data import TraceData
+    from scalegraph.subjects.trace import TraceData
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scalegraph.request.results.quantity import Quantity
-from scalegraph.views.study.scalability import weak_scaling
+from scalegraph.subjects import weak_runs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scalegraph.views import StudyData
+    from scalegraph.subjects.study import StudyData
 
 
 def _weak(data: StudyData, processors: int | None) -> pd.DataFrame:
-    table = weak_scaling.table(data).drop(columns=["problem", "keys"], errors="ignore")
+    table = weak_runs.table(data).drop(columns=["problem", "keys"], errors="ignore")
     return table if processors is None or table.empty else table[table["processors"] == processors]
 
 

@@ -8,11 +8,12 @@ from scalegraph.analyze.matrix import bound_words
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.way import Need
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.compare.studies import names
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Difference of matrices"
 

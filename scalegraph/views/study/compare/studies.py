@@ -16,11 +16,13 @@ from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
 from scalegraph.figures.way import Need
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import data_movement
 from scalegraph.views.study.scalability.latency_sources import rows_held
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Studies side by side"
 # what -> (column, words, unit, whether more is better)
@@ -103,7 +105,7 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
 
 
 def _series(data: StudyData, size: object, held: str, column: str) -> Series | None:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if held == "efficiency":
         rows, words = rows_held(data, held, size)
         series = None if rows is None else Series(rows, words, "processors")

@@ -7,10 +7,11 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.base.units import si
 from scalegraph.figures import contours
 from scalegraph.figures.figure import Axis, Figure
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.isospeed import speed as isospeed_speed
-from scalegraph.views.study.scalability import field_common, matrices
+from scalegraph.views.study.scalability import field_common
 from scalegraph.views.view import View
 
 _TITLE = "Lines of equal unit speed"

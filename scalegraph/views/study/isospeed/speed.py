@@ -13,9 +13,9 @@ from scalegraph.analyze.metrics import speed_unit, work_unit
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Mark, Plot, Row, Table
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
 from scalegraph.views.view import View
 
 _TITLE = "Unit speed over time"

@@ -6,15 +6,17 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.metrics import breakdown
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Bars, Figure, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Breakdown of processor time"
 
 
 def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     shares = None if series is None else breakdown(series.rows, by=str(by))
     if series is None or shares is None or shares.empty or shares.isna().all().all():
         need = "The breakdown needs runs with an accounting of processor time; simulated runs have it."

@@ -9,8 +9,9 @@ from scalegraph.analyze.monitoring import perturbation
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Figure, Plot
 from scalegraph.figures.way import Need
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "Perturbation by monitoring"
@@ -22,7 +23,7 @@ _COMPENSATED = (
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     costs = [] if series is None else [perturbation(data.by_key[key]) for key in series.rows["key"]]
     if series is None or not any(costs):
         need = Need("No run was monitored on the simulated machine: probes took no simulated time.", ways.MONITOR)

@@ -9,15 +9,16 @@ from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "Overhead patterns"
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     costs = None if series is None else overheads(series.rows)
     if series is None or costs is None or not np.isfinite(numbers(costs, "average_s")).any():
         need = (

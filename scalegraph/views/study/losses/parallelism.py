@@ -13,9 +13,10 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import ELAPSED_TIME, OPERATIONS, Axis, Figure, Line, Plot
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Parallelism patterns"
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import loss, pop, wording
+from scalegraph.analyze import pop, wording
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import IDEAL, PROCESSOR_TIME, Axis, Column, Figure, Plot, Row, Table
-from scalegraph.measurements.runs import make_runs
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.pop_efficiencies import efficiencies, path_efficiencies
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "POP efficiencies"
@@ -26,7 +27,6 @@ _ROLES = {
     "ipc": "memory_stall",
 }
 _REGIONS = 40
-BUSIEST = "busiest"  # metric of a set: longest time of a processor outside of communication and synchronisation
 _COLUMNS = {
     "global": "global",
     "parallel": "parallel",
@@ -35,51 +35,6 @@ _COLUMNS = {
     "instructions": "instructions",
     "ipc": "IPC",
 }
-
-
-def free_times(data: StudyData) -> dict[str, float]:
-    """Return T_para (s) with free synchronisation by the key of the actual run, where a what-if run gives it."""
-    return {
-        run.point.actual().key: run.time_s
-        for run in data.variants
-        if run.ok and run.time_s is not None and run.point.variant.ideal == ("sync",)
-        if not run.point.variant.speedup and not run.point.variant.machine
-    }
-
-
-def busiest_times(data: StudyData) -> dict[str, float]:
-    """Return the useful time (s) of the busiest processor by run key, where an imported set has it."""
-    if data.imported is None:
-        return {}
-    measured, meaning = data.imported
-    if not {"busy", BUSIEST} <= {metric.name for metric in measured.metrics}:
-        return {}
-    columns = {column: name for column, name in meaning.columns.items() if column == "time_s"} | {"busy_s": BUSIEST}
-    runs, _ = make_runs(measured, meaning.model_copy(update={"columns": columns}))
-    return {run.point.key: run.busy_s for run in runs if run.busy_s is not None}
-
-
-def efficiencies(data: StudyData, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return `pop.efficiencies` of *rows* of `StudyData.scaling`, with all that the study knows of them."""
-    return pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
-
-
-def path_efficiencies(data: StudyData, run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
-    """Return `pop.path_efficiencies` of the point of *run*, with the ``name`` and ``place`` of each call path."""
-    assert data.measured is not None
-    assert data.meaning is not None
-    measured, meaning = data.measured, data.meaning
-    points = [
-        None if each is None else loss.point_of(measured, meaning, each.point.processors, each.point.parameters)
-        for each in (run, reference if reference is not run else None)
-    ]
-    if points[0] is None:
-        return pd.DataFrame()
-    table = pop.path_efficiencies(measured, meaning, points[0], points[1])
-    paths = [measured.call_paths[int(region)] for region in table["region"]]
-    table.insert(1, "name", [measured.paths[int(region)] for region in table["region"]])
-    table.insert(2, "place", [f"{path.file}:{path.line}" if path.file and path.line else path.file for path in paths])
-    return table
 
 
 def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
@@ -100,7 +55,7 @@ def _paths(table: pd.DataFrame, run: RunRecord) -> Table:
 
 
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     rows = series.rows if series is not None else data.scaling.iloc[:0]
     found = efficiencies(data, rows)
     if series is None or not np.isfinite(numbers(found, "parallel")).any():

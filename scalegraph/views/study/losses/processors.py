@@ -7,9 +7,10 @@ import pandas as pd
 from scalegraph.analyze import wording
 from scalegraph.analyze.profile import processor_costs
 from scalegraph.figures.figure import Axis, Bars, Figure, Plot
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Processors side by side"
 

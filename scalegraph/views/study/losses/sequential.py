@@ -14,9 +14,10 @@ from scalegraph.analyze.wording import percent
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Axis, Figure, Plot
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Sequential patterns"
 _RATES = (

@@ -8,8 +8,9 @@ import pandas as pd
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 UNIT = "packets/µs"
@@ -25,7 +26,7 @@ def movement(rows: pd.DataFrame) -> pd.Series[float]:
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     values = None if series is None else movement(series.rows)
     if series is None or values is None or not np.isfinite(values.to_numpy()).any():
         need = "Data movement needs simulated runs of one problem on two or more processor counts."

@@ -6,10 +6,11 @@ from pathlib import PurePath
 
 from scalegraph.base.run import LinePart, LineUser, RunRecord, SharedLine
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "False sharing"
 _LINES, _USERS = 20, 8

@@ -7,16 +7,18 @@ import numpy as np
 from scalegraph.analyze import causes
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import REFERENCES, Axis, Figure, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Hit rates by cause"
 
 
 def _make(data: StudyData, size: object = None, level: object = "private") -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Hit rates by cause need simulated runs of one problem on two or more processor counts."
         return common.empty("hit-rates", _TITLE, data, needs.counts(need))

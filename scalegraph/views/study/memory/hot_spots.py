@@ -8,10 +8,12 @@ import pandas as pd
 from scalegraph.analyze.misses import resource_costs
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import ELAPSED_TIME, Axis, Cell, Column, Figure, Grid, Panel, Plot, Row, Table
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Modules and links"
 _MOST, _ROWS = 16, 200
@@ -84,7 +86,7 @@ def _ranked(costs: pd.DataFrame, most: int) -> tuple[Plot, Table]:
 
 def _heat(data: StudyData, size: object, most: int) -> Grid:
     """Return the busiest resources of all runs of the series, busy share by N."""
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     found = [] if series is None else [data.by_key.get(str(keys).split(",")[0]) for keys in series.rows["keys"]]
     runs = [run for run in found if run is not None and run.resources]
     busy = {run.point.processors: resource_costs(run).set_index("name") for run in runs}

@@ -10,10 +10,11 @@ from scalegraph.analyze import misses
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Misses by class"
 _BARS = 12

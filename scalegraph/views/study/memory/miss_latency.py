@@ -11,8 +11,9 @@ from scalegraph.analyze import causes, wording
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "Miss latencies"
@@ -27,7 +28,7 @@ _CURVES = (
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "Miss latencies need simulated runs of one problem on two or more processor counts."
         return common.empty("miss-latency", _TITLE, data, needs.counts(need))

@@ -6,8 +6,9 @@ from scalegraph.analyze import causes, miss_latency_prediction
 from scalegraph.analyze.miss_latency_prediction import Prediction, Reach
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Column, Figure, Mark, Plot, Row, Table
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import miss_latency
 from scalegraph.views.view import View
 
@@ -22,7 +23,7 @@ _CURVES = (
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None or not causes.is_known(series.rows):
         need = "The prediction needs simulated runs of one problem on two or more processor counts."
         return common.empty("miss-prediction", _TITLE, data, needs.counts(need))

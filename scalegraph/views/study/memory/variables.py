@@ -9,10 +9,11 @@ from typing import Any
 from scalegraph.analyze.misses import variable_costs
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Variables"
 _BARS = 12

@@ -7,8 +7,9 @@ import pandas as pd
 from scalegraph.analyze import causes
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.memory import cause_words
 from scalegraph.views.view import View
 
@@ -67,7 +68,7 @@ def _plot(binned: pd.DataFrame, total: float, run: RunRecord) -> Plot:
 
 def _table(data: StudyData, size: object) -> Table:
     """Return the shares of widths for each N of the series, all causes together."""
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     runs = [] if series is None else [data.by_key.get(str(keys).split(",")[0]) for keys in series.rows["keys"]]
     wide = ("1", "2", "3", "4", "5 to 8", "more")
     rows = []

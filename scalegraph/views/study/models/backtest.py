@@ -6,30 +6,25 @@ import math
 
 import numpy as np
 
-from scalegraph.analyze.fits import BackTest, back_test, fit_laws
+from scalegraph.analyze.fits import BackTest, fit_laws
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.analyze.wording import percent
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Column, Figure, Line, Plot, Row, Table
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.fitted_models import back_tests
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Back-test"
 
 
-def back_tests(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> list[BackTest]:
-    """Return the back-test of the laws; empty when too few points would be left."""
-    timed = modelling.times(data, size, scaling)
-    if timed is None or len(timed.processors) - int(str(hide)) < 2:
-        return []
-    return back_test(timed.processors, timed.times, hide=int(str(hide)), scaling=timed.scaling)
-
-
 def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> Figure:
     found = back_tests(data, size, scaling, hide)
-    timed = modelling.times(data, size, scaling)
+    timed = fitted_models.times(data, size, scaling)
     if not found or timed is None:
         need = f"A back-test that hides {hide} needs at least two more processor counts of one problem."
         return modelling.no_laws("back-test", _TITLE, data, needs.counts(need))

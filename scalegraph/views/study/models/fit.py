@@ -12,10 +12,12 @@ from scalegraph.analyze.fits.noise import Floats
 from scalegraph.analyze.repetitions import Timed
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Fit and prediction"
 _RIVALS = 2
@@ -30,7 +32,7 @@ def _make(
     quantity: object = "time",
     target: object = None,
 ) -> Figure:
-    found = modelling.laws(data, size, scaling)
+    found = fitted_models.laws(data, size, scaling)
     if found is None:
         return modelling.no_laws("fit", _TITLE, data)
     timed, fits = found
@@ -41,7 +43,7 @@ def _make(
         return modelling.no_laws("fit", _TITLE, data, need)
     shown = [chosen, *(fit for fit in fits if fit is not chosen and fit.law in fits[0].rivals)][: 1 + _RIVALS]
     last = float(timed.processors.max())
-    far = float(str(target)) if target else modelling.FAR * last
+    far = float(str(target)) if target else fitted_models.FAR * last
     places = modelling.span(float(timed.processors.min()), max(far, last))
     speedup = quantity == "speedup"
     one = _one(timed, chosen) if speedup else 0.0

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from scalegraph.analyze.bounds import WAY_WORDS
-from scalegraph.analyze.fits import Isoefficiency, isoefficiency_order
-from scalegraph.analyze.fits.noise import Floats
-from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.palette import rivals
+from scalegraph.subjects import fitted_models, matrices
+from scalegraph.subjects.fitted_models import order_of
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
-from scalegraph.views.study.scalability import matrices
 from scalegraph.views.view import View
 
 _TITLE = "Isoefficiency order"
-
-
-def order_of(data: StudyData, efficiency: object = None) -> tuple[Matrix, Floats, Floats, Isoefficiency] | None:
-    """Return the matrix at *efficiency*, N and W of the counts that reach it, and the order; None for too few."""
-    target = None if efficiency is None else float(str(efficiency))
-    made = matrices.matrix(data, "efficiency", target=target)
-    if made is None:
-        return None
-    known = [(n, a.work) for n, a in made.anchors.items() if a.known and a.work is not None and n > 1]
-    n, work = (
-        (np.array(column, dtype=np.float64) for column in zip(*known, strict=True)) if known else (np.empty(0),) * 2
-    )
-    found = isoefficiency_order(n, work)
-    return None if found is None else (made, n, work, found)
 
 
 def _make(data: StudyData, efficiency: object = None) -> Figure:
@@ -49,7 +31,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure:
         f"E = {made.target:g}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
         style="thin", tips=tips, processors=tuple(int(count) for count in n),
     )  # fmt: skip
-    x = modelling.span(float(n.min()), modelling.FAR * float(n.max()))
+    x = modelling.span(float(n.min()), fitted_models.FAR * float(n.max()))
     curves = tuple(
         Line(entry.order, tuple(x.tolist()), tuple(entry.predict(x).tolist()), role, "predicted",
              style="dashed", markers=False)

@@ -8,8 +8,9 @@ from scalegraph.analyze.fits import Fit
 from scalegraph.analyze.fits.select import ALIKE, differ
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import EVIDENCE, Column, Figure, Row, Table
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
@@ -17,11 +18,11 @@ _TITLE = "Laws"
 
 
 def _make(data: StudyData, size: object = None, scaling: object = "auto", target: object = None) -> Figure:
-    found = modelling.laws(data, size, scaling)
+    found = fitted_models.laws(data, size, scaling)
     if found is None:
         return modelling.no_laws("laws", _TITLE, data)
     timed, fits = found
-    far = float(str(target)) if target else modelling.FAR * float(timed.processors.max())
+    far = float(str(target)) if target else fitted_models.FAR * float(timed.processors.max())
     best = fits[0]
     rivals = ", ".join(fit.title for fit in fits if fit.law in best.rivals)
     sentence = f"{best.title} explains the times best. {best.doubt}".rstrip()

@@ -12,11 +12,14 @@ from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import assigned, plain, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.fitted_models import processors_column
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
-from scalegraph.views.study.models.regions import NEED, processors_column
-from scalegraph.views.view import Option, View
+from scalegraph.views.study.models.regions import NEED
+from scalegraph.views.view import View
 
 _TITLE = "Model of a call path"
 _RIVALS = 2
@@ -25,7 +28,7 @@ _RIVALS = 2
 def _make(
     data: StudyData, call_path: object = None, metric: object = None, over: object = None, target: object = None
 ) -> Figure:
-    found = modelling.regions(data, metric)
+    found = fitted_models.regions(data, metric)
     if found is None:
         return common.empty("region-model", _TITLE, data, NEED)
     made, name = found
@@ -35,7 +38,7 @@ def _make(
         return Figure("region-model", _TITLE, empty=text)
     column = _column(made, over, processors_column(data, made))
     points = made.source.points
-    far = float(str(target)) if target else modelling.FAR * float(points[:, column].max())
+    far = float(str(target)) if target else fitted_models.FAR * float(points[:, column].max())
     held = _held(made, index, column)
     places = np.tile(held, (49, 1))
     places[:, column] = modelling.span(float(points[:, column].min()), max(far, float(points[:, column].max())))
@@ -85,7 +88,7 @@ def _series(made: RegionModels, data: StudyData, path: object) -> int | None:
 
     """
     if not path:
-        share = made.shares(modelling.target_of(made.source.points, None, processors_column(data, made)))
+        share = made.shares(fitted_models.target_of(made.source.points, None, processors_column(data, made)))
         inner = np.where(np.array(made.roots) & (len(made.models) > 1), -1.0, np.nan_to_num(share, nan=0.0))
         return int(np.argmax(inner))
     wanted = str(path)

@@ -11,21 +11,24 @@ from scalegraph.analyze.regionmodels import RegionModels
 from scalegraph.analyze.wording import percent
 from scalegraph.base.units import assigned
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.fitted_models import processors_column
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Models of regions"
 NEED = needs.counts("Models need values of call paths at three or more different processor counts or sizes.")
 
 
 def _make(data: StudyData, metric: object = None, target: object = None, rows: object = 200) -> Figure:
-    found = modelling.regions(data, metric)
+    found = fitted_models.regions(data, metric)
     if found is None:
         return common.empty("region-models", _TITLE, data, NEED)
     made, name = found
-    place = modelling.target_of(made.source.points, target, processors_column(data, made))
+    place = fitted_models.target_of(made.source.points, target, processors_column(data, made))
     here = made.source.points.max(axis=0)
     then, now = made.shares(place), made.shares(here)
     value = made.models.predict(place[None])[:, 0]
@@ -51,12 +54,6 @@ def _make(data: StudyData, metric: object = None, target: object = None, rows: o
         (table,),
         notes=tuple(notes),
     )
-
-
-def processors_column(data: StudyData, made: RegionModels) -> int | None:
-    """Return which parameter of the models counts processors."""
-    name = data.meaning.processors if data.meaning is not None else ""
-    return made.source.parameters.index(name) if name in made.source.parameters else None
 
 
 def _place(made: RegionModels, at: Floats) -> str:

@@ -10,8 +10,9 @@ from scalegraph.analyze.fits import karp_flatt
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.figures.way import Need
+from scalegraph.subjects import fitted_models
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
@@ -19,7 +20,7 @@ _TITLE = "Serial fraction"
 
 
 def _make(data: StudyData, size: object = None) -> Figure:
-    timed = modelling.times(data, size, "strong")
+    timed = fitted_models.times(data, size, "strong")
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if timed is None or found is None:
         need = Need(

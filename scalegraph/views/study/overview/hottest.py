@@ -14,10 +14,12 @@ from scalegraph.base.run import RunRecord
 from scalegraph.base.units import seconds
 from scalegraph.figures.figure import PROCESSOR_TIME, Column, Figure, Row, Table
 from scalegraph.runtime.format import GROUPS
+from scalegraph.subjects import judgement
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.overview import verdicts
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Lines to look at"
 _MOST = 3
@@ -29,8 +31,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
         return _figure(data, run, *_lines(data, run, most))
     if run is not None and run.regions:
         return _figure(data, run, *_regions(data, run, most))
-    series = common.chosen_series(data, size)
-    lost = verdicts.parts(data, series) if series is not None else None
+    series = series_.chosen_series(data, size)
+    lost = judgement.parts(data, series) if series is not None else None
     if lost is None or lost.empty:
         need = (
             "These runs have no times by line, region or call path: simulate the program, or import profiles, to see"

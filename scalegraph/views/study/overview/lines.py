@@ -10,10 +10,11 @@ from scalegraph.analyze.profile import line_costs
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import PROCESSOR_TIME, REFERENCES, Column, Figure, Row, Table
 from scalegraph.figures.way import Need
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.overview.source import base_notes
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Hottest lines"
 _NEED = Need(

@@ -12,9 +12,10 @@ from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import LOSS, PROCESSOR_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Execution profile"
 _NEED = Need(

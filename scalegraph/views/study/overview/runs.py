@@ -10,8 +10,9 @@ from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.table import parameter_columns
 from scalegraph.base.run import RunRecord
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "Runs"
@@ -64,7 +65,7 @@ def _make(data: StudyData) -> Figure:
         f"{_TITLE}: {common.study_title(data)}",
         f"{len(runs)} run{'s' if len(runs) != 1 else ''}, {ended}.",
         (Table(columns, tuple(rows)),),
-        notes=(*common.measured_notes(data), *(f"Remark: {text}." for text in remarks(runs))),
+        notes=(*series_.measured_notes(data), *(f"Remark: {text}." for text in remarks(runs))),
     )
 
 

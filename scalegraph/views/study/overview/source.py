@@ -14,10 +14,11 @@ from scalegraph.base.errors import InputError, near
 from scalegraph.base.run import LineCost, Region, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import MISSES, PROCESSOR_TIME, REFERENCES, Column, Figure, Source, SourceLine
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import SourceText, StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import SourceText, StudyData
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 Values: TypeAlias = tuple[float | None, ...]
 

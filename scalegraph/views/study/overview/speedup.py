@@ -11,9 +11,10 @@ from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
 from scalegraph.figures.way import Need
+from scalegraph.subjects import matrices
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
 from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
 from scalegraph.views.view import View
 
@@ -21,7 +22,7 @@ _TITLE = "Speedup and efficiency"
 
 
 def _make(data: StudyData, size: object = None, what_if: object = False, efficiency: float | None = None) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "speedup")).any():
         need = Need(
             "Speedup needs one problem on two or more processor counts, best with one processor among them.",

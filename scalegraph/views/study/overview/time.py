@@ -10,16 +10,18 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.fixed import turning_point
 from scalegraph.analyze.table import numbers
 from scalegraph.figures.figure import Axis, Figure, Line, Mark, Plot
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.study.whatif.what_if import OVERLAY, overlays
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Execution time"
 
 
 def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None:
         need = "Time over N needs one problem on two or more processor counts."
         return common.empty("time", _TITLE, data, needs.counts(need))

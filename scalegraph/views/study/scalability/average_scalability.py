@@ -6,10 +6,11 @@ from scalegraph.analyze.matrix import Matrix, Metric
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Average scalability"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from scalegraph.analyze import fields
 from scalegraph.analyze.metrics import work_unit
 from scalegraph.figures.figure import Axis, Figure
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import field_common, matrices
+from scalegraph.views.study.scalability import field_common
 from scalegraph.views.view import View
 
 _TITLE = "Lines of equal efficiency"

@@ -13,15 +13,17 @@ from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Mark, Plot
 from scalegraph.figures.way import Need
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Average latency"
 
 
 def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
-    series = common.chosen_series(data, size)
+    series = series_.chosen_series(data, size)
     if series is None or not np.isfinite(numbers(series.rows, "latency_method1_s")).any():
         need = Need(
             "Latency compares a run with the one-processor run of the same problem.",

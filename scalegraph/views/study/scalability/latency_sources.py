@@ -12,10 +12,12 @@ from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
+from scalegraph.subjects import matrices
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Latency sources"
 _HELD = ("size", "efficiency", "time", "memory")
@@ -59,7 +61,7 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
 def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | None, str]:
     """Return the rows of a fixed *size*, or the runs nearest to a bound *held*, and words for what is held."""
     if held == "size":
-        series = common.chosen_series(data, size)
+        series = series_.chosen_series(data, size)
         return (None, "") if series is None else (series.rows, series.label or "this problem")
     bound: Bound = next(name for name in BOUNDS if name == held)
     goal = matrices.held_at(data, bound)

@@ -10,10 +10,11 @@ from scalegraph.analyze.bounds import WAY_WORDS, Anchor, Bound
 from scalegraph.analyze.matrix import Matrix, bound_words, over_estimation
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Cell, Figure, Grid, Origin
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Scalability matrix"
 _ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them

@@ -9,10 +9,11 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Axis, Figure, Line, Origin, Plot
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Rows of the matrix"
 

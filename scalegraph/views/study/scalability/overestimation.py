@@ -8,9 +8,9 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.matrix import over_estimation
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects import matrices
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
 from scalegraph.views.view import View
 
 _TITLE = "Over-estimation by the time bound"

@@ -7,10 +7,11 @@ from typing import Any
 
 from scalegraph.analyze import wording
 from scalegraph.figures.figure import Figure, Surface
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Surface of the matrix"
 

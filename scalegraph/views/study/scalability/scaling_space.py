@@ -13,10 +13,11 @@ from scalegraph.analyze.bounds import Anchor, Bound
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base.units import plain
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
+from scalegraph.subjects import matrices
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
-from scalegraph.views.study.scalability import matrices
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Scaling space"
 _BOUNDS: Final[Mapping[Bound, str]] = {

@@ -5,34 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import verdicts, weak
-from scalegraph.analyze.series import Series
+from scalegraph.analyze import weak
 from scalegraph.analyze.table import numbers
 from scalegraph.base.units import significant
 from scalegraph.figures.figure import Axis, Figure, Line, Plot
-from scalegraph.measurements.runs import varies
+from scalegraph.subjects.study import StudyData
+from scalegraph.subjects.weak_runs import series
 from scalegraph.views import common, needs
-from scalegraph.views.data import StudyData
 from scalegraph.views.view import View
 
 _TITLE = "Weak scaling"
 _DRAWN = ("weak_efficiency", "scaled_speedup")
-
-
-def series(data: StudyData) -> Series | None:
-    """Return the runs whose problem grows with N: those of a weak-scaling set, otherwise those of even work."""
-    if data.scaling.empty:
-        return None
-    if data.meaning is not None and data.imported is not None and data.meaning.scaling == "weak":
-        return weak.grown_series(data.scaling)
-    found = verdicts.weak_series(data.scaling)
-    return found if found is not None and varies(found.rows["problem"]) else None
-
-
-def table(data: StudyData) -> pd.DataFrame:
-    """Return `weak.efficiencies` of the study; empty where no problem grows with N."""
-    found = series(data)
-    return pd.DataFrame() if found is None else weak.efficiencies(found)
 
 
 def _make(data: StudyData) -> Figure:

@@ -11,9 +11,10 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.units import assigned, significant
 from scalegraph.figures.figure import ELAPSED_TIME, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.way import Need
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Virtual speedups"
 _NEED = Need(

@@ -14,9 +14,11 @@ from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Plot, Ro
 from scalegraph.figures.palette import rivals
 from scalegraph.figures.way import Need
 from scalegraph.runtime.format import GROUPS
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 TITLE = "What would change it"
 NEED = Need(
@@ -148,7 +150,7 @@ def _of_size(data: StudyData, rows: list[Compared], size: object) -> list[Compar
     for row in rows:
         groups.setdefault(row.size, []).append(row)
     if size:
-        wanted = common.parse_size(str(size), data)
+        wanted = series_.parse_size(str(size), data)
         for key, group in groups.items():
             known = {name: str(value) for name, value in key}
             if all(known.get(name) == value for name, value in wanted.items()):

@@ -13,13 +13,16 @@ from scalegraph.base.units import si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.way import Need
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array, Wait
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Communication matrix"
 _MOST = 64
@@ -41,7 +44,7 @@ _VALUES = {"bytes": 0, "count": 1, "size": 2, "time": 3}
 
 
 def _make(data: TraceData, of: object = "auto", value: object = None, **options: object) -> Figure:
-    chosen = trace_common.window(data, **options)
+    chosen = trace_window.window(data, **options)
     if not chosen.locations:
         return trace_common.empty("communication-matrix", _TITLE, data, "")
     what = str(of)
@@ -49,7 +52,7 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
         what = "messages" if data.trace.count("messages") or not data.trace.count("waits") else "waits"
     if not data.trace.count("messages" if what == "messages" else "waits"):
         return trace_common.empty("communication-matrix", _TITLE, data, need(data, what))
-    names = trace_sums.location_names(data)
+    names = interval_sums.location_names(data)
     if what == "messages":
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
         chosen, silent = _talking(chosen, np.union1d(sent["sender"], sent["receiver"]))
@@ -179,7 +182,7 @@ VIEW = View(
     "Bytes, messages, their mean size and time from every sender to every receiver; or waiters and holders.",
     _make,
     (
-        *trace_common.COMMON[:3],
+        *trace_window.COMMON[:3],
         Option("of", "Of", "choice", "auto", _OF,
                description="messages, all waits or waits for one reason; otherwise what the trace has"),
         Option("value", "Value", "choice", None, tuple(_VALUES),

@@ -10,17 +10,19 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import messages
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Line, Origin, Panel, Plot, Row, Table
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.trace_choices import BY
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.communication.matrix import need
 from scalegraph.views.trace.sums import known
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Message statistics"
-BY = Option("by", "By", "choice", "pair", tuple(messages.BY), description="what a row of the table stands for")
 _MOST = 500  # rows of a table
 _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "communicator": ("communicator",)}
 
@@ -28,8 +30,8 @@ _KEYS = {"pair": ("sender", "receiver"), "size": ("size",), "tag": ("tag",), "co
 def _make(data: TraceData, by: object = "pair", duration: object = None, **options: object) -> Figure:
     if none := trace_lasting.nothing(data, duration, "messages", "waits", "collectives"):
         return trace_common.empty("messages", _TITLE, data, none)
-    data, said = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
-    chosen = trace_common.window(data, **options)
+    data, said = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_window.window(data, **options)
     sent = messages.sent_messages(data.trace, chosen.begin, chosen.end, chosen.locations)
     joint = messages.collectives(data.trace, chosen.begin, chosen.end, chosen.locations)
     waits = messages.waits_by_reason(data.trace, chosen.begin, chosen.end, chosen.locations)
@@ -38,7 +40,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
     panels: list[Panel] = []
     text = "No message was sent" + (f" in {chosen.words}" if data.trace.count("messages") else ": shared memory") + "."
     if len(sent["size"]):
-        table = messages.message_table(data.trace, sent, str(by), trace_sums.location_names(data))
+        table = messages.message_table(data.trace, sent, str(by), interval_sums.location_names(data))
         sizes = messages.by_size(data.trace, sent)
         panels += [_histogram(sizes), _times(sizes, trace_common.origin(data)), _messages(table, str(by))]
         latency = sent["latency"][sent["latency"] >= 0] / data.trace.meta.ticks_per_second
@@ -178,8 +180,8 @@ VIEW = View(
     "Sizes, latency and bandwidth of messages by pair, size, tag or communicator; collective operations; waits.",
     _make,
     (
-        *trace_common.COMMON[:3],
-        trace_lasting.DURATION,
+        *trace_window.COMMON[:3],
+        trace_choices.DURATION,
         BY,
     ),
     order=85,

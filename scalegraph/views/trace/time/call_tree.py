@@ -8,14 +8,17 @@ import pandas as pd
 from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.time.profile import COLUMNS, tip, values
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Call tree of the interval"
 _MOST = 2000  # rows
@@ -24,11 +27,11 @@ _MOST = 2000  # rows
 def _make(data: TraceData, least: float = 0.0, duration: object = None, **options: object) -> Figure:
     if none := trace_lasting.nothing(data, duration, "calls"):
         return trace_common.empty("trace-call-tree", _TITLE, data, none)
-    data, said = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
-    chosen = trace_common.window(data, **options)
+    data, said = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_window.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("trace-call-tree", _TITLE, data, trace_sums.NO_CALLS)
-    sums = trace_sums.call_sums(chosen)
+    sums = interval_sums.call_sums(chosen)
     whole = profile.tree(data.trace, sums)
     table = _related(chosen, sums, whole)
     table = table[table["share_incl"].fillna(0) >= least / 100]
@@ -98,8 +101,8 @@ VIEW = View(
     "Time and visits by call path in the chosen interval, callers above what they call.",
     _make,
     (
-        *trace_common.COMMON,
-        trace_lasting.DURATION,
+        *trace_window.COMMON,
+        trace_choices.DURATION,
         Option("least", "At least", "float", 0.0, unit="%", minimum=0.0, maximum=100.0,
                description="leave out call paths with a smaller inclusive share of the time"),
     ),

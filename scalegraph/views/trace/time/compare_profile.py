@@ -11,12 +11,15 @@ from scalegraph.analyze.trace import profile
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views import ways
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-compare-profile", "Regions of two traces"
 _BARS = 10
@@ -72,7 +75,7 @@ def _wanted(first: TraceData, second: TraceData, region: object) -> set[str]:
     refused: list[InputError] = []
     for data in (first, second):
         try:
-            found |= {data.region_name(number) for number in trace_common.chosen_regions(data, region) or ()}
+            found |= {data.region_name(number) for number in trace_window.chosen_regions(data, region) or ()}
         except InputError as error:  # a region of only one of them is compared with nothing
             refused.append(error)
     if len(refused) == 2:
@@ -82,8 +85,8 @@ def _wanted(first: TraceData, second: TraceData, region: object) -> set[str]:
 
 def _sums(data: TraceData, by: str, time: str) -> Mapping[str, tuple[float, float, int, int]]:
     """Return (seconds, share, visits, number of the region) by name; regions of one name are one."""
-    chosen = trace_common.window(data)
-    sums = trace_sums.call_sums(chosen)
+    chosen = trace_window.window(data)
+    sums = interval_sums.call_sums(chosen)
     table = profile.flat(data.trace, sums) if by == "region" else _named(profile.tree(data.trace, sums))
     share = "share" if time == "exclusive" else "share_incl"
     made: dict[str, tuple[float, float, int, int]] = {}
@@ -214,7 +217,7 @@ VIEW = View(
     (
         _BY,
         _TIME,
-        trace_common.REGION,
+        trace_window.REGION,
         Option("bars", "Bars", "int", _BARS, description="how many of the largest differences get a bar", minimum=1,
                maximum=60),
     ),

@@ -11,13 +11,16 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import durations
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace.places import Place
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Durations"
 
@@ -41,11 +44,11 @@ def _make(
 ) -> Figure:
     if none := trace_lasting.nothing(data, duration, "calls"):
         return trace_common.empty("durations", _TITLE, data, none)
-    data, known = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
-    chosen = trace_common.window(data, **options)
+    data, known = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_window.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("durations", _TITLE, data, trace_sums.NO_CALLS)
-    table = trace_sums.calls(data)
+    table = interval_sums.calls(data)
     calls = durations.whole_calls(
         table, data.trace, chosen.begin, chosen.end, chosen.regions, chosen.locations, longest
     )
@@ -97,8 +100,8 @@ VIEW = View(
     "The distribution of how long calls of a region took, and the longest of them.",
     _make,
     (
-        *trace_common.COMMON,
-        trace_lasting.DURATION,
+        *trace_window.COMMON,
+        trace_choices.DURATION,
         Option(
             "bins",
             "Classes",

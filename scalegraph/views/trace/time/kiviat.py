@@ -10,12 +10,15 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.activity import ActivitySums
 from scalegraph.figures.figure import IDEAL, Axis, Column, Figure, Polygon, Radar, Row, Table
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.activities import BUSY, COMMUNICATION, MEMORY_STALL, PRIMITIVE
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Kiviat diagram"
 _MOST = 128  # spokes
@@ -35,16 +38,16 @@ _KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication":
 
 
 def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -> Figure:
-    chosen = trace_common.window(data, **options)
-    sums = trace_sums.activity_sums(chosen)
+    chosen = trace_window.window(data, **options)
+    sums = interval_sums.activity_sums(chosen)
     if sums is None or not chosen.locations or not sums.length:
         return trace_common.empty("kiviat", _TITLE, data, trace_sums.NO_ACTIVITY)
     if str(spokes) == "locations":
         return _by_location(chosen, sums)
     traces = [(data, data.name or "this trace", sums)]
     for other in data.others:
-        window = trace_common.window(other)
-        found = trace_sums.activity_sums(window)
+        window = trace_window.window(other)
+        found = interval_sums.activity_sums(window)
         if found is not None and window.locations:
             traces.append((other, other.name or "other trace", found))
     made = [(f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
@@ -133,7 +136,7 @@ VIEW = View(
     " other. Or a spoke for each processor, as ParaGraph drew it.",
     _make,
     (
-        *trace_common.COMMON[:3],
+        *trace_window.COMMON[:3],
         # a spoke for each processor says nothing above some dozens of them, and two runs on 4 and 16 have no spoke in
         # common; efficiencies do
         Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),

@@ -10,15 +10,19 @@ from scalegraph.analyze import wording
 from scalegraph.analyze.trace import profile
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.trace_choices import of_regions
+from scalegraph.subjects.window import Window
 from scalegraph.traces.activities import ACTIVITIES, TITLES
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import lasting as trace_lasting
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.sums import known, place
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Profile of the interval"
 _BARS = 12
@@ -27,11 +31,11 @@ _BARS = 12
 def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options: object) -> Figure:
     if none := trace_lasting.nothing(data, duration, "calls"):
         return trace_common.empty("trace-profile", _TITLE, data, none)
-    data, known_ = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
-    chosen = trace_common.window(data, **options)
+    data, known_ = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
+    chosen = trace_window.window(data, **options)
     if not data.trace.count("calls") or not chosen.locations:
         return trace_common.empty("trace-profile", _TITLE, data, trace_sums.NO_CALLS)
-    sums = trace_sums.call_sums(chosen)
+    sums = interval_sums.call_sums(chosen)
     table = of_regions(chosen, profile.flat(data.trace, sums))
     if table.empty:
         need = f"No region was entered in {chosen.words}. Choose a longer time or more locations."
@@ -49,11 +53,6 @@ def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options
             *trace_sums.call_notes(data),
         ),
     )
-
-
-def of_regions(chosen: Window, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the chosen regions."""
-    return table if chosen.regions is None else table[table["region"].isin(list(chosen.regions))].reset_index(drop=True)
 
 
 COLUMNS = (
@@ -112,7 +111,7 @@ def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Pl
     """Return a bar for each of the longest regions, of what was done in it where the trace tells that (*shared*)."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
-    ticks = trace_sums.region_activity(chosen) if shared else None
+    ticks = interval_sums.region_activity(chosen) if shared else None
     series: list[tuple[str, str, tuple[float, ...]]] = []
     if ticks is not None:
         seconds = ticks[:, [int(row["region"]) for row in rows]] / data.trace.meta.ticks_per_second
@@ -160,8 +159,8 @@ VIEW = View(
     "Visits, exclusive and inclusive time of every region in the chosen interval, and its spread over the locations.",
     _make,
     (
-        *trace_common.COMMON,
-        trace_lasting.DURATION,
+        *trace_window.COMMON,
+        trace_choices.DURATION,
         Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1,
                maximum=60),
     ),

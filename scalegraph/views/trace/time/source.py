@@ -9,10 +9,12 @@ from pathlib import PurePath
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Column, Figure, Source, SourceLine
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option, OptionValue
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window, window
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace.common import Window, window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, OptionValue, View
+from scalegraph.views.view import View
 
 _TITLE = "Source lines"
 _NAME = "trace-source"
@@ -25,7 +27,7 @@ def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figur
     files = sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
     if not files:
         return trace_common.empty(_NAME, _TITLE, data, "The regions of this trace name no place in a program's text.")
-    chosen = window(data, **trace_common.common_values(options))
+    chosen = window(data, **trace_window.common_values(options))
     times = _times(chosen)
     name = _chosen(data, file, files, times)
     text = data.text(name)
@@ -111,7 +113,7 @@ VIEW = View(
     "The program's text, with the time of the regions that begin on each line.",
     _make,
     (
-        *trace_common.COMMON,
+        *trace_window.COMMON,
         Option("file", "File", "text", description="source file; otherwise that of the selected region"),
     ),
     order=90,

@@ -12,14 +12,16 @@ from scalegraph.analyze.trace import tasks
 from scalegraph.base.units import si
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Bars, Column, Figure, Plot, Row, Table
 from scalegraph.figures.way import Need
+from scalegraph.subjects import phase_choice
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.sums import known, place
-from scalegraph.views.trace.timeline import phases as trace_phases
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Task summary"
 _BARS = 40
@@ -34,7 +36,7 @@ _NO_TASKS = Need(
 def _make(
     data: TraceData, of: object = "auto", phases: object = "auto", depth: object = None, **options: object
 ) -> Figure:
-    chosen = trace_common.window(data, **options)
+    chosen = trace_window.window(data, **options)
     what = str(of)
     if what == "auto":
         what = "phases" if data.trace.count("calls") or not data.trace.count("tasks") else "tasks"
@@ -45,7 +47,7 @@ def _make(
     made: list[tuple[str, Window, pd.DataFrame]] = []
     how = ""
     for number, one in enumerate((data, *data.others)):
-        window = chosen if not number else trace_common.window(one, region=options.get("region"))
+        window = chosen if not number else trace_window.window(one, region=options.get("region"))
         if not window.locations or not window.end > window.begin:
             continue
         table, told = _summary(window, what, phases, depth)
@@ -73,7 +75,7 @@ def _summary(chosen: Window, what: str, by: object, depth: object) -> tuple[pd.D
         if chosen.regions is not None:
             table = table[table["region"].isin(list(chosen.regions))]
         return table.rename(columns={"ran": "visits"}), "explicit tasks by the place where they are created"
-    found = trace_phases.found(chosen, by, depth)
+    found = phase_choice.found(chosen, by, depth)
     return analysis.phase_times(found, trace, chosen.begin, chosen.end, len(chosen.locations)), f"phases: {found.how}"
 
 
@@ -166,11 +168,11 @@ VIEW = View(
     "The share of execution time in each task or phase of the program; of several traces side by side.",
     _make,
     (
-        *trace_common.COMMON,
+        *trace_window.COMMON,
         Option("of", "Of", "choice", "auto", ("auto", "phases", "tasks"),
                description="phases of the program or explicit tasks; otherwise what the trace has"),
-        trace_phases.PHASES,
-        trace_phases.DEPTH,
+        phase_choice.PHASES,
+        phase_choice.DEPTH,
     ),
     order=70,
     several=True,

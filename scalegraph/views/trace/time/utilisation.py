@@ -20,22 +20,25 @@ from scalegraph.figures.figure import (
     Table,
     Timeline,
 )
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.activities import ACTIVITIES
 from scalegraph.views.common import exact
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Active processors"
 _TOLD_APART = 9  # states or regions with an area of their own
 
 
 def _make(data: TraceData, by: object = "activity", **options: object) -> Figure:
-    chosen = trace_common.window(data, **options)
-    sums = trace_sums.activity_sums(chosen)
+    chosen = trace_window.window(data, **options)
+    sums = interval_sums.activity_sums(chosen)
     if sums is None or not chosen.locations:
         return trace_common.empty("utilisation", _TITLE, data, trace_sums.NO_ACTIVITY)
     layer = "region" if chosen.regions is not None else str(by)
@@ -133,7 +136,7 @@ VIEW = View(
     "How many processors are busy, wait for memory, execute primitives, communicate or are idle, over time.",
     _make,
     (
-        *trace_common.WINDOWED,
+        *trace_window.WINDOWED,
         Option("by", "What", "choice", "activity", ("activity", "state", "region"),
                description="what the areas stand for"),
     ),

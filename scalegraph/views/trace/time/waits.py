@@ -10,14 +10,16 @@ import pandas as pd
 from scalegraph.analyze.trace.wait_states import WaitStates, by_place, worst
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects import trace_choices
+from scalegraph.subjects import trace_dependencies as dependencies
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import dependencies
-from scalegraph.views.trace import lasting as trace_lasting
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.places import Place
 from scalegraph.views.trace.timeline.spacetime import percent
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Wait states"
 _NAME = "waits"
@@ -39,12 +41,12 @@ def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     most: object = _MOST, duration: object = None,
 ) -> Figure:  # fmt: skip
-    window = trace_common.window(data, begin, end, locations, region)
+    window = trace_window.window(data, begin, end, locations, region)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(_NAME, _TITLE, data, "")
     if said := dependencies.too_many(window):
         return trace_common.empty(_NAME, _TITLE, data, said)
-    states = dependencies.wait_states_in(window, trace_lasting.least(data, duration))
+    states = dependencies.wait_states_in(window, trace_choices.least(data, duration))
     if not len(states.numbers):
         return trace_common.empty(_NAME, _TITLE, data, _nothing(window, duration))
     sums = by_place(data.trace, states)
@@ -169,8 +171,8 @@ VIEW = View(
     "Who lost how much time where, waiting for whom, and what that one did meanwhile; the worst first.",
     _make,
     (
-        *trace_common.COMMON,
-        trace_lasting.DURATION,
+        *trace_window.COMMON,
+        trace_choices.DURATION,
         Option(
             "most", "Most", "int", _MOST, minimum=1, maximum=100_000, description="how many single waits are listed"
         ),

@@ -13,15 +13,17 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si, significant
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, LaneTrack, Overlay, PathLine, Ticks, Timeline
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import What
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.timeline import spacetime
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-compare", "Traces on one axis"
 _SAME_SPEED = 0.05  # unit speeds that differ by less count as held
@@ -58,7 +60,7 @@ def _make(
     sides = _from_zero([_side(one, align, region, locations, width) for one in several])
     low, high = _visible(sides, begin, end, str(align))
     sides = [_cut(side, low, high) for side in sides]
-    names = trace_common.working(several)
+    names = trace_window.working(several)
     tracks: list[LaneTrack] = []
     notes: dict[str, None] = {}
     top = _fastest(sides) if colour == "speed" else 0.0
@@ -81,7 +83,7 @@ def _make(
 
 
 def _side(data: TraceData, align: object, region: object, locations: object, width: object) -> _Side:
-    window = trace_common.window(data, None, None, locations, None, width)
+    window = trace_window.window(data, None, None, locations, None, width)
     if align == "relative":
         return _Side(window, 0.0, 100.0 / (data.length or 1.0))
     if align == "absolute":
@@ -106,7 +108,7 @@ def _fastest(sides: Sequence[_Side]) -> float:
 def _first(window: Window, region: object) -> float:
     """Return the time (s) at which a location first enters a region that is called *region*."""
     data = window.data
-    wanted = sorted(trace_common.chosen_regions(data, region) or ())
+    wanted = sorted(trace_window.chosen_regions(data, region) or ())
     found = [
         columns["time"][np.isin(columns["region"], wanted) & (columns["what"] == What.ENTER)
                         & (window.lane_of(columns["location"]) >= 0)]
@@ -195,7 +197,7 @@ def _work(data: TraceData) -> float | None:
     """Return the work W of the run: as it is known of the run, or as its trace counted it; None if neither is."""
     if data.facts.get("work"):
         return float(data.facts["work"])
-    found = trace_sums.counted_work(data)
+    found = interval_sums.counted_work(data)
     if found is None:
         return None
     meta = data.trace.meta
@@ -210,7 +212,7 @@ def _unit_speed(data: TraceData) -> float | None:
 
 
 def _speed(data: TraceData, speed: float) -> str:
-    found = None if data.facts.get("work") else trace_sums.counted_work(data)
+    found = None if data.facts.get("work") else interval_sums.counted_work(data)
     return si(speed, f"{trace_common.unit_of(found.metric) if found else 'op'}/s")
 
 
@@ -244,8 +246,8 @@ VIEW = View(
     "Timeline",
     "Spacetime diagrams of several runs on one axis: by time, by share of the run, or from where a region begins.",
     _make,
-    (replace(trace_common.BEGIN, description=_PLACE), replace(trace_common.END, description=_PLACE),
-     *trace_common.WINDOWED[2:], _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
+    (replace(trace_window.BEGIN, description=_PLACE), replace(trace_window.END, description=_PLACE),
+     *trace_window.WINDOWED[2:], _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
      replace(spacetime.DRAWN[1], default=False), spacetime.DRAWN[2], spacetime.MOST),
     order=20,
     several=True,

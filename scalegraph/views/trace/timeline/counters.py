@@ -12,15 +12,18 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Area, AreaTrack, Axis, Column, Figure, Row, Table, Timeline
 from scalegraph.figures.way import Need
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces.model import Metric
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.sums import known
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Counters"
 _NEED = Need(
@@ -35,7 +38,7 @@ _ROUNDING = 1e-9  # of the largest rate: what is less is what differences of sum
 
 
 def _make(data: TraceData, metrics: object = None, each: object = False, **options: object) -> Figure:
-    chosen = trace_common.window(data, **options)
+    chosen = trace_window.window(data, **options)
     defined = data.trace.definitions.metrics
     if not data.trace.count("counters") or not defined or not chosen.locations:
         return trace_common.empty("counters", _TITLE, data, _NEED)
@@ -118,7 +121,7 @@ def _row(chosen: Window, number: int) -> Row:
     metric = data.trace.definitions.metrics[number]
     seconds = chosen.seconds
     if work.counts(metric):
-        values = trace_sums.counted(data, number).totals(chosen.begin, chosen.end, chosen.locations)
+        values = interval_sums.counted(data, number).totals(chosen.begin, chosen.end, chosen.locations)
         total: float | None = float(values.sum())
     else:
         columns = data.trace.columns("counters", begin=chosen.begin, end=chosen.end)
@@ -157,7 +160,7 @@ VIEW = View(
     "Metrics over time: rates of what counts, values of the rest, with lowest and highest in each bin.",
     _make,
     (
-        *(option for option in trace_common.WINDOWED if option.name != "region"),
+        *(option for option in trace_window.WINDOWED if option.name != "region"),
         Option("metrics", "Metrics", "text", description="names or patterns, comma separated; otherwise all"),
         Option("each", "Each location", "bool", False,
                description="a line for each location, if there are eight at most, instead of their sum"),

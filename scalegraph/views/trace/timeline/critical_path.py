@@ -12,15 +12,17 @@ from scalegraph.analyze.trace.critical_path_profile import OnPath
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Column, Figure, PathLine, Row, Table, Timeline
+from scalegraph.subjects import trace_dependencies as dependencies
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces import activities
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import dependencies
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.places import Place
 from scalegraph.views.trace.timeline.spacetime import percent
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Critical path"
 _NAME = "critical-path"
@@ -45,7 +47,7 @@ def _make(
     data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
     width: object = 1000, show: object = "regions",
 ) -> Figure:  # fmt: skip
-    window = trace_common.window(data, begin, end, locations, region, width)
+    window = trace_window.window(data, begin, end, locations, region, width)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(_NAME, _TITLE, data, "")
     if said := dependencies.too_many(window):
@@ -248,7 +250,7 @@ VIEW = View(
     "The chain of work, messages and hand-overs that sets the length of the run, and the regions on it.",
     _make,
     (
-        *trace_common.WINDOWED,
+        *trace_window.WINDOWED,
         Option("show", "Show", "choice", "regions", ("regions", "activities", "locations"),
                description="what of the path the table lists"),
     ),

@@ -9,13 +9,16 @@ from scalegraph.analyze.trace import activity
 from scalegraph.analyze.trace.messages import groups
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Bars, Figure, Key, LaneTrack, Plot, Timeline
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.traces import activities
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Gantt chart"
 _MOST = 64  # bars
@@ -25,8 +28,8 @@ _CLASS = np.array([0, 1, 1, 1, 2, 3])
 
 
 def _make(data: TraceData, detail: object = "three", **options: object) -> Figure:
-    chosen = trace_common.window(data, **options)
-    sums = trace_sums.activity_sums(chosen)
+    chosen = trace_window.window(data, **options)
+    sums = interval_sums.activity_sums(chosen)
     if sums is None or not chosen.locations:
         return trace_common.empty("gantt", _TITLE, data, trace_sums.NO_ACTIVITY)
     three = str(detail) == "three"
@@ -73,7 +76,7 @@ def _lanes(chosen: Window, of: np.ndarray, named: tuple[tuple[str, str], ...], t
 
 def _bars(chosen: Window, sums: activity.ActivitySums, named: tuple[tuple[str, str], ...], ticks: np.ndarray) -> Plot:
     """Return a stacked bar for each location: the exact share of the time that went to each."""
-    names, members = groups(chosen.data.trace, chosen.locations, _MOST, trace_sums.location_names(chosen.data))
+    names, members = groups(chosen.data.trace, chosen.locations, _MOST, interval_sums.location_names(chosen.data))
     lanes = chosen.lanes
     length = sums.length or 1
     heights = np.array([[ticks[n][[lanes[one] for one in some]].mean() / length for some in members]
@@ -127,7 +130,7 @@ VIEW = View(
     "When each processor is busy, has overhead or is idle, and how much of its time each takes.",
     _make,
     (
-        *trace_common.WINDOWED,
+        *trace_window.WINDOWED,
         Option("detail", "Detail", "choice", "three", ("three", "all"),
                description="busy, overhead and idle, or every activity"),
     ),

@@ -13,13 +13,15 @@ from scalegraph.analyze.trace.moment import Changes, Moment, StateRows, moment
 from scalegraph.base.units import plural, si
 from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.figures.timelines import time_text
+from scalegraph.subjects import interval_sums
+from scalegraph.subjects import trace_dependencies as dependencies
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.views.trace import common as trace_common
-from scalegraph.views.trace import dependencies
-from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.timeline.spacetime import percent
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 NAME: Final = "moment"
 _TITLE: Final = "Now: one moment"
@@ -41,7 +43,7 @@ class _Activity:
 
 
 def _make(data: TraceData, at: object = None, locations: object = None, region: object = None) -> Figure:
-    window = trace_common.window(data, None, None, locations, region)
+    window = trace_window.window(data, None, None, locations, region)
     if not window.locations or not data.trace.counts():
         return trace_common.empty(NAME, _TITLE, data, "")
     meta = data.trace.meta
@@ -77,20 +79,20 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
 
 def changes(data: TraceData) -> Changes:
     """Return when locations change what they do, found once."""
-    return trace_sums.remembered(data, "changes", lambda: Changes.of(dependencies.waits(data), _states(data)))
+    return interval_sums.remembered(data, "changes", lambda: Changes.of(dependencies.waits(data), _states(data)))
 
 
 def _states(data: TraceData) -> StateRows | None:
     """Return the states of a trace that tells some; None of others."""
     if not data.trace.count("states"):
         return None
-    return trace_sums.remembered(data, "state rows", lambda: StateRows.of(data.trace))
+    return interval_sums.remembered(data, "state rows", lambda: StateRows.of(data.trace))
 
 
 def change(data: TraceData, at: float, locations: str = "", *, back: bool = False) -> float | None:
     """Return the next change of any of *locations* after the moment *at* (s), or the last before it; None: none."""
     tick = data.ticks(at)
-    window = trace_common.window(data, None, None, locations)
+    window = trace_window.window(data, None, None, locations)
     found = changes(dependencies.subject(dependencies.around(window, tick)))
     there = found.before(tick, window.locations) if back else found.after(tick, window.locations)
     return None if there is None else float(data.seconds(there))
@@ -195,8 +197,8 @@ VIEW = View(
     (
         Option("at", "At", "float", unit="s", minimum=0.0,
                description="the moment, from the start of the run; otherwise its start"),
-        trace_common.LOCATIONS,
-        trace_common.REGION,
+        trace_window.LOCATIONS,
+        trace_window.REGION,
     ),
     order=35,
     subject="trace",

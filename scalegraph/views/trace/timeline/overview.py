@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.subjects.trace import TraceData
 from scalegraph.traces.kinds import KINDS
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace_data import TraceData
 from scalegraph.views.view import View
 
 _TITLE = "Overview of the trace"

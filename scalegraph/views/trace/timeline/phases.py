@@ -6,36 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from scalegraph.analyze.trace import phases
 from scalegraph.analyze.trace.phases import Phases
 from scalegraph.figures.figure import Axis, LaneTrack
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
-from scalegraph.views.trace import sums as trace_sums
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.tracks import coloured
-from scalegraph.views.view import Option
 
-PHASES: Final = Option(
-    "phases", "Phases", "choice", "auto", phases.CHOICES,
-    description="marked in the program, parallel regions, or calls at a depth; otherwise the first of these there is",
-)  # fmt: skip
-DEPTH: Final = Option("depth", "Depth", "int", None, minimum=0, maximum=1000,
-                      description="phases are the calls at this depth, the outermost is 0")  # fmt: skip
 _FINE: Final = 4  # times the width: so many cuts are drawn where they are
-
-
-def found(chosen: Window, by: object, depth: object) -> Phases:
-    """Return the phases of the chosen part; with regions chosen they are the outermost calls of those."""
-    return phases.phases(
-        trace_sums.calls(chosen.data),
-        chosen.data.trace,
-        chosen.begin,
-        chosen.end,
-        chosen.locations,
-        by=by if by in phases.CHOICES else "auto",
-        depth=None if depth is None else int(str(depth)),
-        regions=chosen.regions,
-    )
 
 
 def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -> LaneTrack:

@@ -10,6 +10,11 @@ import numpy as np
 from scalegraph.base.units import plural, si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Arrows, Axis, Figure, Key, LaneTrack, Overlay, Ticks, Timeline
+from scalegraph.subjects import interval_sums, trace_choices
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 from scalegraph.views.trace import (
     common as trace_common,
 )
@@ -17,14 +22,9 @@ from scalegraph.views.trace import (
     lasting as trace_lasting,
 )
 from scalegraph.views.trace import (
-    sums as trace_sums,
-)
-from scalegraph.views.trace import (
     tracks as trace_tracks,
 )
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 TITLE = "Spacetime diagram"
 COLOUR = Option("colour", "Colour", "choice", "activity", ("activity", "state", "region", "speed"),
@@ -45,10 +45,10 @@ def _make(
 ) -> Figure:  # fmt: skip
     if none := trace_lasting.nothing(data, duration, "calls", "states"):
         return trace_common.empty("spacetime", TITLE, data, none)
-    data, known = trace_lasting.lasting(data, duration), trace_lasting.told(data, duration)
+    data, known = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
     if known and data.trace.count("calls") and colour in ("activity", "state"):
         colour = "region"
-    window = trace_common.window(data, begin, end, locations, region, width)
+    window = trace_window.window(data, begin, end, locations, region, width)
     if not window.locations or not data.trace.counts():
         return trace_common.empty("spacetime", TITLE, data, "")
     track, notes = laned(window, str(colour))
@@ -94,7 +94,7 @@ def laned(
 def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]:
     trace = window.data.trace
     track = trace_tracks.bars(window)
-    counted = trace_sums.counted_work(window.data)
+    counted = interval_sums.counted_work(window.data)
     if counted is None:
         return track, ("The trace counts no operations, so that no speed is known: bars are coloured by activity.",)
     ticks = np.rint(track.edges * trace.meta.ticks_per_second).astype(np.int64) + trace.meta.begin
@@ -168,7 +168,7 @@ def sentence(
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
     kind = kind if len(window.locations) == 1 else plural(kind)
-    time = trace_common.all_of(data, f" of {si(data.length, 's')}") if window.whole_time else (
+    time = trace_window.all_of(data, f" of {si(data.length, 's')}") if window.whole_time else (
         f"the first {si(window.seconds, 's')} of the run" if window.begin == data.trace.meta.begin
         else f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run")  # fmt: skip
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []
@@ -191,7 +191,7 @@ VIEW = View(
     "Timeline",
     "What every location did over time, with messages from sender to receiver, lock hand-overs and barriers.",
     _make,
-    (*trace_common.WINDOWED, trace_lasting.DURATION, COLOUR, *DRAWN, MOST),
+    (*trace_window.WINDOWED, trace_choices.DURATION, COLOUR, *DRAWN, MOST),
     order=10,
     subject="trace",
     window=True,

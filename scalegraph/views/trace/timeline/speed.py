@@ -10,24 +10,25 @@ import pandas as pd
 
 from scalegraph.analyze.trace import speed
 from scalegraph.analyze.trace.phases import Phases
-from scalegraph.analyze.trace.work import countable, work_metric
-from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.analyze.trace.work import countable
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import LOCATIONS_TIME, Axis, Column, Figure, Panel, Row, Table, Timeline
 from scalegraph.figures.way import Need
+from scalegraph.subjects import interval_sums, phase_choice
+from scalegraph.subjects import window as trace_window
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.trace_choices import METRIC, chosen_metric
+from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 from scalegraph.views import ways
 from scalegraph.views.trace import common as trace_common
 from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.trace import tracks as trace_tracks
-from scalegraph.views.trace.common import Window
 from scalegraph.views.trace.sums import known
 from scalegraph.views.trace.timeline import phases as trace_phases
-from scalegraph.views.trace_data import TraceData
-from scalegraph.views.view import Option, View
+from scalegraph.views.view import View
 
 _TITLE = "Average speed"
-METRIC = Option("metric", "Work", "text", description="the counter that is work; otherwise flops, else operations")
 _NEED = Need(
     "This trace counts no operations, so no speed is known.",
     ways.traced("counters"),
@@ -56,7 +57,7 @@ class _Chart:
 def _make(
     data: TraceData, phases: object = "auto", depth: object = None, metric: object = None, **options: object
 ) -> Figure:
-    chosen = trace_common.window(data, **options)
+    chosen = trace_window.window(data, **options)
     name = chosen_metric(data, metric)
     if name is None or not data.trace.count("counters") or not chosen.locations:
         return trace_common.empty("speed", _TITLE, data, _NEED)
@@ -65,7 +66,7 @@ def _make(
     charts = [_chart(chosen, name, phases, depth)]
     for other in data.others:
         if name in countable(other.trace) and other.trace.count("calls"):
-            window = trace_common.window(other, region=options.get("region"), width=options.get("width", 1000))
+            window = trace_window.window(other, region=options.get("region"), width=options.get("width", 1000))
             charts.append(_chart(window, name, phases, depth))
     charts = [charts[0], *sorted(charts[1:], key=lambda chart: chart.count)]
     top = max(
@@ -91,23 +92,6 @@ def _make(
     )
 
 
-def chosen_metric(data: TraceData, metric: object = None) -> str | None:
-    """Return the metric that is taken as work: *metric*, else floating-point operations or operations; or None.
-
-    Raises:
-        InputError: *metric* is none that counts something.
-
-    """
-    names = countable(data.trace)
-    if metric is None:
-        return trace_sums.remembered(data, "work metric", lambda: work_metric(data.trace))
-    if str(metric) not in names:
-        told = ", ".join(names) or "none"
-        raise InputError(Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {told}",
-                               key="metric"))  # fmt: skip
-    return str(metric)
-
-
 def speed_unit(name: str) -> str:
     """Return the unit of a speed: ``flop/s``, ``op/s``, ``instructions/s``, or that of the metric."""
     known = {"flops": "flop/s", "ops": "op/s", "operations": "op/s"}.get(name.lower())
@@ -120,8 +104,8 @@ def speed_unit(name: str) -> str:
 
 def _chart(chosen: Window, name: str, by: object, depth: object) -> _Chart:
     data = chosen.data
-    counted = trace_sums.counted(data, countable(data.trace)[name])
-    found = trace_phases.found(chosen, by, depth)
+    counted = interval_sums.counted(data, countable(data.trace)[name])
+    found = phase_choice.found(chosen, by, depth)
     made = speed.speeds(found, counted, data.trace, chosen.begin, chosen.end, chosen.locations)
     return _Chart(chosen, found, made, speed.by_phase(found, made, data.trace), data.name)
 
@@ -204,9 +188,9 @@ VIEW = View(
     " the same unit speed give the scalability ψ.",
     _make,
     (
-        *trace_common.WINDOWED,
-        trace_phases.PHASES,
-        trace_phases.DEPTH,
+        *trace_window.WINDOWED,
+        phase_choice.PHASES,
+        phase_choice.DEPTH,
         METRIC,
     ),
     order=40,

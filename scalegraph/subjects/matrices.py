@@ -12,8 +12,8 @@ from scalegraph.analyze.matrix import Matrix, Metric, average, common_efficienci
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Handle
-from scalegraph.views.data import StudyData
-from scalegraph.views.view import Option
+from scalegraph.subjects.option import Option
+from scalegraph.subjects.study import StudyData
 
 EFFICIENCY = Option(
     "efficiency",

@@ -13,9 +13,9 @@ from scalegraph.analyze.trace.waiting import Waits
 from scalegraph.base.cancel import stage
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import si
-from scalegraph.views.trace.common import Window
-from scalegraph.views.trace.sums import calls, remembered
-from scalegraph.views.trace_data import TraceData
+from scalegraph.subjects.interval_sums import calls, remembered
+from scalegraph.subjects.trace import TraceData
+from scalegraph.subjects.window import Window
 
 _NEAR: Final = 256  # parts of a very large trace, of which three are looked at for one moment
 _BEYOND: Final = "beyond"  # kept with a part of a trace

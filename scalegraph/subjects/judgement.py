@@ -1,0 +1,70 @@
+"""What the study says, in sentences, with the numbers and places behind them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from scalegraph.analyze import loss, reference, timed, verdicts
+from scalegraph.analyze.series import Series
+from scalegraph.analyze.table import PARAMETER, parameter_columns
+from scalegraph.analyze.verdicts import Verdict
+from scalegraph.subjects import series as series_
+from scalegraph.subjects.study import StudyData
+
+
+def parts(data: StudyData, series: Series, processors: int | None = None) -> pd.DataFrame | None:
+    """Return the loss of *series* on *processors* (else its most) by place and cause; ``None`` where it is not known.
+
+    See `loss.by_region` and `loss.by_path`.
+    """
+    least = max(1.0, *reference.others(series.rows), 1.0)
+    rows = series.rows[series.rows["processors"] > least]
+    rows = rows if processors is None else rows[rows["processors"] == processors]
+    alone = series.rows[series.rows["processors"] == least]
+    if rows.empty or alone.empty:
+        return None
+    last, first = rows.iloc[-1], alone.iloc[0]
+    run, one = (data.by_key.get(str(row["keys"]).split(",")[0]) for row in (last, first))
+    if run is not None and one is not None and run.regions:
+        return loss.by_region(run, one, data.regions)
+    if data.measured is None or data.meaning is None:
+        return None
+    points = [
+        loss.point_of(
+            data.measured,
+            data.meaning,
+            int(row["processors"]),
+            {name.removeprefix(PARAMETER): row[name] for name in parameter_columns(series.rows)},
+        )
+        for row in (last, first)
+    ]
+    if points[0] is None or points[1] is None:
+        return None
+    return loss.by_path(data.measured, data.meaning, points[0], points[1])
+
+
+def said(data: StudyData, size: object = None) -> list[Verdict]:
+    """Return every verdict on the study; *size* as in `common.chosen_series`."""
+    series = series_.chosen_series(data, size)
+    found = parts(data, series) if series is not None else None
+    grows = data.meaning is not None and data.meaning.scaling == "weak"
+    told = verdicts.all_of(data.scaling, series, found, grows=grows)
+    own = timed_part(data, series)
+    return [*told, Verdict("timed", own)] if own else told
+
+
+def timed_part(data: StudyData, series: Series | None) -> str:
+    """Return the sentence about what the program of *series* times itself, empty where that says nothing new."""
+    if series is None:
+        return ""
+    keys = (str(keys).split(",")[0] for keys in series.rows["keys"])
+    runs = [run for key in keys if (run := data.by_key.get(key)) is not None]
+    return timed.sentence(timed.clock_part(runs), runs)
+
+
+def culprit(data: StudyData, series: Series | None) -> str:
+    """Return the sentence about the largest part of the loss of *series*, empty where it is not known."""
+    found = parts(data, series) if series is not None else None
+    if series is None or found is None or not verdicts.worth_telling(found):
+        return ""
+    return next((item.text for item in verdicts.lost(found, series.processors[-1])), "")

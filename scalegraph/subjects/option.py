@@ -1,0 +1,111 @@
+"""Options as data: of views and of quantities, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from scalegraph.base.errors import Fault, InputError, near
+
+OptionValue: TypeAlias = int | float | str | bool | None
+
+
+_TRUE = {"yes": True, "true": True, "1": True, "on": True, "no": False, "false": False, "0": False, "off": False}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a view. A *default* of ``None`` means: chosen from the data, and said in the picture.
+
+    An option that *follows* takes what the user selects in the window where nothing else was chosen for it: a view of
+    one run then shows the run on the selected N. The option's name is that of the part of the selection. An option
+    that leaves something out (the N of a matrix, one row of several) never follows: a selection marks, it does not
+    filter.
+
+    *words*, one for each of *choices*, are what people read in place of the choices' names.
+    """
+
+    name: str
+    title: str
+    type: Literal["int", "float", "choice", "bool", "text"]
+    default: OptionValue = None
+    choices: tuple[str, ...] = ()
+    unit: str = ""
+    description: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    follows: bool = False
+    words: tuple[str, ...] = ()
+
+    @property
+    def worded(self) -> tuple[tuple[str, str], ...]:
+        """Choices as people read them, each with its name."""
+        return tuple(zip(self.words or self.choices, self.choices, strict=True))
+
+    def parse(self, value: OptionValue) -> OptionValue:
+        """Return *value*, text or already typed, as the option's type.
+
+        Raises:
+            InputError: the value is of another kind, outside the range or not among the choices.
+
+        """
+        if value is None or value == "":
+            return self.default
+        if self.type == "text":
+            return str(value)
+        if self.type == "bool":
+            return self._bool(value)
+        if self.type == "choice":
+            if str(value) not in self.choices:
+                raise self._fault(f"one of {', '.join(self.choices)}", value, near(str(value), self.choices))
+            return str(value)
+        return self._number(value)
+
+    def _bool(self, value: OptionValue) -> bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in _TRUE:
+            raise self._fault("yes or no", value)
+        return _TRUE[str(value).lower()]
+
+    def _number(self, value: OptionValue) -> int | float:
+        kind = "a whole number" if self.type == "int" else "a number"
+        number: int | float
+        try:
+            number = int(str(value)) if self.type == "int" else float(str(value))
+        except ValueError:
+            raise self._fault(kind, value) from None
+        low, high = self.minimum, self.maximum
+        # written so that NaN fails
+        if (low is not None and not number >= low) or (high is not None and not number <= high):
+            span = f" of at least {low:g}" if high is None else f" between {low or 0:g} and {high:g}"
+            raise self._fault(kind + span, value)
+        return number
+
+    def _fault(self, expected: str, value: OptionValue, more: str = "") -> InputError:
+        return InputError(Fault(f"expected {expected}, got '{value}'{more}", key=self.name))
+
+
+def checked(options: Iterable[Option], given: Mapping[str, OptionValue], whose: str) -> dict[str, OptionValue]:
+    """Return every one of *options* with its typed value, the default where none is *given*; *whose* for sentences.
+
+    Raises:
+        InputError: an unknown option, or a value that does not fit, all of them at once.
+
+    """
+    known = {option.name: option for option in options}
+    faults: list[Fault] = []
+    values = {option.name: option.default for option in known.values()}
+    for name, value in given.items():
+        if name not in known:
+            choice = near(name, known) or (f"; known: {', '.join(known)}" if known else "; it has none")
+            faults.append(Fault(f"{whose} has no option '{name}'{choice}", key=name))
+            continue
+        try:
+            values[name] = known[name].parse(value)
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults)
+    return values
