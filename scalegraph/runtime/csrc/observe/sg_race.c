@@ -3,17 +3,24 @@
  * cannot be ordered before what the thread does now, whatever its partner was: that much is exact. What is
  * not known are synchronisations by ordinary variables: a thread that reads the same word in the same place
  * again without having written it is taken to poll for one, and one that reads a word that another thread has
- * changed may have learned of all that this one did before to other words. */
+ * changed may have learned of all that this one did before to other words. Few threads that hand a word
+ * around need not poll it: each may come when it is its turn already. So a word is no race that the same
+ * threads write strictly in turn from its first write to its last, each after it read what the one before
+ * wrote: of those that race for a word, one writes over what it has not read, or twice, sooner or later. */
 #include "sg_race.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     WORDS = 1 << 12, /* of the table; a word takes the place of another one */
     POLLS = 16,      /* reads of a processor that are remembered */
     PLACES = 64,     /* of the program that may race */
     SHOWN = 4,
+    TURNS = 4,  /* threads that hand a word around; of more some poll it */
+    ENOUGH = 6, /* changes of the writer that are no chance */
 };
+#define UNREAD UINT64_MAX
 
 typedef struct word {
     uint64_t number; /* address / 8 */
@@ -27,15 +34,29 @@ typedef struct poll {
     uint64_t number;
 } poll;
 
+/* Whether a word is written by turns. What a processor does to a line that it owns is not seen, so of a
+ * thread's writes in its turn any number may be. */
+typedef struct turns {
+    uint16_t before[TURNS]; /* who wrote it, the last one first */
+    uint8_t writers;        /* of these that are known */
+    uint8_t period;         /* how many threads take turns; 0 until one comes again */
+    uint8_t changes;        /* of the writer, as far as ENOUGH */
+    bool broken;
+} turns;
+
 static word *words;
+static turns *handed; /* by word */
 static poll (*polls)[POLLS];
 /* Where it may race, by the word that showed it last. */
 static struct {
     const void *site;
     uint64_t number;
     int64_t times; /* that it did, less those that somebody polled the word */
+    bool several;  /* words showed it */
 } places[PLACES];
 static uint32_t places_count;
+
+static uint64_t line_words;
 
 sg_race_state sg_race;
 
@@ -43,7 +64,9 @@ void sg_race_open(void)
 {
     if (sg->processors < 2 || sg->alone || (sg->config.ideal & SG_IDEAL_SYNC))
         return;
+    line_words = sg_line_bytes() / 8;
     words = sg_new(WORDS * sizeof(word));
+    handed = sg_new(WORDS * sizeof(turns));
     polls = sg_new(sg->processors * sizeof *polls);
     sg_race.read = sg_new(sg->processors * sizeof *sg_race.read);
     sg_race.reads = sg_new(sg->processors * sizeof *sg_race.reads);
@@ -64,6 +87,8 @@ static void tell(const void *site, uint64_t number)
         return;
     if (at == places_count)
         places_count++;
+    else if (places[at].number != number)
+        places[at].several = true;
     places[at].site = site;
     places[at].number = number;
     places[at].times++;
@@ -110,16 +135,58 @@ static void note_read(const sg_processor *p, uint64_t number)
         take_back(number);
     }
     *last = (poll){p->site, number};
-    sg_race.read[p->id][sg_race.reads[p->id]++ % SG_RACE_READS] = number;
+    uint32_t at = sg_race.reads[p->id]++ % SG_RACE_READS;
+    sg_race.read[p->id][at] = (sg_race_read){number, sg_race.writes};
 }
 
-static bool has_read(const sg_processor *p, uint64_t number)
+/* When the processor last fetched the line of the word, UNREAD if it did not read the word itself lately. */
+static uint64_t last_read(const sg_processor *p, uint64_t number)
 {
-    const uint64_t *read = sg_race.read[p->id];
-    for (int i = 0; i < SG_RACE_READS; i++)
-        if (read[i] == number)
-            return true;
-    return false;
+    const sg_race_read *read = sg_race.read[p->id];
+    uint64_t fetched = 0;
+    bool found = false;
+    for (int i = 0; i < SG_RACE_READS; i++) {
+        found = found || read[i].number == number;
+        if (read[i].number / line_words == number / line_words && read[i].time > fetched)
+            fetched = read[i].time;
+    }
+    return found ? fetched : UNREAD;
+}
+
+/* Thread `t` writes the word `w`, which it read at `time`. */
+static void take_turn(const word *w, const sg_thread *t, uint64_t time)
+{
+    turns *h = &handed[w - words];
+    uint8_t behind = 0;
+    if (w->time <= t->synced) /* all before is done with: others may begin */
+        h->writers = 0;
+    while (behind < h->writers && h->before[behind] != (uint16_t)t->id)
+        behind++;
+    if (behind == 0 && h->writers > 0)
+        return;
+    if (h->writers > 0 && time < w->time) /* it writes over what another one wrote since */
+        h->broken = true;
+    if (behind < h->writers) { /* it comes again: after all others, and always after as many */
+        if (behind + 1 != (h->period == 0 ? h->writers : h->period))
+            h->broken = true;
+        h->period = (uint8_t)(behind + 1);
+    } else if (h->writers == TURNS) {
+        h->broken = true;
+    } else {
+        h->writers++;
+    }
+    h->changes += h->changes < ENOUGH;
+    memmove(&h->before[1], &h->before[0], (TURNS - 1) * sizeof h->before[0]);
+    h->before[0] = (uint16_t)t->id;
+}
+
+/* Whether all that a place was told of is a word that was handed around. */
+static bool by_turns(uint32_t place)
+{
+    const word *w = word_of(places[place].number);
+    const turns *h = &handed[w - words];
+    return !places[place].several && w->number == places[place].number && !h->broken && h->period != 0 &&
+           h->changes == ENOUGH;
 }
 
 void sg_race_note(const sg_processor *p, const sg_pending *r)
@@ -131,13 +198,17 @@ void sg_race_note(const sg_processor *p, const sg_pending *r)
         note_read(p, number);
         return;
     }
-    if (!has_read(p, number))
+    uint64_t read = last_read(p, number);
+    if (read == UNREAD)
         return; /* what is only written is not counted: it may be the same value from all */
     word *w = word_of(number);
     uint8_t bytes = (uint8_t)((1u << end) - (1u << (r->address & 7)));
-    if (w->number != number)
+    if (w->number != number) {
         *w = (word){.number = number};
-    else if (w->writer != p->thread->id && w->time > knows(p->thread, number) && (w->bytes & bytes) != 0)
+        handed[w - words] = (turns){0};
+    }
+    take_turn(w, p->thread, read);
+    if (w->writer != p->thread->id && w->time > knows(p->thread, number) && (w->bytes & bytes) != 0)
         tell(p->site, number);
     w->time = ++sg_race.writes;
     w->writer = p->thread->id;
@@ -152,7 +223,7 @@ void sg_race_close(void)
     char text[300];
     uint32_t shown = 0;
     for (uint32_t i = 0; i < places_count; i++) {
-        if (places[i].times <= 0 || ++shown > SHOWN)
+        if (places[i].times <= 0 || by_turns(i) || ++shown > SHOWN)
             continue;
         snprintf(text, sizeof text,
                  "a possible data race at 0x%llx: threads read and write the same memory there without "

@@ -9,11 +9,16 @@
 
 enum { SG_RACE_READS = 8 };
 
+typedef struct sg_race_read {
+    uint64_t number; /* of a word: address / 8 */
+    uint64_t time;
+} sg_race_read;
+
 typedef struct sg_race_state {
     bool on;
-    uint64_t writes;                 /* seen so far: the time of all that is noted here */
-    uint64_t (*read)[SG_RACE_READS]; /* by processor: words that it read last */
-    uint32_t *reads;                 /* by processor */
+    uint64_t writes;                     /* seen so far: the time of all that is noted here */
+    sg_race_read (*read)[SG_RACE_READS]; /* by processor: words that it read last */
+    uint32_t *reads;                     /* by processor */
 } sg_race_state;
 
 extern sg_race_state sg_race;

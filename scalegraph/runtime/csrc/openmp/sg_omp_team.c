@@ -6,6 +6,7 @@
 #include "sg_blame.h"
 #include "sg_omp.h"
 #include "sg_part.h"
+#include "sg_race.h"
 #include "sg_trace.h"
 
 #include <stdio.h>
@@ -367,6 +368,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     open_team(team, t, group);
     if (size > 1) {
         const sg_config *config = &sg->config;
+        sg_race_sync(); /* what it wrote alone is no turn of its team */
         if (SG_UNLIKELY(sg->trace != NULL))
             sg_trace_mark(SG_MARK_FORK, size);
         sg_blame_runtime(true);
