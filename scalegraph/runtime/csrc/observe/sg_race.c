@@ -56,7 +56,7 @@ static struct {
 } places[PLACES];
 static uint32_t places_count;
 
-static uint64_t line_words;
+static uint32_t line_shift; /* from words to lines */
 
 sg_race_state sg_race;
 
@@ -64,7 +64,7 @@ void sg_race_open(void)
 {
     if (sg->processors < 2 || sg->alone || (sg->config.ideal & SG_IDEAL_SYNC))
         return;
-    line_words = sg_line_bytes() / 8;
+    line_shift = (uint32_t)__builtin_ctzll(sg_line_bytes() / 8);
     words = sg_new(WORDS * sizeof(word));
     handed = sg_new(WORDS * sizeof(turns));
     polls = sg_new(sg->processors * sizeof *polls);
@@ -143,11 +143,11 @@ static void note_read(const sg_processor *p, uint64_t number)
 static uint64_t last_read(const sg_processor *p, uint64_t number)
 {
     const sg_race_read *read = sg_race.read[p->id];
-    uint64_t fetched = 0;
+    uint64_t fetched = 0, line = number >> line_shift;
     bool found = false;
     for (int i = 0; i < SG_RACE_READS; i++) {
         found = found || read[i].number == number;
-        if (read[i].number / line_words == number / line_words && read[i].time > fetched)
+        if (read[i].number >> line_shift == line && read[i].time > fetched)
             fetched = read[i].time;
     }
     return found ? fetched : UNREAD;
