@@ -116,7 +116,7 @@ def efficiencies(
     told = np.array([(free or {}).get(key, np.nan) for key in keys], dtype=np.float64)
     elapsed_free = np.where(np.isfinite(told), told, elapsed - primitive)
     reference = _reference(scaling)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         made = tree(
             elapsed,
             useful / count,

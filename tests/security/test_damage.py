@@ -18,7 +18,7 @@ from tests.traces.test_formats import written
 PLACES = 12  # of each sample
 SEEDS = range(12)
 # What went wrong once: seeds of a study and of a trace that were changed inside.
-STUDIES, TRACES = (19, 43, 57, 69, 1034), (1005, 1022, 2181, 2398)
+STUDIES, TRACES = (19, 43, 57, 69, 1034, 7197), (1005, 1022, 2181, 2398)
 MEMORY_KIB = 300 << 10  # what no damage may add to the most memory that was used
 
 
