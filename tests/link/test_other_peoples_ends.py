@@ -257,3 +257,61 @@ def test_memory_mapped_over_the_simulators_is_refused_in_a_sentence(program: Pro
 def test_memory_mapped_elsewhere_lies_where_the_program_wants_it(program: Program, address: str, how: str) -> None:
     record = program(MAPS, address, how)
     assert (record.status, record.stdout) == ("ok", "there, 999\n")
+
+
+MOVES = """\
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    void *place = (void *)strtoul(argv[1], NULL, 0), *found = MAP_FAILED;
+    if (strcmp(argv[2], "mremap") == 0) {
+        void *old = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        found = mremap(old, 1 << 20, 1 << 20, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    } else if (strcmp(argv[2], "grow") == 0) {
+        void *old = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        found = place = mremap(old, 1 << 20, 1 << 22, MREMAP_MAYMOVE);
+    } else {
+        int segment = shmget(IPC_PRIVATE, 1 << 20, IPC_CREAT | 0600);
+        int flags = strcmp(argv[2], "attach") == 0 ? 0 : SHM_REMAP;
+        found = argv[2][0] == 's' ? (void *)syscall(SYS_shmat, segment, place, flags) : shmat(segment, place, flags);
+        shmctl(segment, IPC_RMID, NULL);
+    }
+    if (found == MAP_FAILED) {
+        puts(strerror(errno));
+        return 0;
+    }
+    memset(found, 1, 1 << 20);
+    puts(found == place ? "there" : "elsewhere");
+    return 0;
+}
+"""
+_MOVED_AT = {"mremap": 15, "remap": 22, "system call": 22}
+
+
+@pytest.mark.parametrize("how", _MOVED_AT)
+@pytest.mark.parametrize("address", OURS)
+def test_memory_moved_over_the_simulators_is_refused_in_a_sentence(program: Program, address: str, how: str) -> None:
+    record = program(MOVES, address, how)
+    sentence = (
+        f"the program maps 1048576 bytes at a.c:{_MOVED_AT[how]} in main to the fixed address {address}, which the "
+        f"simulator uses for {OURS[address]}: docs/SIMULATOR.md names the addresses that are free"
+    )
+    assert (record.status, record.message) == ("unsupported", sentence)
+
+
+@pytest.mark.parametrize("how", ["mremap", "attach", "remap", "system call", "grow"])
+def test_memory_moved_elsewhere_lies_where_the_program_wants_it(program: Program, how: str) -> None:
+    record = program(MOVES, "0x7000000000", how)
+    assert (record.status, record.stdout) == ("ok", "there\n")
+
+
+def test_memory_attached_where_the_simulation_lies_is_refused_as_the_kernel_does(program: Program) -> None:
+    assert program(MOVES, "0xa000000000", "attach").stdout == "Invalid argument\n"

@@ -78,14 +78,6 @@ static inline void sg_arch_set_thread_pointer(void *self, int fast)
     __asm__ volatile("msr tpidr_el0, %0" : : "r"(self) : "memory");
 }
 
-/* The stack pointer that a longjmp to `buffer` will set; 0: that is not known, as here, where the C library
- * hides it. */
-static inline uint64_t sg_arch_jump_target(const void *buffer)
-{
-    (void)buffer;
-    return 0;
-}
-
 static inline int sg_arch_sets_thread_pointer(void)
 {
     return 1;

@@ -87,15 +87,6 @@ static inline void *sg_arch_stack_pointer(void)
     return sp;
 }
 
-/* The stack pointer that a longjmp to `buffer` will set; 0: that is not known. The C library keeps it rotated
- * and xored with the thread's pointer guard. */
-static inline uint64_t sg_arch_jump_target(const void *buffer)
-{
-    uint64_t kept = ((const uint64_t *)buffer)[6], guard;
-    __asm__("movq %%fs:0x30, %0" : "=r"(guard));
-    return (kept >> 17 | kept << 47) ^ guard;
-}
-
 static inline int sg_arch_sets_thread_pointer(void)
 {
     return (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;

@@ -1,7 +1,10 @@
 /* Memory that the program maps at addresses of its choice. Where the simulation itself lies, it gets what the
  * kernel would do for a place in use, or a sentence where the kernel would take that place away from us. */
 #include <errno.h>
+#include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 #include "sg_arch.h"
 #include "sg_runtime.h"
@@ -57,6 +60,34 @@ long sg_map_call(const long a[6])
     return sg_arch_syscall6(SYS_mmap, arguments);
 }
 
+/* a: old address, old size, new size, flags, new address. */
+long sg_remap_call(const long a[6])
+{
+    uint64_t address = (uint64_t)a[4], size = (uint64_t)a[2];
+    const char *what = a[3] & MREMAP_FIXED ? ours(address, address + size) : NULL;
+    if (what != NULL)
+        refuse(address, size, what);
+    return sg_arch_syscall6(SYS_mremap, a);
+}
+
+/* a: identifier, address, flags. The kernel refuses a place in use, unless it is told to take it away. */
+long sg_attach_call(const long a[6])
+{
+    struct shmid_ds segment;
+    uint64_t address = (uint64_t)a[1], page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (a[2] & SHM_RND)
+        address -= address % page;
+    if (address != 0 && sg_arch_syscall(SYS_shmctl, a[0], IPC_STAT, (long)&segment, 0) == 0) {
+        uint64_t size = (segment.shm_segsz + page - 1) / page * page;
+        const char *what = ours(address, address + size);
+        if (what != NULL && !(a[2] & SHM_REMAP))
+            return -EINVAL;
+        if (what != NULL)
+            refuse(address, size, what);
+    }
+    return sg_arch_syscall6(SYS_shmat, a);
+}
+
 static void *answer(long result)
 {
     if (result >= 0 || result < -4095)
@@ -79,4 +110,26 @@ SG_API void *__wrap_mmap64(void *address, size_t size, int protection, int flags
     long a[6] = {(long)address, (long)size, protection, flags, file, offset};
     sg_now->site = SG_CALLER;
     return answer(sg_map_call(a));
+}
+
+void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...);
+SG_API void *__wrap_mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    long a[6] = {(long)old, (long)old_size, (long)size, flags, 0, 0};
+    if (flags & MREMAP_FIXED) {
+        va_list more;
+        va_start(more, flags);
+        a[4] = (long)va_arg(more, void *);
+        va_end(more);
+    }
+    sg_now->site = SG_CALLER;
+    return answer(sg_remap_call(a));
+}
+
+void *__wrap_shmat(int identifier, const void *address, int flags);
+SG_API void *__wrap_shmat(int identifier, const void *address, int flags)
+{
+    long a[6] = {identifier, (long)address, flags, 0, 0, 0};
+    sg_now->site = SG_CALLER;
+    return answer(sg_attach_call(a));
 }

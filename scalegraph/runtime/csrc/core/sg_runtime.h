@@ -613,6 +613,8 @@ uint64_t sg_host_ns(void);
 /* The program sends a signal, or maps memory, with the arguments of the system call; an error is negative. */
 long sg_signal_call(long process, long number);
 long sg_map_call(const long a[6]);
+long sg_remap_call(const long a[6]);
+long sg_attach_call(const long a[6]);
 /* sg_fault.c: the program raises a signal in itself at p->site. */
 void sg_fault_raise(int number);
 

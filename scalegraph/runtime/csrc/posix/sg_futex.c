@@ -175,6 +175,10 @@ static long serve(long number, const long a[6])
         return sg_signal_call(number == SYS_tkill ? a[0] : a[1], number == SYS_tkill ? a[1] : a[2]);
     case SYS_mmap:
         return sg_map_call(a);
+    case SYS_mremap:
+        return sg_remap_call(a);
+    case SYS_shmat:
+        return sg_attach_call(a);
     case SYS_nanosleep:
         sg_sleep(sg_deadline_in((const struct timespec *)a[0]), sg_now->site);
         return 0;
