@@ -1,10 +1,19 @@
 """Programs that nobody of this project wrote, natively and on a simulated machine: the table of docs/PROGRAMS.md.
 
-    python benchmarks/programs_of_others.py DIRECTORY [--only TEXT] [--counts 1,3,16,64,256] [--traced 16] \
-        [--machine ksr1] [--json FILE]
+    python benchmarks/programs_of_others.py DESCRIPTION.toml DIRECTORY [--only TEXT] [--counts 1,3,16,64,256] \
+        [--traced 16] [--machine ksr1] [--json FILE]
 
-DIRECTORY holds checkouts of the repositories that ``programs_of_others.toml`` names; that file says how each program
-is built, run and checked. Each suite is copied twice: one copy is built by gcc and g++, the other by
+DESCRIPTION.toml is yours and says how each program is built, run and checked; DIRECTORY holds the programs' folders. In
+every text of the description {N} is the number of processors (of threads, natively); in ``build``, {cc}, {cxx} and
+{fc} are the compilers. Tables ``[[suite]]`` have ``title``, ``repository``, ``folder`` (below DIRECTORY), ``build`` (a
+command of the shell, once for each tree) and ``programs`` (names) or ``[[suite.program]]`` with ``name``; ``folder``,
+where it runs; ``run``, its words; ``stdin``, text; ``counts``, where not all numbers of processors will do; ``check``:
+"own" (a line of the output matches ``verified``), "native" (output, ``files`` and exit code are those of a native run
+with as many threads; lines that match ``ignore`` are left out, ``ordered = false`` sorts them, ``tolerance`` is for
+numbers) or "ends"; ``accept_exit``, codes with which it may end; ``any_exit``, its exit code says nothing. A key of a
+suite holds for each of its programs that does not have it.
+
+Each suite is copied twice: one copy is built by gcc and g++, the other by
 ``scalegraph-gcc`` and ``scalegraph-g++``; sources and makefiles stay as they are. Every program runs on each number of
 processors. A run counts as verified if it ends as it should, its result passes the check, and the accounting holds:
 the leaves of all processors add up to the number of processors times the elapsed cycles. Each run that ends on one of
@@ -345,6 +354,7 @@ def numbers(text: str) -> list[int]:
 def main() -> int:
     """Run what is asked for and print the tables; exit code 1 if a run is not verified or a trace is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("description", type=Path, help="the TOML file that describes the programs")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--only", default="", help="suites whose title holds this")
     parser.add_argument("--counts", type=numbers, default=[1, 3, 16, 64], help="processors (default: 1,3,16,64)")
@@ -353,7 +363,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
     given = parser.parse_args()
     given.directory = given.directory.resolve()
-    described = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["suite"]
+    described = tomllib.loads(given.description.read_text())["suite"]
     suites = [suite for suite in described if given.only in suite["title"]]
     outcomes: list[Outcome] = []
     if given.json and given.json.exists():

@@ -1,10 +1,10 @@
-"""The OpenMP Validation and Verification suite (SOLLVE) natively with gcc and on a simulated machine, test by test.
+"""Test programs of one file each, natively with gcc and on a simulated machine, test by test.
 
-    python benchmarks/openmp_validation.py DIRECTORY [--only PART] [--threads 8] [--json FILE]
+    python benchmarks/tests_of_others.py DIRECTORY [--include DIR ..] [--only PART] [--threads 8] [--json FILE]
 
-DIRECTORY is a checkout of the suite: its ``tests/4.5`` to ``tests/5.2`` and ``ompvv``. Every test in C, C++ and Fortran
-is compiled and run twice with the same options: by gcc with libgomp on this host, where target regions fall back to the
-host, and by ScaleGraph on a simulated server. The table counts, for each version and language, the tests, those that
+Every source in C, C++ and Fortran below DIRECTORY is one test: it passes if it ends with exit code 0. It is compiled
+and run twice with the same options: by gcc with libgomp on this host, where target regions fall back to the host, and
+by ScaleGraph on a simulated server. The table counts, for each folder of DIRECTORY and language, the tests, those that
 pass natively, and of these those that pass when simulated; below it stands every test that passes natively and fails
 simulated, with the first line that says why.
 """
@@ -35,23 +35,23 @@ class Outcome:
     """What became of one test: ``passes``, ``does not compile``, ``fails`` or ``does not end``."""
 
     test: str
-    version: str
+    folder: str
     language: str
     native: str
     simulated: str = ""
     reason: str = ""
 
 
-def options(suite: Path, source: Path) -> list[str]:
+def options(include: list[Path], source: Path) -> list[str]:
     """Return the compiler's options, the same for both sides."""
     fortran = ["-ffree-line-length-none", "-cpp"] if source.suffix.lower() == ".f90" else []
-    return [*fortran, "-O1", "-fopenmp", f"-I{suite / 'ompvv'}", f"-I{source.parent}", "-w"]
+    return [*fortran, "-O1", "-fopenmp", *(f"-I{place}" for place in (*include, source.parent)), "-w"]
 
 
-def natively(suite: Path, source: Path, scratch: Path, threads: int) -> str:
+def natively(include: list[Path], source: Path, scratch: Path, threads: int) -> str:
     """Compile and run *source* with gcc; return how it ended."""
     program = scratch / "native"
-    words = [COMPILERS[source.suffix.lower()], *options(suite, source), str(source), "-o", str(program), "-lm"]
+    words = [COMPILERS[source.suffix.lower()], *options(include, source), str(source), "-o", str(program), "-lm"]
     if subprocess.run(words, capture_output=True, cwd=scratch, check=False).returncode:
         return "does not compile"
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
@@ -66,9 +66,9 @@ def natively(suite: Path, source: Path, scratch: Path, threads: int) -> str:
     return "passes" if ended.returncode == 0 else "fails"
 
 
-def simulated(suite: Path, source: Path, threads: int) -> tuple[str, str]:
+def simulated(include: list[Path], source: Path, threads: int) -> tuple[str, str]:
     """Run *source* on a simulated machine; return how it ended and the first line that says why."""
-    flags = " ".join(word for word in options(suite, source) if word != "-fopenmp")
+    flags = " ".join(word for word in options(include, source) if word != "-fopenmp")
     words = [str(source), "-m", "server-2x32", "-p", str(threads), "--no-reference", "--json"]
     words += [f"--cflags={flags}", "--ldflags=-lm", "--timeout", str(LIMIT_S)]
     ended = CliRunner().invoke(scalegraph, words)
@@ -82,22 +82,22 @@ def simulated(suite: Path, source: Path, threads: int) -> tuple[str, str]:
     return "fails", (run.get("message") or run.get("stdout") or "").strip().partition("\n")[0]
 
 
-def tests(suite: Path, only: str) -> list[Path]:
+def tests(directory: Path, only: str) -> list[Path]:
     """Return the tests' sources in order."""
-    found = [path for path in sorted((suite / "tests").rglob("*")) if path.suffix.lower() in COMPILERS]
+    found = [path for path in sorted(directory.rglob("*")) if path.suffix.lower() in COMPILERS]
     return [path for path in found if only in str(path)]
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return the counts by version and language, and every test that only fails simulated."""
+    """Return the counts by folder and language, and every test that only fails simulated."""
     total, native, both = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for one in outcomes:
-        key = (one.version, one.language)
+        key = (one.folder, one.language)
         total[key] += 1
         native[key] += one.native == "passes"
         both[key] += one.native == "passes" and one.simulated == "passes"
     lines = [
-        "| OpenMP | language | tests | pass natively (gcc) | of these pass simulated |",
+        "| folder | language | tests | pass natively (gcc) | of these pass simulated |",
         "| --- | --- | --- | --- | --- |",
     ]
     lines += [f"| {key[0]} | {key[1]} | {total[key]} | {native[key]} | {both[key]} |" for key in sorted(total)]
@@ -108,26 +108,28 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def main() -> int:
-    """Run the suite and print the table; exit code 1 if a test that passes natively fails simulated."""
+    """Run the tests and print the table; exit code 1 if a test that passes natively fails simulated."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", type=Path)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--include", type=Path, action="append", default=[], help="a directory of headers; repeatable")
     parser.add_argument("--only", default="", help="tests whose path holds this")
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
     given = parser.parse_args()
-    suite = given.suite.resolve()
+    directory = given.directory.resolve()
+    include = [place.resolve() for place in given.include]
     outcomes: list[Outcome] = []
     if given.json and given.json.exists():
         outcomes = [Outcome(**one) for one in json.loads(given.json.read_text())]
     known = {one.test for one in outcomes}
-    for source in tests(suite, given.only):
-        version, name = source.relative_to(suite / "tests").parts[0], str(source.relative_to(suite / "tests"))
+    for source in tests(directory, given.only):
+        folder, name = source.relative_to(directory).parts[0], str(source.relative_to(directory))
         if name in known:
             continue
         with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # compilers leave modules there
-            outcome = Outcome(name, version, source.suffix[1:], natively(suite, source, Path(scratch), given.threads))
+            outcome = Outcome(name, folder, source.suffix[1:], natively(include, source, Path(scratch), given.threads))
             if outcome.native == "passes":
-                outcome.simulated, outcome.reason = simulated(suite, source, given.threads)
+                outcome.simulated, outcome.reason = simulated(include, source, given.threads)
         outcomes.append(outcome)
         print(f"{name}: {outcome.native}; {outcome.simulated} {outcome.reason}", file=sys.stderr, flush=True)
         if given.json:
