@@ -178,7 +178,7 @@ HEAD = (
         (HEAD + "N,1,x\n1,1,1\n", "'x': a number of processors was expected"),
         (HEAD + "N,1,2\n1,1,much\n", ":10: 'much': a number was expected"),
         (HEAD + "N,1,2\n2,1,1\n", "nothing was expected below the diagonal"),
-        (HEAD + "N,1,2\n1,1,\n1,1,\n", "stands there twice"),
+        (HEAD + "N,1,2\n1,1,\n1,1,\n", "appears twice"),
         (HEAD + "# colour: red\nN,1\n1,1\n", "unknown key 'colour'"),
         (HEAD + "# held: 6\nN,1\n1,1\n", "twice"),
         (HEAD.replace("matrix", "table") + "# parameters: p\nq,t\n1,2\n", "no column 'p'"),

@@ -43,7 +43,8 @@ def server(v: dict[str, int]) -> Prices:
 
 
 def bus(v: dict[str, int]) -> Prices:
-    n = {key.removeprefix("network.").removesuffix("_millicycles"): value for key, value in v.items()}
+    network = {key.removeprefix("network."): value for key, value in v.items() if key.startswith("network.")}
+    n = {key.removesuffix("_millicycles"): value for key, value in network.items()}
     look, address = v["level.1.hit_cycles"], n["arbitration"] + n["address"]
     dirty = look + -(-(address + n["snoop"] + n["supply"] + n["data"]) // 1000)
     memory = look + -(-(address + max(n["snoop"], n["memory"]) + n["data"]) // 1000)
@@ -52,7 +53,7 @@ def bus(v: dict[str, int]) -> Prices:
 
 
 def multistage(v: dict[str, int]) -> Prices:
-    n = {key.removeprefix("network."): value for key, value in v.items()}
+    n = {key.removeprefix("network."): value for key, value in v.items() if key.startswith("network.")}
     way, short = 3 * n["switch_cycles"], -(-n["header_bytes"] // n["flit_bytes"])
     long = -(-(n["header_bytes"] + v["coherence.line_bytes"]) // n["flit_bytes"])
     ask = way + short + n["snoop_cycles"] + way  # a cache, from home and back, but for the flits of its answer
@@ -70,7 +71,7 @@ def multistage(v: dict[str, int]) -> Prices:
 
 
 def hypernode(v: dict[str, int]) -> Prices:
-    n = {key.removeprefix("network."): value for key, value in v.items()}
+    n = {key.removeprefix("network."): value for key, value in v.items() if key.startswith("network.")}
     carry = n["crossbar_cycles"] + -(-v["coherence.line_bytes"] // n["crossbar_bytes"])
     ask = 2 * n["crossbar_cycles"] + n["snoop_cycles"]
     clean = n["crossbar_cycles"] + n["memory_cycles"] + carry
