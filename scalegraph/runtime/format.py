@@ -87,7 +87,7 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("prefetches", "lines that prefetchers brought"),
     ("tasks", "explicit tasks created and deferred"),
     ("steals", "tasks taken from the queue of another member of the team"),
-    ("serial_ops", "operations executed by one processor while all others waited"),
+    ("serial_ops", "operations executed by one processor while all others waited; not counted with virtual speedups"),
 )
 
 # Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime for the program's sake.

@@ -63,7 +63,7 @@ enum sg_counter {
     SG_COUNTER_PREFETCHES, /* lines that prefetchers brought */
     SG_COUNTER_TASKS, /* explicit tasks created and deferred */
     SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
-    SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited */
+    SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited; not counted with virtual speedups */
     SG_COUNTER_COUNT
 };
 
