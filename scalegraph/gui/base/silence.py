@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from scalegraph.subjects import window as trace_window
-
 if TYPE_CHECKING:
     from scalegraph.subjects.option import OptionValue
     from scalegraph.subjects.trace import TraceData
@@ -33,6 +31,8 @@ class Silence:
 
 def silence(data: TraceData, options: Mapping[str, OptionValue]) -> Silence | None:
     """Return the silence that a view with *options* shows; None if anything happens there. Not for Qt's thread."""
+    from scalegraph.subjects import window as trace_window
+
     if "begin" not in options or not data.trace.counts():
         return None
     window = trace_window.window(data, *(options.get(name) for name in ("begin", "end", "locations")))

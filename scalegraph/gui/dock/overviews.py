@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.gui.dock.arrangements import Layout, Split, Tabs
-from scalegraph.subjects import weak_runs
 
 if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
@@ -16,7 +15,7 @@ OVERVIEW: Final = "Overview"
 
 def overview_of(data: StudyData) -> Layout | None:
     """Return the overview of a study of one problem size; ``None`` for one that has, or will get, a matrix."""
-    from scalegraph.subjects import matrices
+    from scalegraph.subjects import matrices, weak_runs
     from scalegraph.views import ways
 
     if data.imported is not None and data.main_series is None and weak_runs.series(data) is not None:

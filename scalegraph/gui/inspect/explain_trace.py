@@ -8,7 +8,6 @@ from scalegraph.base.units import si, thousands
 from scalegraph.figures.timelines import time_text
 from scalegraph.gui.inspect.explain import Fact, Part
 from scalegraph.gui.trace.words import region_times, trace_facts
-from scalegraph.subjects import interval_sums
 
 if TYPE_CHECKING:
     from scalegraph.gui.state.selection_state import Selection
@@ -69,6 +68,7 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
 
 def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
     """Return how each location spent the interval, to the tick."""
+    from scalegraph.subjects import interval_sums
     from scalegraph.subjects.window import Window
     from scalegraph.traces.activities import TITLES
 

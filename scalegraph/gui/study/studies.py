@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.trace.handle import TraceHandle
-from scalegraph.subjects import judgement
 
 if TYPE_CHECKING:
     from scalegraph.request.model.tracing import TracedRun
@@ -99,6 +98,7 @@ def _sentence(data: StudyData) -> str:
     from scalegraph.analyze import wording
     from scalegraph.analyze.bounds import Bound
     from scalegraph.request.results.data import matrix
+    from scalegraph.subjects import judgement
 
     if data.table.empty and data.imported is not None:
         return _set_sentence(data)

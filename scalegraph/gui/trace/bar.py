@@ -13,7 +13,6 @@ from shiboken6 import isValid
 from scalegraph.base.units import si
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
-from scalegraph.subjects import window as trace_window
 
 _LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
 _PARTS: Final = {
@@ -178,6 +177,8 @@ class TraceBar(QWidget):
         return found
 
     def _show_time(self, *_shown: float) -> None:
+        from scalegraph.subjects import window as trace_window
+
         if self._trace is None:
             return
         from scalegraph.figures.timelines import time_text
@@ -246,6 +247,8 @@ class TraceBar(QWidget):
 
     def _checked(self, name: str, text: str) -> str | float:
         """Return what *text* means for a part of the filter. Raises `ValueError` with a sentence if it is none."""
+        from scalegraph.subjects import window as trace_window
+
         data = self._trace.data() if self._trace is not None else None
         if name == "duration":
             return float(text.removesuffix("s").strip() or 0)

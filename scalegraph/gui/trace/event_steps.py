@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.silence import stretch_at
-from scalegraph.subjects import window as trace_window
 
 if TYPE_CHECKING:
     from scalegraph.gui.trace.handle import TraceHandle
@@ -27,6 +26,8 @@ class EventSteps(QObject):
 
     def go(self, *, back: bool, location: int | None = None) -> None:
         """Show the next event after what is visible, or the last before; of *location* alone, else of all shown."""
+        from scalegraph.subjects import window as trace_window
+
         data, window = self._handle.data(), self._handle.window
         if data is None:
             return

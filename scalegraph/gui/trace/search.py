@@ -15,7 +15,6 @@ from scalegraph.gui.base.widgets import ElidedLabel, mark
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
-from scalegraph.subjects import interval_sums
 from scalegraph.views.trace.places import Place, place_of
 
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ class TraceSearch(QWidget):
     # what was found
 
     def _typed(self, text: str) -> None:
+        from scalegraph.subjects import interval_sums
+
         data = self._trace.data() if self._trace is not None else None
         if data is None:
             return
@@ -154,6 +155,8 @@ class TraceSearch(QWidget):
 
     def show_longest(self) -> None:
         """List the longest occurrences of what is chosen in the list."""
+        from scalegraph.subjects import interval_sums
+
         trace, shown = self._trace, self.list
         data = trace.data() if trace is not None else None
         target = (shown.target() if shown is not None and shown.isVisible() else None) or self._target
@@ -177,6 +180,8 @@ class TraceSearch(QWidget):
     # going there
 
     def _go(self, target: Target, *, forward: bool) -> None:
+        from scalegraph.subjects import interval_sums
+
         trace = self._trace
         data = trace.data() if trace is not None else None
         if trace is None or data is None:
