@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 
@@ -9,6 +10,7 @@ from scalegraph import views
 from scalegraph.figures.figure import Plot
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.figures.plot.places import _covered
 from tests.views import studies
 
 LOW = [(310, 95), (310, 130), (400, 110), (900, 400)]
@@ -57,3 +59,14 @@ def test_names_of_iso_lines_hide_no_runs(qtbot: Any, view: str, size: tuple[int,
     for handle in field.handles:  # type: ignore[union-attr]
         panel._show_handle(handle.option, 0.9 * handle.value)
         assert any(text.isVisible() for text, _, of in panel._fielded._named if of == handle)
+
+
+def test_what_names_cover_is_counted_as_one_by_one() -> None:
+    made = np.random.default_rng(3)
+    ink = made.uniform(-20, 220, (500, 2)).round()
+    ink[:2] = np.nan
+    corners = made.uniform(0, 150, (60, 2)).round()
+    size = np.array((40.0, 12.0))
+    found = _covered(corners, size, ink)
+    for corner, count in zip(corners, found, strict=True):
+        assert count == ((ink >= corner) & (ink < corner + size)).all(axis=1).sum()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, Literal, cast
 
-import pyqtgraph as pg
 from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QMenu
 
@@ -69,6 +68,8 @@ def legible_on(colour: QColor) -> QColor:
 
 @lru_cache(maxsize=4)
 def _table(name: ColourMapName) -> tuple[tuple[int, int, int], ...]:
+    import pyqtgraph as pg  # with numpy; the start needs colours of roles only
+
     lookup = pg.colormap.get(name).getLookupTable(nPts=256, alpha=False)
     return tuple((int(r), int(g), int(b)) for r, g, b in lookup)
 
