@@ -57,6 +57,23 @@ def test_the_largest_is_named_where_not_all_have_room(qtbot: Any) -> None:
     assert "barrier of region 37" in found
 
 
+@pytest.mark.parametrize("height", [230, 170, 700])
+def test_upright_names_leave_two_thirds_of_the_height_to_the_bars(qtbot: Any, height: int) -> None:
+    made = bars(14, 5).panels[0]
+    assert isinstance(made, Plot)
+    names = tuple(f"compute_the_new_temperature_of_block_{n} (heat.c:{n})" for n in range(14))
+    panel = PlotPanel(Plot(Axis("Region", scale="category", categories=names), made.y, bars=made.bars))
+    qtbot.addWidget(panel)
+    panel.resize(420, 700)
+    panel.show()
+    panel.resize(420, height)
+    axis = panel._axes["bottom"]
+    qtbot.waitUntil(lambda: 0 < axis._upright <= 0.34 * panel.canvas().height())
+    (tick,) = axis.tickStrings([13.0], 1.0, 1.0) if axis.tickValues(-0.5, 13.5, 400.0) else ("",)
+    assert "…" in tick
+    assert tick.endswith("(heat.c:13)")
+
+
 def test_positions_are_even_and_hold_the_largest() -> None:
     assert every(10, 3) == [0, 3, 6, 9]
     assert every(10, 3, 4) == [0, 4, 9]

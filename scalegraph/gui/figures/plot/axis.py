@@ -14,8 +14,7 @@ from scalegraph.gui.base.tints import ink, tint
 from scalegraph.gui.figures.scales import Scale
 
 _FEWEST_LETTERS = 9  # of an axis title that still say something
-_LEAST_UPRIGHT = 60.0  # pixels that a name which stands upright may take at least
-_UPRIGHT_SHARE = 0.4  # of the plot's height that it may take
+_UPRIGHT_SHARE = 0.33  # of the plot's height that names which stand upright may take
 _LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
 
 
@@ -38,7 +37,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
         self.setLabel(scale.title)
-        self._turn_names()
+        self.turn_names()
         self.picture = None
         self.update()
 
@@ -60,11 +59,14 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         """Shorten the title to the new length."""
         if self.isVisible() and self._value_scale.title:
             self.label.setHtml(self.labelString())
-            self._turn_names()
+            self.turn_names()
         super().resizeEvent(ev)
 
-    def _turn_names(self) -> None:
-        """Let names of categories stand upright where they have no room beside one another."""
+    def turn_names(self) -> None:
+        """Let names of categories stand upright where they have no room beside one another.
+
+        Called again when the height of the plot changes, of which they take a share.
+        """
         axis, width = self._value_scale.axis, self.size().width()
         if self.orientation != "bottom" or width <= 1:
             return
@@ -72,8 +74,9 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         names = [_shortened(name) for name in axis.categories] if axis.scale == "category" else []
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
         turned = not all(name.isdigit() for name in names) and widest + metrics.averageCharWidth() > width / len(names)
-        height = self.scene().height() if self.scene() is not None else 0.0
-        upright = min(widest + 4, max(_LEAST_UPRIGHT, _UPRIGHT_SHARE * height)) if turned else 0.0
+        shown = self.getViewWidget()  # its scene grows with what it holds and does not shrink with the window
+        height = float(shown.height()) if shown is not None else 0.0
+        upright = min(widest + 4, max(2 * metrics.averageCharWidth(), _UPRIGHT_SHARE * height)) if turned else 0.0
         if upright != self._upright:
             self._upright = upright
             self.setHeight(upright + metrics.height() + 14 if upright else None)
@@ -93,7 +96,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
             p.translate(rect.center().x(), rect.top() + 2)
             p.rotate(-90)
             room = QRectF(-self._upright, -metrics.height() / 2, self._upright, metrics.height())
-            p.drawText(room, flags, metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._upright))
+            p.drawText(room, flags, metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, self._upright))
             p.restore()
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
@@ -139,5 +142,6 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def _shortened(text: str) -> str:
-    """Long names are cut at their end; the tooltip of what they name has all of them."""
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+    """Long names are cut in the middle, since many differ at their end; the tooltip of what they name has all."""
+    half = _LONGEST_NAME // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - half - 1]}…{text[-half:]}"

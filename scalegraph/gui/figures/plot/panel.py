@@ -96,6 +96,7 @@ class PlotPanel(QWidget):
         self._box.sigRangeChanged.connect(lambda *_: self._later.start())
         self._box.sigResized.connect(lambda *_: self._later.start())
         self._canvas.resized.connect(self._place_later.start)
+        self._canvas.resized.connect(self._axes["bottom"].turn_names)
         self.set_plot(plot)
 
     # what it shows
