@@ -72,6 +72,11 @@ def test_upright_names_leave_two_thirds_of_the_height_to_the_bars(qtbot: Any, he
     (tick,) = axis.tickStrings([13.0], 1.0, 1.0) if axis.tickValues(-0.5, 13.5, 400.0) else ("",)
     assert "…" in tick
     assert tick.endswith("(heat.c:13)")
+    drawn: list[int] = []
+    axis.drawPicture = lambda _p, _axis, _ticks, texts: drawn.append(len(texts))
+    axis.picture = None
+    panel.grab()
+    assert drawn[-1] == 14  # those of the first and the last bar, too
 
 
 def test_positions_are_even_and_hold_the_largest() -> None:

@@ -26,6 +26,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self._texts: dict[float, str] = {}
         self.largest = -1  # position of the largest bar, whose name is never left out
         self._upright = 0.0  # pixels of length of names that stand upright; 0: they lie
+        self._widest = 0.0  # pixels of the longest of these names
         super().__init__(side)
         self.enableAutoSIPrefix(False)
         self.setStyle(tickLength=-4, autoExpandTextSpace=True, hideOverlappingLabels=False)
@@ -77,6 +78,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         shown = self.getViewWidget()  # its scene grows with what it holds and does not shrink with the window
         height = float(shown.height()) if shown is not None else 0.0
         upright = min(widest + 4, max(2 * metrics.averageCharWidth(), _UPRIGHT_SHARE * height)) if turned else 0.0
+        self._widest = widest
         if upright != self._upright:
             self._upright = upright
             self.setHeight(upright + metrics.height() + 14 if upright else None)
@@ -114,8 +116,11 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         """Leave room for the text of ticks that stand at the very ends, which pyqtgraph would drop."""
         half = QFontMetricsF(self.font()).height()
         rect = QRectF(super().boundingRect())
-        upright = self.orientation in ("left", "right")
-        return rect.adjusted(0, -half, 0, half) if upright else rect.adjusted(-2 * half, 0, 2 * half, 0)
+        if self.orientation in ("left", "right"):
+            return rect.adjusted(0, -half, 0, half)
+        # pyqtgraph measures names that stand upright as if they lay
+        side = max(2 * half, self._widest / 2) if self._upright else 2 * half
+        return rect.adjusted(-side, 0, side, 0)
 
     def _room(self, size: float) -> int:
         metrics = QFontMetricsF(self.font())
