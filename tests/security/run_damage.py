@@ -1,7 +1,7 @@
 """Damages samples of every format, as much as wanted: python -m tests.security.run_damage --outside --inside 2000.
 
     --outside    every byte of every file of every sample: cut there, flipped, zeroed, and 512 bytes zeroed; of files of
-                 one name, as the profiles of several runs, the last; of `STEPS` every so many bytes
+                 one name, as the profiles of several runs, the last
     --inside N   N mutated studies and N mutated traces, whose checksums are right, with every view and quantity
 
 About 300,000 damaged files and an hour of processor time; nothing is begun after --seconds. With --journal FILE what
@@ -30,8 +30,6 @@ from typing import Any
 
 from tests.security.cases import Cases, Tally, of_bytes, went_through
 
-# Profiles that are damaged at every byte elsewhere: as many bytes are passed over.
-STEPS = {"measurements cube": 16}
 HEAD = "| sample | damaged files | read | refused | wrong | longest, ms | memory, MiB |\n" + "| --- " * 7 + "|"
 
 
@@ -104,9 +102,7 @@ def subjects(asked: argparse.Namespace, scratch: Path) -> Iterator[Callable[[], 
     if asked.outside:
         for name, (make, use) in damage.samples().items():
             if asked.only in name:
-                yield lambda name=name, make=make, use=use: _sample(
-                    name, make, use, asked.step * STEPS.get(name, 1), scratch
-                )
+                yield lambda name=name, make=make, use=use: _sample(name, make, use, asked.step, scratch)
 
 
 @contextmanager
