@@ -83,7 +83,7 @@ def strong(found: Series) -> Verdict | None:
     beyond = counts[(counts > 1) & (efficiency > _SUPERLINEAR)]
     if len(beyond):
         text += (
-            f"; on {' and '.join(sorted({f'{beyond.min():g}', f'{beyond.max():g}'}, key=float))} it is above 1, so the "
+            f"; on {' and '.join(map(str, sorted({int(beyond.min()), int(beyond.max())})))} it is above 1, so the "
             f"{'run that it is relative to' if len(other) else 'one-processor run'} is slower than its work "
             "explains (caches, memory, or how it was measured)"
         )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from scalegraph.base.units import as_read
+
 # One letter is binary, as on the command line of other tools; with a B it is what it says.
 _BYTES: Final = {
     "": 1,
@@ -39,7 +41,7 @@ def size_text(value: float) -> str:
         whole = value / _BYTES[unit.lower()]
         if whole >= 1 and float(f"{whole:.6g}") == whole:
             return f"{whole:g} {unit}"
-    return f"{value:.12g}"
+    return as_read(value)
 
 
 def duration(text: str) -> float:
@@ -51,9 +53,9 @@ def duration_text(value: float) -> str:
     """Write seconds as `duration` reads them."""
     for unit in ("h", "min", "s", "ms", "µs"):
         count = value / _SECONDS[unit]
-        if count >= 1 and float(f"{count:.6g}") == count:
+        if count >= 1 and float(f"{count:.6g}") * _SECONDS[unit] == value:
             return f"{count:g} {unit}"
-    return f"{value:g} s"
+    return f"{as_read(value)} s"
 
 
 def cycles(text: str, clock_hz: float) -> int:

@@ -58,6 +58,11 @@ def plain(value: object) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
+def as_read(value: float) -> str:
+    """Return the shortest text that is read as *value* again, to the last bit: ``2`` for 2.0, ``0.1``, ``1e+16``."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
 def assigned(pairs: Iterable[tuple[str, object]]) -> str:
     """Return names with their values for people: ``n = 200, tolerance = 0.5``."""
     return ", ".join(f"{name} = {plain(value)}" for name, value in pairs)

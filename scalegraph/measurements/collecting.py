@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.units import assigned
+from scalegraph.base.units import as_read, assigned
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.names import metric_kind
 
@@ -181,7 +181,7 @@ class Collector:
 def column_of(values: Sequence[Coordinate]) -> NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]:
     """Return whole numbers as int64, numbers as float64, all else as text."""
     if not all(_is_number(value) for value in values):
-        return np.array([f"{value:g}" if _is_number(value) else str(value) for value in values], object)
+        return np.array([as_read(float(value)) if _is_number(value) else str(value) for value in values], object)
     numbers = np.array(values, np.float64)
     if bool(np.all(numbers == np.floor(numbers))) and bool(np.all(np.abs(numbers) < INTEGERS_EXACT_BELOW)):
         return numbers.astype(np.int64)

@@ -5,6 +5,7 @@ import pytest
 
 from scalegraph.analyze import loss, verdicts
 from scalegraph.analyze.series import main_series
+from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
 from scalegraph.subjects.judgement import said
@@ -46,6 +47,16 @@ def test_the_most_expensive_part_is_named_with_its_place():
 )
 def test_shares_in_words(share, words):
     assert verdicts.share_words(share) == words
+
+
+def test_efficiencies_above_one_on_very_many_processors_are_named_in_full():
+    times = {1: 3.0, 2_000_001: 1e-7, 2**31: 1e-10}
+    runs = [
+        RunRecord(source="measured", program="p", machine="m", point=RunPoint(processors=n), status="ok", time_s=t)
+        for n, t in times.items()
+    ]
+    measured = StudyData.from_runs(runs)
+    assert "on 2000001 and 2147483648 it is above 1" in verdicts.strong(main_series(measured.scaling)).text
 
 
 def test_strong_scaling_says_up_to_where_it_is_good():

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scalegraph.base import events
 from scalegraph.base.errors import InputError
-from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.gui.base.display import unreachable
 from scalegraph.gui.base.opening import kind_of
 from scalegraph.gui.inspect.explain import explain
@@ -24,6 +24,7 @@ from scalegraph.gui.state.loss import region_losses
 from scalegraph.gui.state.selection_state import Selection, SelectionState
 from scalegraph.request import Session
 from scalegraph.request.model import programs
+from scalegraph.request.model.request import Request
 
 
 def test_selection_walks_back_and_forward() -> None:
@@ -95,8 +96,31 @@ def test_what_is_no_processor_count_is_refused_in_a_sentence(typed: str) -> None
 
 @given(st.floats(min_value=1e-9, max_value=1e9), st.integers(min_value=1, max_value=2**50))
 def test_quantities_are_read_as_they_are_written(seconds: float, size: int) -> None:
-    assert text.duration(text.duration_text(seconds)) == pytest.approx(seconds, rel=1e-5)
-    assert text.size(text.size_text(size)) == pytest.approx(size, rel=1e-6)
+    assert text.duration(text.duration_text(seconds)) == seconds
+    assert text.size(text.size_text(size)) == size
+
+
+_PARAMETERS = st.one_of(st.integers(-(10**18), 10**18), st.floats(allow_nan=False, allow_infinity=False), st.text())
+
+
+@given(st.one_of(_PARAMETERS, st.lists(_PARAMETERS, min_size=2, max_size=4).map(tuple)))
+@example("007")
+@example("a,b")
+@example('"')
+@example((1234567.5, "1e3"))
+def test_parameters_are_read_as_they_are_written(value: Value | tuple[Value, ...]) -> None:
+    read = text.values(text.values_text(value))
+    assert read == value
+    assert [type(item) for item in _items(read)] == [type(item) for item in _items(value)]
+
+
+def test_a_wrong_quotation_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="a backslash is written twice"):
+        text.values(r'"\q"')
+
+
+def _items(value: Value | tuple[Value, ...]) -> tuple[Value, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 @pytest.mark.parametrize("typed", ["", "x", "5 parsecs", "-1 s", "1e", "nan"])
@@ -131,6 +155,21 @@ def test_a_form_reads_back_as_the_request_it_was_made_of() -> None:
     assert request is not None
     assert not faults
     assert request.timed == "move"
+    assert read(of_request(request)) == (request, [])
+
+
+def test_numbers_of_a_request_pass_the_panel_to_the_last_digit() -> None:
+    first, _ = read(for_program("billiard", programs.load("billiard").program))
+    assert first is not None
+    fine = {
+        "bound": [
+            {"kind": "efficiency", "value": 0.123456789, "tolerance": 0.0123456789},
+            {"kind": "memory", "value": 8_589_934_593},
+            {"kind": "time", "value": 61.23456789},
+        ],
+        "limits": {"time_s": 3601.0000001, "memory_bytes": 8_589_934_593},
+    }
+    request = Request.model_validate(first.model_dump(by_alias=True) | fine)
     assert read(of_request(request)) == (request, [])
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.resources import resource_dir
+from scalegraph.measurements.collecting import column_of
 from scalegraph.measurements.guessing import guess_mapping
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, check
@@ -241,3 +242,7 @@ def test_of_very_many_repetitions_some_become_runs_and_that_is_said(monkeypatch:
     monkeypatch.setattr("scalegraph.measurements.runs.MOST_RUNS", 1)
     with pytest.raises(InputError, match="has 2 points with a time; a study holds 1 runs at most"):
         make_runs(made, guess.mapping)
+
+
+def test_numbers_beside_words_stay_apart() -> None:
+    assert column_of([1234567.5, 1234568.5, 3.0, "many"]).tolist() == ["1234567.5", "1234568.5", "3", "many"]

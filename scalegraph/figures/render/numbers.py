@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.errors import InputError
 from scalegraph.base.text import one_line, visible
-from scalegraph.base.units import significant
+from scalegraph.base.units import as_read, significant
 from scalegraph.figures.columns import cell_text, column_heading, column_measure
 from scalegraph.figures.figure import (
     Cell,
@@ -457,7 +457,7 @@ def _missing(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        return as_read(value)
     return str(value)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from scalegraph.base.units import as_read
 from scalegraph.gui.base.widgets import Field, Group, empty, label
 from scalegraph.gui.imports.state import NONE, ImportState
 from scalegraph.gui.request.widgets import Choice, Entry
@@ -213,7 +214,7 @@ class ImportForm(QWidget):
         self._fields["unit"].setVisible(bool(mapping.time))
         self._fields["clock_hz"].setVisible("clock_hz" in asked or mapping.clock_hz is not None)
         if not self.clock.hasFocus():
-            self.clock.setText("" if mapping.clock_hz is None else f"{mapping.clock_hz:g}")
+            self.clock.setText("" if mapping.clock_hz is None else as_read(mapping.clock_hz))
         extent = state.get("meaning", "extent")
         self._fields["extent"].setVisible("extent" in asked or extent is not None)
         self.extent.offer([("", "choose …" if extent is None else _GUESSED), *_EXTENTS])

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.origin import HERE, Origin
@@ -331,11 +332,11 @@ def _bound_form(bound: Bound) -> BoundForm:
     writers: dict[str, Callable[[float], str]] = {
         "memory": text.size_text,
         "time": text.duration_text,
-        "efficiency": "{:g}".format,
-        "speed": "{:g}".format,
+        "efficiency": as_read,
+        "speed": as_read,
     }
     value = "" if bound.value is None else writers[bound.kind](bound.value)
-    return BoundForm(bound.kind, value, f"{bound.tolerance:g}", str(bound.max_runs))
+    return BoundForm(bound.kind, value, as_read(bound.tolerance), str(bound.max_runs))
 
 
 def for_program(name: str, program: Program, before: RequestForm | None = None) -> RequestForm:

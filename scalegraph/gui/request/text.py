@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from typing import Final
 
 from scalegraph.base.amounts import duration, duration_text, size, size_text
 from scalegraph.base.run import Value
+from scalegraph.request.model.programs import written
 
 __all__ = [
     "duration",
@@ -26,6 +28,9 @@ __all__ = [
     "words_text",
 ]
 
+# Between commas: text in quotes, or anything.
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ITEM: Final = re.compile(rf"(?:^|(?<=,))(\s*{_QUOTED.pattern}\s*(?=,|$)|[^,]*)")
 _LARGEST_RANGE: Final = 4096
 
 
@@ -79,18 +84,36 @@ def number(text: str) -> Value:
 
 
 def values(text: str) -> Value | tuple[Value, ...]:
-    """Read a parameter: one value, or several with commas between them (a sweep). Raises `ValueError` if empty."""
-    words = [word.strip() for word in text.split(",")]
+    """Read a parameter: one value, or several with commas between them (a sweep). Raises `ValueError` if empty.
+
+    What stands in double quotes is text: ``"007"``, ``"a,b"``.
+    """
+    words = [word.strip() for word in _ITEM.findall(text)]
     if not text.strip() or not all(words):
         raise ValueError("expected a value, or several separated by commas")
-    read = tuple(number(word) for word in words)
+    read = tuple(_quoted(word) if _QUOTED.fullmatch(word) else number(word) for word in words)
     return read[0] if len(read) == 1 else read
+
+
+def _quoted(word: str) -> str:
+    try:
+        return str(json.loads(word))
+    except ValueError:
+        raise ValueError(f"{word} is no text in quotes; a backslash is written twice") from None
 
 
 def values_text(value: Value | tuple[Value, ...]) -> str:
     """Write a parameter as `values` reads it."""
     items = value if isinstance(value, tuple) else (value,)
-    return ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in items)
+    return ", ".join(_item(item) for item in items)
+
+
+def _item(value: Value) -> str:
+    """Return *value* as it is typed: text that would be read as something else stands in quotes."""
+    if not isinstance(value, str):
+        return written(value)
+    plain = _ITEM.findall(value) == [value] and value.strip() == value and not value.startswith('"')
+    return value if plain and value and number(value) == value else json.dumps(value, ensure_ascii=False)
 
 
 def real(text: str, what: str) -> float:
