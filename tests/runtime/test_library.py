@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +107,16 @@ def test_library_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert first == again
     assert os.access(first.launcher, os.X_OK)
     assert "-no-pie" in first.link_flags
+
+
+@pytest.mark.compiler
+def test_library_has_no_zeroed_variables() -> None:
+    """Common symbols of a program (names of critical sections) lie behind all of .bss: ours would move them."""
+    table = ["nm", "--format=posix", str(building.library(find_compiler()).archive)]
+    lines = subprocess.run(table, capture_output=True, text=True, check=True).stdout.splitlines()
+    kinds = {words[0]: words[1] for words in map(str.split, lines) if len(words) == 4}
+    assert len(kinds) > 1000
+    assert {name: kind for name, kind in kinds.items() if kind in "bBC"} == {}
 
 
 @pytest.mark.compiler

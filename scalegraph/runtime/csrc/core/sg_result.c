@@ -255,7 +255,7 @@ static const struct {
 
 static void put_file(writer *w, enum sg_status status, const char *message, int signal_number)
 {
-    static char text[4096];
+    static char text[4096] = "";
     static const char zero[8];
     size_t size = meta(text, sizeof text, status, message, signal_number);
     uint32_t count = (uint32_t)PARTS - (status == SG_STATUS_OK);
@@ -283,26 +283,26 @@ static void put_file(writer *w, enum sg_status status, const char *message, int 
 
 void sg_result_write(enum sg_status status, const char *message, int signal_number)
 {
-    static writer w;
-    static char temporary[SG_MAX_PATH + 16];
+    static char temporary[SG_MAX_PATH + 16] = "";
     const char *path = sg->config.result_path;
     sg_trace_stop();
     if (path[0] == 0 || sg->processor == NULL)
         return;
+    writer *w = sg_new(sizeof *w); /* no variable: each program's file would have room for it */
     snprintf(temporary, sizeof temporary, "%s.part", path);
-    w.file = (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)temporary,
-                                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    w.failed = w.file < 0;
-    w.used = 0;
-    w.offset = 0;
+    w->file = (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)temporary,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    w->failed = w->file < 0;
+    w->used = 0;
+    w->offset = 0;
     sg_accounts_settle();
-    if (!w.failed) {
-        put_file(&w, status, message, signal_number);
-        sg_arch_syscall(SYS_close, w.file, 0, 0, 0);
+    if (!w->failed) {
+        put_file(w, status, message, signal_number);
+        sg_arch_syscall(SYS_close, w->file, 0, 0, 0);
     }
-    if (!w.failed && sg_arch_rename(temporary, path) != 0)
-        w.failed = true;
-    if (w.failed) {
+    if (!w->failed && sg_arch_rename(temporary, path) != 0)
+        w->failed = true;
+    if (w->failed) {
         sg_arch_unlink(temporary);
         snprintf(temporary, sizeof temporary, "the result file %.3000s cannot be written", path);
         sg_say(temporary);

@@ -10,7 +10,7 @@
 #include "sg_whatif.h"
 
 /* What hooks find before the simulation begins and after its end: nothing happens. */
-static uint64_t idle_filter[1];
+static uint64_t idle_filter[1] = {0};
 static sg_account idle_account = {.executions = {0}}; /* of code without a block */
 static sg_processor idle_processor = {
     .limit = UINT64_MAX,
@@ -19,7 +19,7 @@ static sg_processor idle_processor = {
     .shift = 6,
 };
 
-sg_context *sg;
+sg_context *sg = NULL;
 sg_processor *sg_now = &idle_processor;
 
 /* ---- timed waits: one entry in the order for all of them ---- */
@@ -567,7 +567,7 @@ void sg_sched_enter(void (*entry)(void))
 }
 
 /* Where the stack of thread 0 begins, if it runs on the host's until main begins. */
-static void *own_stack;
+static void *own_stack = NULL;
 
 void sg_sched_begin(void)
 {

@@ -56,7 +56,7 @@ static void fix_addresses(char **argv)
         return;
     setenv(AGAIN, "1", 1);
     char *const *environment = environ;
-    static char self[4096];
+    static char self[4096] = "";
     if (readlink("/proc/self/exe", self, sizeof self - 1) > 0)
         sg_arch_syscall(SYS_execve, (long)self, (long)argv, (long)environment, 0);
     unsetenv(AGAIN);
@@ -133,17 +133,17 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
 /* The arguments of the process for who does not get them: a library's constructor runs before ours. */
 static char **own_arguments(void)
 {
-    static char *pointers[4096], text[1 << 17];
+    enum { MOST = 4096, TEXT = 1 << 17 };
+    char **pointers = sg_new(MOST * sizeof *pointers), *text = sg_new(TEXT);
     int file =
         (int)sg_arch_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
     size_t size = 0, count = 0;
-    for (long got; file >= 0 && size < sizeof text - 1; size += (size_t)got)
-        if ((got = sg_arch_syscall(SYS_read, file, (long)(text + size), (long)(sizeof text - 1 - size), 0)) <=
-            0)
+    for (long got; file >= 0 && size < TEXT - 1; size += (size_t)got)
+        if ((got = sg_arch_syscall(SYS_read, file, (long)(text + size), (long)(TEXT - 1 - size), 0)) <= 0)
             break;
     if (file >= 0)
         sg_arch_syscall(SYS_close, file, 0, 0, 0);
-    for (size_t at = 0; at < size && count < 4095; at += strlen(text + at) + 1)
+    for (size_t at = 0; at < size && count < MOST - 1; at += strlen(text + at) + 1)
         pointers[count++] = text + at;
     return pointers;
 }
@@ -171,7 +171,7 @@ __attribute__((destructor(1))) static void end(void)
 static struct {
     int argc;
     char **argv, **envp;
-} arguments;
+} arguments = {0};
 
 static int call_main(void)
 {

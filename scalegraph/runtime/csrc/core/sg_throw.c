@@ -7,8 +7,8 @@ enum { KEPT = 256 };
 /* The latest ones: one may be thrown on in another thread, where its future is asked. */
 static struct {
     const void *object, *type, *site;
-} thrown[KEPT];
-static uint32_t count;
+} thrown[KEPT] = {0};
+static uint32_t count = 0;
 
 extern void real_throw(void *object, void *type, void (*destroy)(void *)) __asm__("__real___cxa_throw")
     __attribute__((noreturn));

@@ -10,7 +10,7 @@ enum {
     READS = 100000 /* of one that is polled */
 };
 
-sg_parts_state sg_parts;
+sg_parts_state sg_parts = {0};
 
 void sg_part_more(uint32_t region)
 {

@@ -44,21 +44,21 @@ typedef struct turns {
     bool broken;
 } turns;
 
-static word *words;
-static turns *handed; /* by word */
-static poll (*polls)[POLLS];
+static word *words = NULL;
+static turns *handed = NULL; /* by word */
+static poll (*polls)[POLLS] = NULL;
 /* Where it may race, by the word that showed it last. */
 static struct {
     const void *site;
     uint64_t number;
     int64_t times; /* that it did, less those that somebody polled the word */
     bool several;  /* words showed it */
-} places[PLACES];
-static uint32_t places_count;
+} places[PLACES] = {0};
+static uint32_t places_count = 0;
 
-static uint32_t line_shift; /* from words to lines */
+static uint32_t line_shift = 0; /* from words to lines */
 
-sg_race_state sg_race;
+sg_race_state sg_race = {0};
 
 void sg_race_open(void)
 {

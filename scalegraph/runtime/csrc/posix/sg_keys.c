@@ -9,7 +9,7 @@ static struct {
     void (*destructor[SG_KEYS])(void *);
     bool used[SG_KEYS];
     void *main_value[SG_KEYS];
-} keys;
+} keys = {0};
 
 void **sg_keys_of_main(void)
 {

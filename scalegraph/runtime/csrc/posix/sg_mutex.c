@@ -34,8 +34,8 @@ static int taken(pthread_mutex_t *mutex, sg_lock *lock)
 }
 
 /* Mutexes that constructors have locked while nobody else ran. */
-static pthread_mutex_t *held[64];
-static uint32_t held_count;
+static pthread_mutex_t *held[64] = {0};
+static uint32_t held_count = 0;
 
 static int hold(pthread_mutex_t *mutex)
 {
