@@ -96,6 +96,22 @@ def test_every_arrangement_can_be_chosen(window: MainWindow, qtbot: Any, model_s
     assert bar.add.geometry().right() <= bar.width()
 
 
+@pytest.mark.parametrize("width", [1024, 1280, 1920])
+def test_tools_of_a_trace_that_is_opened_last_have_their_room(
+    window: MainWindow, qtbot: Any, trace: Path, width: int
+) -> None:
+    window.resize(width, 720)
+    opened(window, qtbot, trace)  # no change of the window's size comes after it
+    settled(window, qtbot)
+    area = window.study.area
+    assert area is not None
+    line = area.trace_bar.line
+    room = line.layout()
+    assert room is not None
+    assert line.width() >= room.minimumSize().width()
+    assert area.bar.rect().contains(area.bar.add.geometry())
+
+
 def shown_tip() -> QWidget | None:
     found = [one for one in QApplication.topLevelWidgets() if one.metaObject().className() == "QTipLabel"]
     return next((one for one in found if one.isVisible()), None)

@@ -82,6 +82,7 @@ class ViewBar(QWidget):
             shown = QToolButton()
             shown.setDefaultAction(action)
             layout.addWidget(shown)
+            shown.show()  # now, not in the next turn: `fit` asks how wide the names are
         self.add.setToolTip(f"Open another view of this {subject}")
         self.fit()
 
