@@ -14,21 +14,16 @@ from typing import TYPE_CHECKING, Any
 from scalegraph.base.errors import InputError, near
 
 if TYPE_CHECKING:
-    from scalegraph.subjects.option import Option
-    from scalegraph.subjects.study import SourceText, StudyData
-    from scalegraph.subjects.trace import TraceData
     from scalegraph.views.view import Subject, View
 
-__all__ = ["Option", "SourceText", "StudyData", "TraceData", "View", "everything", "get", "registry"]
-
-_HOMES = {"Option": "view", "SourceText": "data", "StudyData": "data", "TraceData": "trace_data", "View": "view"}
+__all__ = ["View", "everything", "get", "registry"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: the window's colours come from here, and it must not wait for pandas."""
-    if name not in _HOMES:
+    """Import `View` on first use: whoever names this package need not wait for pandas."""
+    if name != "View":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return importlib.import_module(f"{__name__}.view").View
 
 
 @cache
