@@ -38,12 +38,12 @@ def shares_fault(record: RunRecord, trace: Trace) -> str:
     regions = np.zeros((len(trace.definitions.regions), len(states)), np.int64)
     np.add.at(regions, (shares["region"], shares["state"]), shares["ticks"])
     for number, state in enumerate(states):
-        counted = record.processor_leaves.get(state.key, [0] * record.point.processors)
+        counted = record.processor_categories.get(state.key, [0] * record.point.processors)
         if processors[:, number].tolist() != counted:
             return f"shares of {state.key} by processor are not the accounting"
     for cost in record.regions:
         told = {state.key: int(regions[cost.region, n]) for n, state in enumerate(states) if regions[cost.region, n]}
-        if told != {leaf: cycles for leaf, cycles in cost.leaves.items() if cycles}:
+        if told != {category: cycles for category, cycles in cost.categories.items() if cycles}:
             return f"shares of region {cost.region} are not the accounting"
     return ""
 
@@ -60,7 +60,7 @@ def path_fault(record: RunRecord, trace: Trace) -> str:
     for table in (found.states, found.regions):
         if table["path"].to_numpy().sum() + found.outside != record.time_cycles:
             return "the parts of the critical path do not add up to it"
-    idle = sum(sum(cycles) for leaf, cycles in record.processor_leaves.items() if leaf.startswith("idle_"))
+    idle = sum(sum(cycles) for category, cycles in record.processor_categories.items() if category.startswith("idle_"))
     waited = wait_states(trace, waits).total
     return "" if waited == idle else f"{waited} cycles of waits, {idle} idle"
 

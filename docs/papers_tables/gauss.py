@@ -91,14 +91,14 @@ def accounts(studies: Studies) -> list[str]:
         runs = {run.point.key: run for run in studies.runs(path)}
         anchors = studies.matrix(path).anchors
         found = [runs[anchors[n].keys[-1]] for n in COUNTS]
-        for words, leaves in PARTS.items():
-            rows.append([f"{name.upper()}, {words}", *(_share(run, leaves) for run in found)])
+        for words, categories in PARTS.items():
+            rows.append([f"{name.upper()}, {words}", *(_share(run, categories) for run in found)])
         sizes = {run.point.parameters["n"]: run for run in runs.values() if run.point.processors == 1}
         alone = [sizes[run.point.parameters["n"]] for run in found]
         rows.append([f"{name.upper()}, one processor: local misses", *(_share(run, ("stall_local",)) for run in alone)])
     return markdown(["share of processor time on N", *map(str, COUNTS)], rows)
 
 
-def _share(run: RunRecord, leaves: tuple[str, ...]) -> str:
-    spent = sum(cycles for leaf, cycles in run.leaves.items() if leaf.startswith(leaves))
-    return f"{100 * spent / sum(run.leaves.values()):.0f} %"
+def _share(run: RunRecord, categories: tuple[str, ...]) -> str:
+    spent = sum(cycles for category, cycles in run.categories.items() if category.startswith(categories))
+    return f"{100 * spent / sum(run.categories.values()):.0f} %"

@@ -38,8 +38,8 @@ def _seconds(run: RunRecord) -> float:
 
 def _flow(one: RunRecord, run: RunRecord) -> str:
     seconds = _seconds(run)
-    cycles = sum(run.leaves.values())
-    stalled = sum(spent for leaf, spent in run.leaves.items() if leaf.startswith("stall_")) / cycles
+    cycles = sum(run.categories.values())
+    stalled = sum(spent for category, spent in run.categories.items() if category.startswith("stall_")) / cycles
     return f"{_seconds(one) / seconds:.2f}; {stalled:.0%}; {run.misses / (seconds * 1e6):.2f}"
 
 

@@ -53,16 +53,24 @@ class Model:
         """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds.
 
         A rival with as many coefficients as there are points has no bounds, so nothing to say.
+
+        Shape: two arrays (points,). Unit: s. Source: Akaike weights over Student's t (Burnham and Anderson 2002).
         """
         bands = [fit.band(x) for fit in (self.best, *self.rivals) if fit is self.best or fit.curve.freedom > 0]
         return np.min([low for low, _ in bands], axis=0), np.max([high for _, high in bands], axis=0)
 
     def time(self, goal: Sequence[float]) -> float:
-        """Return the predicted time at one point (N, or N and size), seconds."""
+        """Return the predicted time at one point (N, or N and size), seconds.
+
+        Unit: s. Source: ScaleGraph.
+        """
         return float(self.best.predict(np.array([goal], dtype=np.float64))[0])
 
     def parameters(self, row: Floats) -> dict[str, object]:
-        """Return the parameters of the program at one point."""
+        """Return the parameters of the program at one point.
+
+        Unit: that of each parameter. Source: ScaleGraph.
+        """
         found = dict(self.fixed)
         if self.size:
             size = float(row[1])
@@ -71,7 +79,10 @@ class Model:
         return found
 
     def interval(self, goal: Sequence[float]) -> float:
-        """Return the width of the interval at one point over the time there; NaN or infinite where it has none."""
+        """Return the width of the interval at one point over the time there; NaN or infinite where it has none.
+
+        Unit: none (ratio). Source: ScaleGraph.
+        """
         low, high = self.band(np.array([goal], dtype=np.float64))
         value = self.time(goal)
         return float(high[0] - low[0]) / value if value > 0 else math.nan
@@ -88,7 +99,10 @@ def _plain(value: Any) -> object:
 
 
 def half_width(width: float) -> str:
-    """Return the relative *width* of an interval as people read it, half of it to each side: ``±2.1 %``."""
+    """Return the relative *width* of an interval as people read it, half of it to each side: ``±2.1 %``.
+
+    Source: ScaleGraph.
+    """
     return f"\u00b1{significant(50 * width, 2)}\u00a0%"
 
 
@@ -112,7 +126,10 @@ class Advice:
 
     @property
     def worth(self) -> float:
-        """By how much the relative width of the interval falls, for each unit of cost."""
+        """By how much the relative width of the interval falls, for each unit of cost.
+
+        Unit: 1/s of the chosen cost. Source: ScaleGraph.
+        """
         return (self.now - self.then) / self.cost
 
 
@@ -121,6 +138,8 @@ def model_of(table: pd.DataFrame, scaling: pd.DataFrame) -> Model | None:
 
     *table* is the run table, *scaling* `metrics.scaling` of it. Where three or more sizes were run on three or more
     counts, time is a model of both; else it is a law of the richest fixed size.
+
+    Source: ScaleGraph.
     """
     runs = usable(table)
     return _over_sizes(runs) or _over_processors(runs, scaling)
@@ -194,6 +213,8 @@ def candidates(model: Model, most: int | None = None) -> Floats:
     """Return points worth a thought, (points, 1 or 2): those measured, between them, and beyond up to four times N.
 
     *most* is the greatest processor count that can be run.
+
+    Unit: processors; the second column is that of the size. Source: ScaleGraph.
     """
     limit = most or _REACH * float(model.points[:, 0].max())
     axes = [_spread(model.points[:, 0], min(limit, _REACH * float(model.points[:, 0].max())))]
@@ -235,6 +256,8 @@ def advise(
     (host seconds of a measured point), what the simulation takes, scaled from the nearest measured point by predicted
     processor time. Candidates that do not narrow the interval by as much as `half_width` shows are left out, and
     without *again* those that were measured (a simulated run says the same every time).
+
+    Shape: one entry for each candidate kept. Unit: as in `Advice`. Source: ScaleGraph.
     """
     rows = candidates(model, most) if at is None else np.asarray(at, dtype=np.float64)
     goal = np.asarray([target], dtype=np.float64)

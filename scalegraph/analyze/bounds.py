@@ -66,7 +66,10 @@ class Anchor:
 
     @property
     def known(self) -> bool:
-        """Whether the bound is met at this count."""
+        """Whether the bound is met at this count.
+
+        Source: ScaleGraph.
+        """
         return self.way != ""
 
 
@@ -117,6 +120,8 @@ def anchors(
     *way* ``measured`` takes runs within tolerance only, ``computed`` interpolates even where there is one
     (isospeed.txt IV.A, approaches 1 and 2), ``runs`` is as said above.
     One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
+
+    Shape: one entry for each processor count. Unit: as in `Anchor`. Source: latency-metric.txt 2.1, isospeed.txt IV.A.
     """
     rows = _prepared(scaling, latency)
     of_work = work_unit(scaling)
@@ -245,6 +250,8 @@ def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
     For efficiencies the round values 0.5, 0.25, 0.75, ... are tried, in that order of preference; for a speed half of
     the asymptotic one-processor speed (`isospeed.reference_speed`) if two counts meet it; otherwise values of the runs
     themselves, the middle one of the best.
+
+    Unit: that of the bound. Source: ScaleGraph.
     """
     column, _, _, relative = _BOUNDS[bound]
     rows = _prepared(scaling, "accounting")

@@ -12,7 +12,7 @@ from scalegraph.analyze.profile import region_tree
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric
-from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS, LEAVES
+from scalegraph.runtime.format import CATEGORIES, CATEGORY_GROUPS, COUNTERS, GROUPS
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -29,9 +29,12 @@ def measured_runs(runs: Sequence[RunRecord], regions: Sequence[Region]) -> tuple
     """Return the runs that ended well as a set, and what its names mean; None without any.
 
     Call paths are the regions in their lexical tree, below the program. Metrics are exclusive and summed over the
-    processors: ``time`` (s) and its parts by group and by leaf, ``busy_max`` (s, of the processor that was busiest in
-    the region), ``references`` and every counter. Parameters are ``N`` and those of the program. A region that costs
-    nothing in a run has 0 there. Of runs without regions the program is the only path and has what the run has.
+    processors: ``time`` (s) and its parts by group and by category, ``busy_max`` (s, of the processor that was
+    busiest in the region), ``references`` and every counter. Parameters are ``N`` and those of the program. A region
+    that costs nothing in a run has 0 there. Of runs without regions the program is the only path and has what the run
+    has.
+
+    Shape: (metrics, points, call paths) of the set. Unit: as each metric says. Source: ScaleGraph.
     """
     good = [run for run in runs if run.ok]
     if not good:
@@ -94,13 +97,13 @@ def _paths(tree: Sequence[Region]) -> tuple[CallPath, ...]:
 def _by_region(runs: Sequence[RunRecord], tree: Sequence[Region]) -> tuple[tuple[Metric, ...], Floats]:
     """Return metrics and their values, shape (runs, regions, metrics)."""
     costs = [cost for run in runs for cost in run.regions]
-    leaves = [(name, words) for name, _, words in LEAVES if any(name in cost.leaves for cost in costs)]
+    categories = [(name, words) for name, _, words in CATEGORIES if any(name in cost.categories for cost in costs)]
     counters = [(name, words) for name, words in COUNTERS if any(name in cost.counters for cost in costs)]
     metrics = (
         _TIME,
         *(Metric(group, "s", "time", "exclusive", _GROUP_WORDS[group]) for group in GROUPS),
         Metric("busy_max", "s", "time", "exclusive", "busy time of the processor that was busiest here"),
-        *(Metric(name, "s", "time", "exclusive", words) for name, words in leaves),
+        *(Metric(name, "s", "time", "exclusive", words) for name, words in categories),
         Metric("references", "", "count", "exclusive", "reads and writes"),
         *(Metric(name, "", "count", "exclusive", words) for name, words in counters),
     )
@@ -111,9 +114,9 @@ def _by_region(runs: Sequence[RunRecord], tree: Sequence[Region]) -> tuple[tuple
         seconds = 1 / (run.clock_hz or 1.0)
         for cost in run.regions:
             row = cube[number, place[cost.region]]
-            for leaf, cycles in cost.leaves.items():
-                row[column[leaf]] += cycles * seconds
-                row[column[LEAF_GROUPS[leaf]]] += cycles * seconds
+            for category, cycles in cost.categories.items():
+                row[column[category]] += cycles * seconds
+                row[column[CATEGORY_GROUPS[category]]] += cycles * seconds
                 row[0] += cycles * seconds
             for counter, count in cost.counters.items():
                 row[column[counter]] += count

@@ -41,17 +41,26 @@ class CallTree:
 
     @cached_property
     def total(self) -> Floats:
-        """Inclusive values: own ones with everything below."""
+        """Inclusive values: own ones with everything below.
+
+        Shape: (nodes,). Unit: that of the values. Source: ScaleGraph.
+        """
         return inclusive(self.parents, self.own)
 
     @cached_property
     def whole(self) -> float:
-        """The sum of all own values."""
+        """The sum of all own values.
+
+        Unit: that of the values. Source: ScaleGraph.
+        """
         return float(self.own.sum())
 
     @cached_property
     def inner(self) -> NDArray[np.bool_]:
-        """Whether the name of a node is that of one above it: recursion, which inclusive sums count once."""
+        """Whether the name of a node is that of one above it: recursion, which inclusive sums count once.
+
+        Shape: (nodes,). Unit: none. Source: ScaleGraph.
+        """
         codes = {name: number for number, name in enumerate(dict.fromkeys(self.names))}
         name = np.array([codes[each] for each in self.names], np.int64)
         above, parents = np.array(self.parents, np.int64), np.array(self.parents, np.int64)
@@ -63,7 +72,10 @@ class CallTree:
 
 
 def inclusive(parents: Sequence[int], own: Floats) -> Floats:
-    """Return the sums of *own* at and below each node; parents stand before their children."""
+    """Return the sums of *own* at and below each node; parents stand before their children.
+
+    Shape: (nodes,). Unit: that of *own*. Source: ScaleGraph.
+    """
     total = own.astype(np.float64).copy()
     for index in range(len(parents) - 1, -1, -1):
         if parents[index] >= 0:
@@ -75,6 +87,8 @@ def merged(tree: CallTree) -> CallTree:
     """Return *tree* with siblings of one name as one node, the largest first, and without nodes that cost nothing.
 
     The first of them gives key and place. Nodes stand in preorder.
+
+    Shape: one node for each name below a parent. Source: ScaleGraph.
     """
     place: dict[tuple[int, str], int] = {}
     node = [0] * len(tree)
@@ -114,7 +128,10 @@ def _taken(tree: CallTree, order: Sequence[int]) -> CallTree:
 
 
 def preorder(parents: Sequence[int], weight: Floats) -> list[int]:
-    """Return the numbers of all nodes, each before those below it; of the same parent the heaviest first."""
+    """Return the numbers of all nodes, each before those below it; of the same parent the heaviest first.
+
+    Shape: (nodes,). Unit: none (positions). Source: ScaleGraph.
+    """
     below: dict[int, list[int]] = {}
     for index in np.argsort(weight, kind="stable").tolist():  # the heaviest is taken from the end
         below.setdefault(parents[index], []).append(index)
@@ -139,7 +156,10 @@ class Joined:
 
     @cached_property
     def total_before(self) -> Floats:
-        """Inclusive values of the first tree."""
+        """Inclusive values of the first tree.
+
+        Shape: (nodes,). Unit: that of the first tree. Source: ScaleGraph.
+        """
         return inclusive(self.tree.parents, self.before)
 
 
@@ -149,6 +169,8 @@ def joined(first: CallTree, second: CallTree, *, keys_of_first: bool = False) ->
     Lines are no part of a name here, because they move when a program is edited: of siblings with one name (the loops
     of a function) the first stands for the first, and so on. A path that one of them lacks costs 0 there. Keys and
     places are the second's, or the first's.
+
+    Shape: one node for each path of either tree. Source: ScaleGraph.
     """
     place: dict[tuple[int, str, int], int] = {}
     names: dict[int, str] = {}
@@ -208,7 +230,10 @@ def _line(tree: CallTree, index: int) -> int:
 
 
 def plain_name(name: str) -> str:
-    """Return *name* without the line that ends it: ``loop kernel`` for ``loop kernel:6``."""
+    """Return *name* without the line that ends it: ``loop kernel`` for ``loop kernel:6``.
+
+    Source: ScaleGraph.
+    """
     return _PLACE.sub("", name) or name
 
 
@@ -217,6 +242,8 @@ def of_set(measured: MeasurementSet, metric: int, point: int) -> tuple[CallTree,
 
     Of repetitions the median. Inclusive values are turned into exclusive ones. Where the file does not say which they
     are, they are inclusive if no path costs less than all right below it; what was assumed is the second result.
+
+    Shape: one node for each call path. Unit: that of the metric. Source: ScaleGraph.
     """
     table = measured.values
     mine = table[(table["metric"].to_numpy() == metric) & (table["point"].to_numpy() == point)]
@@ -281,6 +308,8 @@ class Butterfly:
 def butterfly(tree: CallTree, name: str, root: str = "") -> Butterfly:
     """Return callers and callees of the function *name*; *root* is said to call what nothing calls.
 
+    Unit: that of *tree*. Source: gprof (Graham, Kessler and McKusick 1982).
+
     Raises:
         KeyError: *tree* has no such function.
 
@@ -337,7 +366,10 @@ def _grouped(
 
 
 def by_function(tree: CallTree) -> Mapping[str, tuple[float, float]]:
-    """Return inclusive and own values by name, recursion counted once, the largest own value first."""
+    """Return inclusive and own values by name, recursion counted once, the largest own value first.
+
+    Shape: one entry for each function. Unit: that of *tree*. Source: ScaleGraph.
+    """
     found: dict[str, tuple[float, float]] = {}
     for index, name in enumerate(tree.names):
         total, own = found.get(name, (0.0, 0.0))
@@ -349,6 +381,8 @@ def point_of(measured: MeasurementSet, there: NDArray[Any], processors: int | No
     """Return the point with values (*there*) on *processors* (else the most) that has the largest other parameters.
 
     *counts* is the parameter that counts processors; None where nothing was measured.
+
+    Unit: none (position). Source: ScaleGraph.
     """
     points = measured.points.iloc[np.unique(there)]
     if points.empty:

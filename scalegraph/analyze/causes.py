@@ -20,7 +20,10 @@ GROUPS = {
 
 
 def is_known(table: pd.DataFrame) -> bool:
-    """Return whether any run of *table* has its references by cause."""
+    """Return whether any run of *table* has its references by cause.
+
+    Source: ScaleGraph.
+    """
     return any(str(name).startswith("cause.") for name in table.columns)
 
 
@@ -37,6 +40,8 @@ def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Return the sum of the quantities *names*, a row for each of *table*, a column for each cause (events or cycles).
 
     NaN in rows of runs that have no references by cause.
+
+    Shape: (rows of *table*, causes). Unit: events or cycles, as the quantities. Source: latency-metric.txt 5.2.
     """
     columns = {cause: sum((_quantity(table, cause, name) for name in names), np.zeros(1)) for cause in CAUSE_NAMES}
     return pd.DataFrame(columns, index=table.index)
@@ -46,6 +51,8 @@ def remote_accesses(table: pd.DataFrame) -> pd.DataFrame:
     """Return accesses through the network by cause (latency-metric.txt Table III, Fig. 7).
 
     Reads and writes that were served remotely, and writes that had to take copies elsewhere away (upgrades).
+
+    Shape: (rows of *table*, causes). Unit: events. Source: as named above.
     """
     return by_cause(table, *_REMOTE)
 
@@ -55,6 +62,8 @@ def hit_rates(table: pd.DataFrame, level: str = "private") -> pd.DataFrame:
 
     *level*: ``private`` counts a hit when the processor's own caches have the line (and the right to write it),
     ``first`` when its first cache level has. NaN for a cause without references.
+
+    Shape: (rows of *table*, causes + 1). Unit: none (share). Source: as named above.
     """
     references = by_cause(table, "reads", "writes")
     misses = by_cause(table, "misses" if level == "private" else "l1_misses")
@@ -64,7 +73,10 @@ def hit_rates(table: pd.DataFrame, level: str = "private") -> pd.DataFrame:
 
 
 def invalidations(table: pd.DataFrame) -> pd.DataFrame:
-    """Return copies invalidated by cause (latency-metric.txt Table IV)."""
+    """Return copies invalidated by cause (latency-metric.txt Table IV).
+
+    Shape: (rows of *table*, causes). Unit: events (copies). Source: as named above.
+    """
     return by_cause(table, "invalidations")
 
 
@@ -74,6 +86,8 @@ def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
     Columns: ``program`` all of them, ``computation`` the program's own, ``synchronisation`` those of barriers and
     locks, ``others`` those of atomics, forks, loop chunks and tasks. Waiting for slots, links and modules counts. NaN
     where there are none.
+
+    Shape: (rows of *table*, 4). Unit: cycles. Source: as named above.
     """
     accesses, cycles = remote_accesses(table), by_cause(table, *_REMOTE_STALLS)
     found = {}
@@ -84,7 +98,10 @@ def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def access_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Return which share of the accesses through the network (0 to 1) each of `GROUPS` makes; NaN without any."""
+    """Return which share of the accesses through the network (0 to 1) each of `GROUPS` makes; NaN without any.
+
+    Shape: (rows of *table*, groups). Unit: none (share). Source: latency-metric.txt Fig. 7.
+    """
     accesses = remote_accesses(table)
     whole = accesses.sum(axis=1, skipna=False)
     parts = {name: accesses[list(causes)].sum(axis=1, skipna=False) / whole for name, causes in GROUPS.items()}
@@ -92,7 +109,10 @@ def access_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def stalls(table: pd.DataFrame) -> pd.DataFrame:
-    """Return cycles that references waited for the memory system, by cause; the runtime's are part of primitives."""
+    """Return cycles that references waited for the memory system, by cause; the runtime's are part of primitives.
+
+    Shape: (rows of *table*, causes). Unit: cycles. Source: ScaleGraph.
+    """
     return by_cause(table, *STALL_NAMES)
 
 
@@ -100,6 +120,8 @@ def widths(run: RunRecord) -> pd.DataFrame:
     """Return how many writes invalidated how many copies (latency-metric.txt Fig. 9).
 
     Index ``width`` (copies, from 1), a column for each cause that occurs (writes).
+
+    Shape: (widths, causes). Unit: events (writes). Source: as named above.
     """
     table = pd.DataFrame({cause: pd.Series(part, dtype=float) for cause, part in run.widths.items()})
     ordered = table.reindex(columns=[cause for cause in CAUSE_NAMES if cause in table.columns])
@@ -107,7 +129,10 @@ def widths(run: RunRecord) -> pd.DataFrame:
 
 
 def average_width(run: RunRecord) -> float:
-    """Return the copies that a write which invalidates any takes away on average (Table IV); NaN if none does."""
+    """Return the copies that a write which invalidates any takes away on average (Table IV); NaN if none does.
+
+    Unit: copies for each write. Source: as named above.
+    """
     table = widths(run)
     total = float(table.to_numpy().sum())
     return float((table.sum(axis=1) * table.index.to_numpy(dtype=float)).sum()) / total if total else float("nan")

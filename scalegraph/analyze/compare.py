@@ -19,6 +19,8 @@ def curves(series: Sequence[Series], column: str) -> pd.DataFrame:
 
     Index ``processors``, ascending, of all counts that any has; one column for each of *series*, named by its position;
     NaN where it did not run. A count that a series has several times is taken once, as it comes first.
+
+    Shape: (counts, series). Unit: that of *column*. Source: ScaleGraph.
     """
     found = {}
     for position, item in enumerate(series):
@@ -33,6 +35,8 @@ def beside(table: pd.DataFrame) -> pd.DataFrame:
     """Return `curves` of two or more with each one's difference from the first and its ratio to it.
 
     Columns: those of *table*, then ``difference.<position>`` and ``ratio.<position>`` for all but the first.
+
+    Shape: (counts, 3 series - 2). Unit: that of *table*; ratios have none. Source: ScaleGraph.
     """
     made = table.copy()
     base = table[table.columns[0]]
@@ -47,6 +51,8 @@ def crossings(table: pd.DataFrame) -> list[tuple[float, int]]:
     """Return where the second curve crosses the first: (processors, position of the one that is above from there on).
 
     Between two counts the place is interpolated in log N; curves that touch do not cross.
+
+    Shape: one entry for each crossing. Unit: processors. Source: ScaleGraph.
     """
     both = table[list(table.columns[:2])].dropna()
     gap = (both[both.columns[1]] - both[both.columns[0]]).to_numpy(dtype=np.float64)
@@ -73,12 +79,18 @@ class Difference:
 
     @property
     def largest(self) -> float:
-        """Largest size of a difference off the diagonal, NaN without any."""
+        """Largest size of a difference off the diagonal, NaN without any.
+
+        Unit: none (difference of ratios). Source: ScaleGraph.
+        """
         return max((abs(value) for (n, n2), value in self.values.items() if n < n2), default=float("nan"))
 
 
 def difference(first: Matrix, second: Matrix, names: tuple[str, str] = ("first", "second")) -> Difference:
-    """Return *second* minus *first* over the processor counts of either."""
+    """Return *second* minus *first* over the processor counts of either.
+
+    Shape: (counts, counts). Unit: none (difference of ratios). Source: ScaleGraph.
+    """
     counts = tuple(sorted({*first.processors, *second.processors}))
     values: dict[Pair, float] = {}
     reasons: dict[Pair, str] = {}

@@ -31,12 +31,18 @@ class Contradiction:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is a time and not a cell."""
+        """Whether it is a time and not a cell.
+
+        Source: ScaleGraph.
+        """
         return self.n == self.n2
 
 
 def digit(values: Sequence[float]) -> float:
-    """Return the last printed digit of *values*: 0.001 for 0.441 and 0.67."""
+    """Return the last printed digit of *values*: 0.001 for 0.441 and 0.67.
+
+    Unit: that of *values*. Source: ScaleGraph.
+    """
     places = 0
     for value in values:
         text = f"{value:.12f}".rstrip("0")
@@ -54,6 +60,9 @@ def contradictions(
     *tolerance*, with the least sum of departures (in logarithms); the entry furthest out is set aside, until the rest
     agree. *times* (s,
     by N) are the T that were published with it, to their printed digits: then a time can be what contradicts.
+
+    Shape: one entry for each contradiction. Unit: none (ratios); times in s. Source: as named above; the search is
+    ScaleGraph's.
     """
     cells = [(pair, value) for pair, value in matrix.values.items() if pair[0] < pair[1] and value > 0]
     known = {n: time for n, time in (times or {}).items() if n in matrix.processors}
@@ -82,6 +91,8 @@ def against_sizes(matrix: Matrix, work: Mapping[int, float], *, tolerance: float
     With E held, L = T_seq (1 - E)/(E N), and with T_seq proportional to W the value from N to N' is
     W(N) N'/(W(N') N) (latency-metric.txt, theorem 2). Entries further off than the relative *tolerance*, the furthest
     first; *fits* is what follows from the sizes.
+
+    Shape: one entry for each contradiction. Unit: none (ratios). Source: as named above.
     """
     found = []
     for (n, n2), value in matrix.values.items():
@@ -153,7 +164,10 @@ def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[in
 
 
 def sentence(found: Sequence[Contradiction], least: int = 3) -> str:
-    """Return what contradicts for people; empty without contradictions. *least* digits of what would fit."""
+    """Return what contradicts for people; empty without contradictions. *least* digits of what would fit.
+
+    Source: ScaleGraph.
+    """
     parts = []
     for entry in found:
         printed, fits = f"{entry.printed:.12g}", f"{entry.fits:.{max(least, _digits(entry.printed))}g}"

@@ -28,6 +28,8 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
 
     Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes stand at the
     sizes that were run, or at *most_rows* even steps of log W if there are more.
+
+    Shape: `values` is (sizes, counts). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation ScaleGraph's.
     """
     value, work = numbers(scaling, column), numbers(scaling, "work")
     known = np.isfinite(value) & np.isfinite(work) & (work > 0)

@@ -33,6 +33,8 @@ def turning_point(series: pd.DataFrame) -> TurningPoint | None:
     """Return the point of minimum time of one problem's rows of `metrics.scaling`; ``None`` for fewer than two N.
 
     Of equal times the fewest processors count.
+
+    Unit: as in `TurningPoint`. Source: scale-graph.txt 6.3 (p_x).
     """
     if series["processors"].nunique() < 2:
         return None
@@ -62,7 +64,10 @@ class Growth:
 
     @property
     def growth_s(self) -> float:
-        """Increase from the first count to the second."""
+        """Increase from the first count to the second.
+
+        Unit: s. Source: ScaleGraph.
+        """
         return self.after_s - self.before_s
 
 
@@ -70,6 +75,8 @@ def what_grows(series: pd.DataFrame, before: int, after: int) -> list[Growth]:
     """Return the causes of latency, the one that grew most between N = *before* and N = *after* first.
 
     *series* is one problem's rows of `metrics.scaling`. Causes unknown at either count are left out.
+
+    Shape: one entry for each cause. Unit: s. Source: scale-graph.txt Fig. 11.
     """
     table = overheads(series).set_index("processors")
     if before not in table.index or after not in table.index:

@@ -47,6 +47,8 @@ def curve(scaling: pd.DataFrame, processors: int) -> pd.DataFrame:
     """Return the runs on *processors* with known work in its order: a curve of unit speed over time (Fig. 4).
 
     *scaling* comes from `metrics.scaling`; its columns stay. Rows without time, work or unit speed are left out.
+
+    Shape: one row for each run. Unit: as in `metrics.scaling`. Source: isospeed.txt Fig. 4.
     """
     rows = scaling[scaling["processors"] == processors]
     work, speed = numbers(rows, "work"), numbers(rows, "unit_speed")
@@ -59,6 +61,8 @@ def asymptotic_speed(rows: pd.DataFrame) -> AsymptoticSpeed | None:
 
     N T = W_0/r + W/r is fitted by least squares with relative errors, so that the unit speed is
     r W/(W + W_0): it tends to r, and W_0 is the half-performance size. Interval: Student's t on the slope.
+
+    Unit: operations/s for each processor; W_0 in operations. Source: isospeed.txt III.
     """
     if rows.empty or rows["work"].nunique() < 2:
         return None
@@ -111,7 +115,10 @@ def _doubt(rows: pd.DataFrame, start: float, share: float, error: float) -> str:
 
 
 def asymptotes(scaling: pd.DataFrame) -> list[AsymptoticSpeed]:
-    """Return the asymptote at every processor count with two sizes or more, by N."""
+    """Return the asymptote at every processor count with two sizes or more, by N.
+
+    Shape: one entry for each processor count. Unit: operations/s for each processor. Source: `asymptotic_speed`.
+    """
     counts = sorted({int(n) for n in scaling["processors"]}) if not scaling.empty else []
     found = [asymptotic_speed(curve(scaling, n)) for n in counts]
     return [one for one in found if one is not None]
@@ -121,6 +128,8 @@ def reference_speed(scaling: pd.DataFrame) -> float | None:
     """Return half of the asymptotic speed of one processor (isospeed.txt III, r_1/2); ``None`` if it is not known.
 
     Where the fit is in doubt it is half of the greatest speed of a one-processor run.
+
+    Unit: operations/s. Source: as named above.
     """
     rows = curve(scaling, 1)
     if rows.empty:
@@ -137,6 +146,8 @@ def predicted_psi(compute_s: float, overhead_s: float, overhead2_s: float, speed
     *compute_s* t_cN and *overhead_s* t_oN of W on N processors, *overhead2_s* t_oN' of W' on N' (seconds);
     *speed* mu(W/N) and *speed2* mu(W'/N') of one processor with its share of the work (operations/s). Balanced load is
     assumed. Raises `ValueError` where a time or speed is not above 0 (*compute_s* and *overhead_s* may be 0).
+
+    Unit: none (ratio). Source: as named above.
     """
     if not (overhead2_s > 0 and speed > 0 and speed2 > 0 and compute_s >= 0 and overhead_s >= 0):
         raise ValueError("psi needs positive speeds and a positive overhead on N' processors")

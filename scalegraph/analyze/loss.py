@@ -18,14 +18,14 @@ from scalegraph.analyze.profile import region_tree
 from scalegraph.base.run import Region, RegionCost, RunRecord
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS
 
 COLUMNS = ("place", "name", "kind", "file", "line", "cause", "words", "loss_s", "share")
-# (name, words, leaves): the causes of latency, and work that the one-processor run does not do
+# (name, words, categories): the causes of latency, and work that the one-processor run does not do
 _PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    *((name, words, leaves) for name, words, leaves, _ in CAUSES),
-    (*STALL_CAUSE[:2], tuple(leaf for leaf, group in LEAF_GROUPS.items() if group == "memory_stall")),
-    ("busy_s", "extra operations", tuple(leaf for leaf, group in LEAF_GROUPS.items() if group == "busy")),
+    *((name, words, categories) for name, words, categories, _ in CAUSES),
+    (*STALL_CAUSE[:2], tuple(category for category, group in CATEGORY_GROUPS.items() if group == "memory_stall")),
+    ("busy_s", "extra operations", tuple(category for category, group in CATEGORY_GROUPS.items() if group == "busy")),
 )
 
 
@@ -38,6 +38,9 @@ def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.D
     it waited for (`metrics.BLAMED_ON`), all other where it was waited. ``file`` and ``line`` are the region's; of the
     program outside its regions, where that kept others waiting, those of the line that did so most. Empty when a run
     has no costs by region or no clock.
+
+    Shape: one row for each region and cause. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1;
+    waiting: Tallent and Mellor-Crummey 2009.
     """
     if not (run.regions and one.regions and run.clock_hz and one.clock_hz):
         return pd.DataFrame(columns=pd.Index(COLUMNS))
@@ -45,9 +48,9 @@ def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.D
     before = {cost.region: cost for cost in one.regions}
     rows = []
     for region, _ in region_tree(regions, run, one):
-        for cause, words, leaves in _PARTS:
-            spent = _cycles(after.get(region.id), cause, leaves)
-            lost = spent / run.clock_hz - _cycles(before.get(region.id), cause, leaves) / one.clock_hz
+        for cause, words, categories in _PARTS:
+            spent = _cycles(after.get(region.id), cause, categories)
+            lost = spent / run.clock_hz - _cycles(before.get(region.id), cause, categories) / one.clock_hz
             if lost:
                 at = (region.file, region.line)
                 if region.id == 0 and 2 * _caused(after.get(0), cause) > spent:
@@ -56,12 +59,16 @@ def by_region(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.D
     return _ranked(rows)
 
 
-def _cycles(cost: RegionCost | None, cause: str, leaves: Sequence[str]) -> int:
-    """Return what a region is charged with under *cause*: its *leaves* and what it caused, less what others caused."""
+def _cycles(cost: RegionCost | None, cause: str, categories: Sequence[str]) -> int:
+    """Return a region's cycles under *cause*: of its *categories*, plus what it caused, less what others caused."""
     if cost is None:
         return 0
-    spent = sum(cost.leaves.get(leaf, 0) for leaf in leaves)
-    return spent - sum(part.get(leaf, 0) for part in cost.waited.values() for leaf in leaves) + _caused(cost, cause)
+    spent = sum(cost.categories.get(category, 0) for category in categories)
+    return (
+        spent
+        - sum(part.get(category, 0) for part in cost.waited.values() for category in categories)
+        + _caused(cost, cause)
+    )
 
 
 def _caused(cost: RegionCost | None, cause: str) -> int:
@@ -81,6 +88,8 @@ def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: i
     From the time metric of *meaning*, exclusive where it is inclusive in the set; repetitions by their median.
     ``cause`` is ``time``, ``place`` the position of the call path. Values that are times of each processor are
     multiplied by their number. Empty without a processor count or a time.
+
+    Shape: one row for each call path. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1.
     """
     if not meaning.time or meaning.processors not in measured.points:
         return pd.DataFrame(columns=pd.Index(COLUMNS))
@@ -105,7 +114,10 @@ def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: i
 def point_of(
     measured: MeasurementSet, meaning: Mapping, processors: int, parameters: MappingABC[str, object]
 ) -> int | None:
-    """Return the position of the set's point on *processors* with these *parameters*, ``None`` without one."""
+    """Return the position of the set's point on *processors* with these *parameters*, ``None`` without one.
+
+    Unit: none (position). Source: ScaleGraph.
+    """
     if meaning.processors not in measured.points:
         return None
     fits = measured.points[meaning.processors] == processors
@@ -124,7 +136,10 @@ def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
 
 
 def place_words(row: pd.Series) -> str:
-    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``."""
+    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``.
+
+    Source: ScaleGraph.
+    """
     kind = str(row["kind"])
     where = f"{PurePath(str(row['file'])).name}:{row['line']}" if row["file"] and row["line"] else ""
     if kind == "program":

@@ -54,23 +54,35 @@ class Matrix:
     notes: tuple[str, ...] = ()
 
     def value(self, n: int, n2: int) -> float | None:
-        """Return scale(N, N'), ``None`` where it is not known or N > N'."""
+        """Return scale(N, N'), ``None`` where it is not known or N > N'.
+
+        Unit: none (ratio). Source: as of `scalability`.
+        """
         return self.values.get((n, n2))
 
     def array(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the matrix, shape (counts, counts), NaN below the diagonal and where unknown."""
+        """Return the matrix, shape (counts, counts), NaN below the diagonal and where unknown.
+
+        Unit: none (ratio). Source: as of `scalability`.
+        """
         result = np.full((len(self.processors), len(self.processors)), np.nan)
         for (n, n2), value in self.values.items():
             result[self.processors.index(n), self.processors.index(n2)] = value
         return result
 
     def frame(self) -> pd.DataFrame:
-        """Return the matrix with N as index and N' as columns."""
+        """Return the matrix with N as index and N' as columns.
+
+        Shape: (counts, counts). Unit: none (ratio). Source: as of `scalability`.
+        """
         names = [str(n) for n in self.processors]
         return pd.DataFrame(self.array(), index=pd.Index(self.processors, name="N"), columns=pd.Index(names))
 
     def only(self, processors: Sequence[int]) -> Matrix:
-        """Return the matrix of these processor counts alone."""
+        """Return the matrix of these processor counts alone.
+
+        Shape: (counts of *processors*, the same). Unit: none (ratio). Source: ScaleGraph.
+        """
         kept = set(processors)
 
         def inside(entries: Mapping[Pair, Any]) -> dict[Pair, Any]:
@@ -87,11 +99,17 @@ class Matrix:
         )
 
     def row(self, n: int) -> list[tuple[int, float | None]]:
-        """Return (N', value) for N' >= *n* (isospeed.txt Fig. 7)."""
+        """Return (N', value) for N' >= *n* (isospeed.txt Fig. 7).
+
+        Shape: one entry for each N'. Unit: none (ratio). Source: as named above.
+        """
         return [(n2, self.value(n, n2)) for n2 in self.processors if n2 >= n]
 
     def residuals(self) -> dict[tuple[int, int, int], float]:
-        """Return value(N,N'') / (value(N,N') value(N',N'')) - 1 for every triple that is known (isospeed.txt II)."""
+        """Return value(N,N'') / (value(N,N') value(N',N'')) - 1 for every triple that is known (isospeed.txt II).
+
+        Shape: one entry for each known triple. Unit: none (relative). Source: as named above.
+        """
         found = {}
         for a, b, c in combinations(self.processors, 3):
             whole, first, second = self.value(a, c), self.value(a, b), self.value(b, c)
@@ -100,7 +118,10 @@ class Matrix:
         return found
 
     def residual(self) -> float | None:
-        """Return the largest departure from multiplicativity, relative; ``None`` without a known triple."""
+        """Return the largest departure from multiplicativity, relative; ``None`` without a known triple.
+
+        Unit: none (relative). Source: isospeed.txt II.
+        """
         return max((abs(value) for value in self.residuals().values()), default=None)
 
     def work_residual(self) -> float | None:
@@ -108,6 +129,8 @@ class Matrix:
 
         By Theorem 2 of latency-metric.txt (eq. 3.13) both are equal when t_c is constant and the efficiencies are
         exactly equal; the departure says how far the runs are from that.
+
+        Unit: none (relative). Source: as named above.
         """
         found = []
         for (n, n2), value in self.values.items():
@@ -139,7 +162,10 @@ class Matrix:
         return significant(value) + ("*" if self.ways.get((n, n2)) == "predicted" else "")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document of ``scalegraph matrix --json``: null where unknown, ``reasons`` by "N,N'"."""
+        """Return the document of ``scalegraph matrix --json``: null where unknown, ``reasons`` by "N,N'".
+
+        Shape: lists of (counts, counts). Unit: none (ratio). Source: ScaleGraph.
+        """
         array = self.array()
         return {
             "metric": self.metric,
@@ -179,6 +205,8 @@ def scalability(
     *latency* as in `bounds.anchors`. *failures* (N -> sentence) is said beside the reasons of counts with
     failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting
     the bound, which know better than the table why.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: as named above.
     """
     if target is None:
         target = bounds.usual_target(scaling, bound)
@@ -205,7 +233,10 @@ def from_anchors(
     *,
     work_unit: str = "op",
 ) -> Matrix:
-    """Return the matrix that rests on one point for each processor count."""
+    """Return the matrix that rests on one point for each processor count.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: as of `scalability`.
+    """
     value: Callable[[Anchor, Anchor], float | None] = _latency_ratio if metric == "latency" else _psi
     values: dict[Pair, float] = {}
     ways: dict[Pair, str] = {}
@@ -262,7 +293,10 @@ def _no_ratio(low: Anchor, high: Anchor, metric: Metric) -> str:
 
 
 def from_times(processors: Sequence[int], times: Sequence[float], *, way: str = "imported") -> Matrix:
-    """Return psi(N, N') = T_N/T_N' of runs at equal average unit speed (isospeed.txt eq. 2); *times* in seconds."""
+    """Return psi(N, N') = T_N/T_N' of runs at equal average unit speed (isospeed.txt eq. 2); *times* in seconds.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: as named above.
+    """
     at = dict(zip(processors, times, strict=True))
     pairs = [(n, n2) for n in processors for n2 in processors if n <= n2]
     return Matrix(
@@ -280,6 +314,8 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
 
     A pair is known only where every matrix knows it, since efficiencies weigh alike. Its way is the weakest of the
     single ones; the ends of its interval are the means of theirs, as if all erred to the same side.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: as named above.
 
     Raises:
         ValueError: *matrices* is empty or they differ in processor counts.
@@ -327,6 +363,8 @@ def common_efficiencies(
     """Return the *candidates* that the runs meet at as many processor counts as at any: a set for `average`.
 
     *options* as in `bounds.anchors`. Empty where none is met at two counts above one.
+
+    Shape: (efficiencies,). Unit: none. Source: latency-metric.txt eq. 3.8.
     """
     met = {
         target: frozenset(
@@ -347,6 +385,8 @@ def over_estimation(time: Matrix, efficiency: Matrix | None = None) -> pd.DataFr
     Columns: ``n``, ``n2``; ``latency_ratio`` the measured L/L' under the time bound; ``eq12`` (1 - E)/(1 - E') and
     ``eq13`` E'/E from the efficiencies of the two runs; ``efficiency_conserved`` the value with the efficiency held
     (NaN when not known) and ``excess`` latency_ratio - efficiency_conserved. All dimensionless.
+
+    Shape: one row for each pair. Unit: none (ratios). Source: as named above.
     """
     rows = []
     for n, n2 in combinations(time.processors, 2):
@@ -374,7 +414,10 @@ def _nan(value: float | None) -> float:
 
 
 def bound_words(bound: Bound, target: str) -> str:
-    """Return the bound for people: ``efficiency held at 0.5``."""
+    """Return the bound for people: ``efficiency held at 0.5``.
+
+    Source: ScaleGraph.
+    """
     return _TITLES[bound].format(target)
 
 

@@ -51,6 +51,9 @@ def completed(
     latency likewise (`fits.fit_models`); at each N the least W at which the bound is met is solved for. Intervals
     (95 %) come from draws of the models' coefficients and of their plausible rivals. Where no model can be fitted the
     cells stay as they are, with the reason.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph, with the models of Extra-P (Calotoiu and others
+    2013).
     """
     wanted = [n for n in made.processors if replace_all or not _known(made, n)]
     if not wanted:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze import reference
-from scalegraph.analyze.table import Floats, leaf, numbers, problems
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.analyze.table import Floats, category_cycles, numbers, problems
+from scalegraph.runtime.format import CATEGORY_GROUPS
 
 
 def scaling(table: pd.DataFrame) -> pd.DataFrame:
@@ -33,6 +33,8 @@ def scaling(table: pd.DataFrame) -> pd.DataFrame:
     ``efficiency_accounting`` 1 - L/T_para; ``accounting_gap_s`` N T_para minus the four groups (0 when exact);
     ``unit_speed`` W/(N T_para) (operations/s per processor; isospeed.txt eq. 2);
     and the rates of `rates`.
+
+    Shape: one row for each problem and processor count. Unit: as listed. Source: as named for each column.
 
     Raises:
         InputError: the table lacks ``processors`` or ``time_s``.
@@ -91,13 +93,19 @@ def _first(values: Floats, instead: Floats) -> Floats:
 
 
 def work_unit(scaling: pd.DataFrame) -> str:
-    """Return the unit of the column ``work``: ``op``, ``flop``, or ``s`` where T_seq stands for the work."""
+    """Return the unit of the column ``work``: ``op``, ``flop``, or ``s`` where T_seq stands for the work.
+
+    Source: ScaleGraph.
+    """
     units = [str(unit) for unit in scaling["work_unit"]] if "work_unit" in scaling.columns else []
     return max(set(units), key=units.count) if units else "op"
 
 
 def speed_unit(work: str) -> str:
-    """Return the unit of a unit speed from that of the *work*; empty where that is T_seq: seconds a second."""
+    """Return the unit of a unit speed from that of the *work*; empty where that is T_seq: seconds a second.
+
+    Source: ScaleGraph.
+    """
     return "" if work == "s" else f"{work}/s"
 
 
@@ -109,14 +117,16 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
     first level (scale-graph.txt 4.2.1); ``parallel_share`` share of T_para in which not only one processor works
     (Fig. 12), from the time that processors other than the first wait for serial parts; ``parallel_ops_share`` share
     of all operations that are not executed by one processor while all others wait.
+
+    Shape: (runs, 6). Unit: none (shares). Source: scale-graph.txt 4.2.1 and Fig. 12.
     """
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
     clock = numbers(runs, "clock_hz")
     references = numbers(runs, "references")
-    serial = sum(leaf(runs, name) for name in ("idle_not_started", "idle_serial", "idle_finished"))
+    serial = sum(category_cycles(runs, name) for name in ("idle_not_started", "idle_serial", "idle_finished"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        access = leaf(runs, "busy_mem") / clock + numbers(runs, "memory_stall_s")
+        access = category_cycles(runs, "busy_mem") / clock + numbers(runs, "memory_stall_s")
         return pd.DataFrame(
             {
                 "cpu_utilisation": numbers(runs, "busy_s") / (count * time),
@@ -132,7 +142,7 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
         )
 
 
-# Overheads as Fig. 11 of scale-graph.txt names them: (column, words, leaves, palette role). Memory stall stands
+# Overheads as Fig. 11 of scale-graph.txt names them: (column, words, categories, palette role). Memory stall stands
 # for itself: it is counted against the one-processor run, not from leaves.
 CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("barrier_s", "barrier execution", ("prim_barrier",), "primitive"),
@@ -162,36 +172,44 @@ def overheads(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the average latency by cause (scale-graph.txt Fig. 11), seconds per processor.
 
     *runs* comes from `scaling`. Columns: ``problem``, ``processors``, one per entry of `CAUSES` (sum over processors
-    of its leaves / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up. Waiting
-    whose cause is known counts as `BLAMED_ON` says: ``barrier_wait_s`` is what is left to uneven work.
+    of its categories / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up.
+    Waiting whose cause is known counts as `BLAMED_ON` says: ``barrier_wait_s`` is what is left to uneven work.
+
+    Shape: (runs, causes + 4). Unit: s for each processor. Source: as named above.
     """
     count = numbers(runs, "processors")
     clock = numbers(runs, "clock_hz")
     result = pd.DataFrame({"problem": runs["problem"], "processors": runs["processors"]}, index=runs.index)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for column, _, leaves, _ in CAUSES:
-            result[column] = (sum(leaf(runs, name) for name in leaves) + _moved(runs, column, leaves)) / clock / count
+        for column, _, categories, _ in CAUSES:
+            result[column] = (
+                (sum(category_cycles(runs, name) for name in categories) + _moved(runs, column, categories))
+                / clock
+                / count
+            )
         result["stall_s"] = numbers(runs, "ml_s") / count
     result["average_s"] = numbers(runs, "latency_s")
     return result
 
 
-def _moved(runs: pd.DataFrame, column: str, leaves: tuple[str, ...]) -> Floats:
-    """Return the cycles of waiting that count in *column* but not in its *leaves*, less those that are the reverse."""
+def _moved(runs: pd.DataFrame, column: str, categories: tuple[str, ...]) -> Floats:
+    """Return cycles of waiting that count in *column* and not in its *categories*, less those of the reverse."""
     moved = np.zeros(len(runs))
     for name in runs.columns:
         kind, _, rest = str(name).partition(".")
         if kind == "blame":
             cause, _, waited = rest.partition(".")
-            sign = int(BLAMED_ON.get(cause) == column) - int(waited in leaves)
+            sign = int(BLAMED_ON.get(cause) == column) - int(waited in categories)
             moved += sign * np.nan_to_num(numbers(runs, str(name)))
     return moved
 
 
-def breakdown(runs: pd.DataFrame, *, by: str = "leaf") -> pd.DataFrame:
-    """Return the share of processor time N T_para by leaf or group, shape (runs, leaves or groups), 0 to 1.
+def breakdown(runs: pd.DataFrame, *, by: str = "category") -> pd.DataFrame:
+    """Return the share of processor time N T_para by category or group, shape (runs, categories or groups), 0 to 1.
 
-    Leaves that are nowhere above 0 are left out; order is that of the accounting identity.
+    Categories that are nowhere above 0 are left out; order is that of the accounting identity.
+
+    Unit: none (share). Source: scale-graph.txt Fig. 11.
     """
     total = numbers(runs, "processors") * numbers(runs, "time_s")
     clock = numbers(runs, "clock_hz")
@@ -201,8 +219,8 @@ def breakdown(runs: pd.DataFrame, *, by: str = "leaf") -> pd.DataFrame:
             for group in ("busy", "memory_stall", "idle", "primitive"):
                 shares[group] = numbers(runs, f"{group}_s") / total
         else:
-            for name in LEAF_GROUPS:
-                share = leaf(runs, name) / clock / total
+            for name in CATEGORY_GROUPS:
+                share = category_cycles(runs, name) / clock / total
                 if np.nansum(share) > 0:
                     shares[name] = share
     return pd.DataFrame(shares, index=runs.index)

@@ -34,7 +34,10 @@ class Reach:
 
     @property
     def words(self) -> str:
-        """For people: ``30``, ``about 6 (below the smallest count run)``, ``very large``."""
+        """For people: ``30``, ``about 6 (below the smallest count run)``, ``very large``.
+
+        Source: ScaleGraph.
+        """
         if self.processors is None:
             return "very large" if self.way in ("never", "beyond") else "not known"
         number = str(max(1, round(self.processors)))
@@ -63,6 +66,8 @@ def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: f
 
     Both have one entry for each count, in rising order; missing latencies are NaN. Latencies of 0 or less count as
     missing.
+
+    Unit: processors. Source: latency-metric.txt 5.3, step 3.
     """
     n, value = np.asarray(processors, dtype=np.float64), np.asarray(latency, dtype=np.float64)
     known = np.isfinite(value) & (value > 0)
@@ -104,6 +109,8 @@ def predict(
     All have one entry for each count in rising order: elapsed times (s) and average miss latencies (any one unit) of
     the whole program, of computation and of synchronisation; NaN is missing. Where one kind of miss does not occur at
     a count, the mean of both is that of the other.
+
+    Unit: processors. Source: as named above.
     """
     times, whole = np.asarray(time_s, dtype=np.float64), np.asarray(program, dtype=np.float64)
     if not np.isfinite(times).any():

@@ -15,7 +15,10 @@ def _classes(found: Mapping[str, int]) -> dict[str, int]:
 
 
 def class_totals(run: RunRecord) -> pd.Series:
-    """Return the misses of a run by class, over all causes."""
+    """Return the misses of a run by class, over all causes.
+
+    Shape: (classes,). Unit: events (misses). Source: Dubois and others 1993.
+    """
     total = pd.Series(0, index=pd.Index(CLASS_NAMES), dtype=int)
     for part in run.classes.values():
         total += pd.Series(_classes(part))
@@ -26,6 +29,8 @@ def classes_by_region(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame
     """Return misses by class of every region that has some, most first.
 
     Columns ``region`` (id), ``name``, ``file``, ``line``, the classes, ``misses``.
+
+    Shape: one row for each region. Unit: events (misses). Source: as of `class_totals`.
     """
     names = {region.id: region for region in regions}
     rows = []
@@ -37,13 +42,19 @@ def classes_by_region(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame
 
 
 def classes_by_line(run: RunRecord) -> pd.DataFrame:
-    """Return misses by class of every source line with any, most first: ``file``, ``line``, classes, ``misses``."""
+    """Return misses by class of every source line with any, most first: ``file``, ``line``, classes, ``misses``.
+
+    Shape: one row for each line. Unit: events (misses). Source: as of `class_totals`.
+    """
     rows = [{"file": line.file, "line": line.line, **_classes(line.classes)} for line in run.lines]
     return _ranked(rows, ["file", "line"])
 
 
 def classes_by_variable(run: RunRecord) -> pd.DataFrame:
-    """Return misses by class of every variable that has some, most first: ``name``, ``kind``, ``file``, ``line``, .."""
+    """Return misses by class of every variable that has some, most first: ``name``, ``kind``, ``file``, ``line``, ..
+
+    Shape: one row for each variable. Unit: events (misses). Source: as of `class_totals`.
+    """
     rows = [
         {"name": one.name, "kind": one.kind, "file": one.file, "line": one.line, **_classes(one.classes)}
         for one in run.variables
@@ -64,6 +75,8 @@ def variable_costs(run: RunRecord) -> pd.DataFrame:
     Columns: ``name``, ``kind``, ``file``, ``line``, ``function``, ``bytes``, ``blocks``, ``references`` (NaN unless
     collected), ``misses``, ``remote``, ``upgrades``, ``invalidations`` (events), ``stall_s`` (processor-seconds that
     references waited), ``share`` of all such waiting.
+
+    Shape: one row for each variable. Unit: as listed. Source: ScaleGraph.
     """
     places = ("name", "kind", "file", "line", "function", "bytes", "blocks")
     names = (*places, "references", "misses", "remote", "upgrades", "invalidations", "stall")
@@ -83,6 +96,8 @@ def resource_costs(run: RunRecord) -> pd.DataFrame:
     Columns: ``name``, ``kind`` (link or module), ``units`` that work side by side, ``transactions`` (events), ``busy``
     (share of the time of the run, 0 to 1, averaged over the units), ``wait`` (cycles that a transaction waited for it
     on average).
+
+    Shape: one row for each link or module. Unit: as listed. Source: ScaleGraph.
     """
     rows = [
         [one.name, one.kind, one.units, one.transactions, one.busy, one.waiting / max(one.transactions, 1)]

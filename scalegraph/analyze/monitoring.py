@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalegraph.base.run import RunRecord
 
-LEAF = "prim_monitor"
+CATEGORY = "prim_monitor"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,11 @@ class Perturbation:
 
 
 def perturbation(run: RunRecord) -> Perturbation | None:
-    """Return what monitoring cost *run*; ``None`` if it was not monitored or did not end well."""
-    cycles = run.processor_leaves.get(LEAF, [])
+    """Return what monitoring cost *run*; ``None`` if it was not monitored or did not end well.
+
+    Unit: as in `Perturbation`. Source: scale-graph.txt 4.1.
+    """
+    cycles = run.processor_categories.get(CATEGORY, [])
     if not run.ok or not any(cycles) or not run.time_s or not run.clock_hz:
         return None
     compensated = run.time_s - cycles[0] / run.clock_hz
@@ -43,6 +46,9 @@ def perturbation(run: RunRecord) -> Perturbation | None:
 
 
 def table(runs: Iterable[RunRecord]) -> pd.DataFrame:
-    """Return one row for each of the *runs* that was monitored, with the fields of `Perturbation`."""
+    """Return one row for each of the *runs* that was monitored, with the fields of `Perturbation`.
+
+    Shape: one row for each monitored run. Unit: as in `Perturbation`. Source: scale-graph.txt 4.1.
+    """
     rows = [asdict(found) for run in runs if (found := perturbation(run)) is not None]
     return pd.DataFrame(rows, columns=[field.name for field in fields(Perturbation)])

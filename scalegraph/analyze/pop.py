@@ -26,11 +26,11 @@ from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.run import RegionCost, RunRecord
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS
 
 USEFUL = ("busy", "memory_stall")
-USEFUL_LEAVES = tuple(name for name, group in LEAF_GROUPS.items() if group in USEFUL)
-_PRIMITIVE_LEAVES = tuple(name for name, group in LEAF_GROUPS.items() if group == "primitive")
+USEFUL_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if group in USEFUL)
+_PRIMITIVE_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if group == "primitive")
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ def tree(
     one unit of time; *useful_ratio* useful time of the reference over that of the run (sums over processors),
     *instructions_ratio* the same of instructions, *frequency_ratio* clock of the run over that of the reference. The
     scaling of instructions per cycle is what the three leave.
+
+    Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         parallel = useful_mean / elapsed
@@ -105,6 +107,8 @@ def efficiencies(
     *free*: T_para (s) with free synchronisation by run key, from what-if runs; else the primitives of the busiest
     processor are taken off its time, which is exact for that processor. ``transfer_by`` says which: ``what-if`` or
     ``accounts``; ``reference`` is the N compared with.
+
+    Shape: (rows of *scaling*, factors + 5). Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """
     keys = [str(keys).split(",")[0] for keys in scaling["keys"]] if len(scaling) else []
     elapsed, count = numbers(scaling, "time_s"), numbers(scaling, "processors")
@@ -167,18 +171,21 @@ def _busiest(records: Sequence[RunRecord | None]) -> tuple[Floats, Floats]:
     """Return useful and primitive seconds of each run's busiest processor, NaN where accounts are missing."""
     found = np.full((2, len(records)), np.nan)
     for index, record in enumerate(records):
-        if record is None or not record.processor_leaves or not record.clock_hz:
+        if record is None or not record.processor_categories or not record.clock_hz:
             continue
-        useful = _by_processor(record, USEFUL_LEAVES)
+        useful = _by_processor(record, USEFUL_CATEGORIES)
         at = int(np.argmax(useful))
-        found[:, index] = useful[at] / record.clock_hz, _by_processor(record, _PRIMITIVE_LEAVES)[at] / record.clock_hz
+        found[:, index] = (
+            useful[at] / record.clock_hz,
+            _by_processor(record, _PRIMITIVE_CATEGORIES)[at] / record.clock_hz,
+        )
     return found[0], found[1]
 
 
-def _by_processor(record: RunRecord, leaves: Sequence[str]) -> Floats:
+def _by_processor(record: RunRecord, categories: Sequence[str]) -> Floats:
     total = np.zeros(record.point.processors)
-    for name in leaves:
-        total += np.asarray(record.processor_leaves.get(name, 0), dtype=np.float64)
+    for name in categories:
+        total += np.asarray(record.processor_categories.get(name, 0), dtype=np.float64)
     return total
 
 
@@ -189,14 +196,17 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
     over processors; since they are in it at different times, its communication, serialisation and transfer are NaN.
     *reference*: the run of the same problem on the fewest processors; without it computation is NaN.
     Rows are sorted by ``lost``, processor-seconds beyond those of an efficiency of 1: N T (1 - global).
+
+    Shape: one row for each region. Unit: none (ratios); ``lost`` processor-seconds. Source: POP standard metrics; for
+    regions: ScaleGraph.
     """
     count, clock = run.point.processors, run.clock_hz or float("nan")
-    costs = [cost for cost in run.regions if cost.leaves]
+    costs = [cost for cost in run.regions if cost.categories]
     before = {cost.region: cost for cost in reference.regions} if reference is not None else {}
-    total = np.array([float(sum(cost.leaves.values())) for cost in costs])
-    useful = np.array([_sum(cost, USEFUL_LEAVES) for cost in costs])
+    total = np.array([float(sum(cost.categories.values())) for cost in costs])
+    useful = np.array([_sum(cost, USEFUL_CATEGORIES) for cost in costs])
     most = np.array([cost.useful_max or np.nan for cost in costs], dtype=np.float64)
-    earlier = np.array([_sum(before.get(cost.region), USEFUL_LEAVES) for cost in costs])
+    earlier = np.array([_sum(before.get(cost.region), USEFUL_CATEGORIES) for cost in costs])
     instructions = np.array([_counted(cost) for cost in costs])
     instructions_before = np.array([_counted(before.get(cost.region)) for cost in costs])
     clock_before = (reference.clock_hz if reference is not None else None) or float("nan")
@@ -219,6 +229,9 @@ def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, re
     From the metrics ``busy`` (summed over the processors) and ``busy_max``, exclusive, that readers of profiles by
     process make; empty without them, without a time that is summed, or without a processor count. ``region`` is the
     position of the call path. Repetitions by their median.
+
+    Shape: one row for each call path. Unit: none (ratios); ``lost`` processor-seconds. Source: as of
+    `region_efficiencies`.
     """
     known = {metric.name for metric in measured.metrics}
     if not ({"busy", "busy_max"} <= known and meaning.summed and meaning.processors in measured.points):
@@ -267,8 +280,8 @@ def _by_path(measured: MeasurementSet, metric: str, points: Sequence[int]) -> Fl
     return np.ascontiguousarray(values.T)
 
 
-def _sum(cost: RegionCost | None, leaves: Sequence[str]) -> float:
-    return float("nan") if cost is None else float(sum(cost.leaves.get(name, 0) for name in leaves))
+def _sum(cost: RegionCost | None, categories: Sequence[str]) -> float:
+    return float("nan") if cost is None else float(sum(cost.categories.get(name, 0) for name in categories))
 
 
 def _counted(cost: RegionCost | None) -> float:
@@ -279,6 +292,8 @@ def dominant(row: Mapping[str, float]) -> Factor | None:
     """Return the innermost factor that is lowest, ``None`` where nothing is known or nothing is below 1.
 
     At every level the lower branch is followed, so that a low parent is explained by its lower child.
+
+    Source: ScaleGraph.
     """
     name, found = "global", None
     children = {

@@ -10,7 +10,7 @@ import pandas as pd
 
 from scalegraph.analyze.table import Floats
 from scalegraph.base.run import PROGRAM, Region, RunRecord
-from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS, GROUPS
 
 
 def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
@@ -25,6 +25,8 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     causes it (`_charged`); ``visits`` (events),
     ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
     Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
+
+    Shape: one row for each region. Unit: as listed. Source: ``charged``: Tallent and Mellor-Crummey 2009.
     """
     known = region_tree(regions, run)
     exclusive = np.zeros((len(known), len(GROUPS)))
@@ -34,8 +36,8 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
     place = {region.id: index for index, (region, _) in enumerate(known)}
     for cost in run.regions:
         index = place[cost.region]
-        for leaf, cycles in cost.leaves.items():
-            exclusive[index, GROUPS.index(LEAF_GROUPS[leaf])] += cycles
+        for category, cycles in cost.categories.items():
+            exclusive[index, GROUPS.index(CATEGORY_GROUPS[category])] += cycles
         visits[index] += cost.counters.get("visits", 0)
         busiest[index] = cost.busy_max
         blamed[index] = sum(sum(part.values()) for part in cost.waited.values()), sum(cost.caused.values())
@@ -90,6 +92,8 @@ def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Regio
     """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root.
 
     Regions that only *runs* know stand below the root.
+
+    Shape: one entry for each region. Unit: none (depth). Source: ScaleGraph.
     """
     by_id = {region.id: region for region in regions}
     by_id.setdefault(0, PROGRAM)
@@ -127,6 +131,8 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     spent here, and what others wait for it. Their sum is N T_para - T_seq = N L(W, N) (method 1). ``loss_share``,
     ``loss_share_incl``: of that sum (may be negative
     where a region gains); NaN when nothing is lost in all.
+
+    Shape: one row for each region. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1, method 1.
     """
     regions = [region for region, _ in region_tree(regions, one, run)]
     table = region_costs(run, regions)
@@ -149,6 +155,8 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
     charged with is part of that, so the shares of all lines may add up to less than 1); ``waited_s``, ``caused_s`` and
     ``charged_s`` as in `region_costs`, and ``charged_share`` of N T_para, by which the rows are ordered;
     ``miss_share`` of the run's misses; ``miss_rate`` of the line's references.
+
+    Shape: one row for each line. Unit: as listed. Source: as of `region_costs`.
     """
     scale = 1 / run.clock_hz if run.clock_hz else float("nan")
     events = ["executions", "references", "misses", "remote", "upgrades", "invalidations"]
@@ -173,16 +181,21 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
 
 
 def processor_costs(run: RunRecord, *, by: str = "group") -> pd.DataFrame:
-    """Return the accounting of every processor of one run: index processor, columns groups or leaves, seconds.
+    """Return the accounting of every processor of one run: index processor, columns groups or categories, seconds.
 
-    Leaves that no processor met are left out. Empty when the run has no accounting by processor.
+    Categories that no processor met are left out. Empty when the run has no accounting by processor.
+
+    Shape: (processors, groups or categories). Unit: s. Source: scale-graph.txt Fig. 11.
     """
-    if not run.processor_leaves or not run.clock_hz:
+    if not run.processor_categories or not run.clock_hz:
         return pd.DataFrame()
-    known = [leaf for leaf in LEAF_GROUPS if leaf in run.processor_leaves]
-    leaves = pd.DataFrame({leaf: run.processor_leaves[leaf] for leaf in known}) / run.clock_hz
+    known = [category for category in CATEGORY_GROUPS if category in run.processor_categories]
+    categories = pd.DataFrame({category: run.processor_categories[category] for category in known}) / run.clock_hz
     if by == "group":
         return pd.DataFrame(
-            {group: leaves[[leaf for leaf in known if LEAF_GROUPS[leaf] == group]].sum(axis=1) for group in GROUPS}
+            {
+                group: categories[[category for category in known if CATEGORY_GROUPS[category] == group]].sum(axis=1)
+                for group in GROUPS
+            }
         )
-    return leaves.loc[:, leaves.sum() > 0]
+    return categories.loc[:, categories.sum() > 0]

@@ -19,6 +19,8 @@ def matrix_of(measured: MeasurementSet) -> Matrix | None:
     Its parameters are then N and N', its one metric is called after the metric of the matrix, and the metric's
     description says what is held (``speed = 850000``). Cells that are not given but are products of others are
     filled in (`filled`).
+
+    Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph.
     """
     if measured.parameters != PAIR or len(measured.metrics) != 1:
         return None
@@ -48,6 +50,8 @@ def filled(matrix: Matrix) -> Matrix:
     """Return *matrix* with the products of neighbours where it gives none (isospeed.txt Table III), as ``computed``.
 
     value(N, N'') = value(N, N') value(N', N''); the diagonal is 1.
+
+    Shape: (counts, counts). Unit: none (ratio). Source: as named above.
     """
     values, ways, reasons = dict(matrix.values), dict(matrix.ways), dict(matrix.reasons)
     for i, n in enumerate(matrix.processors):

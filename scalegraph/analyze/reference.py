@@ -29,6 +29,9 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
     one processor: 1; of measurements without it the fewest N0 of two or more counts, whose N0 T_para then is
     T_seq, as if N0 processors were used fully; `SERIAL` where the serial program's time ``serial_s`` is known. NaN
     where nothing is.
+
+    Shape: (runs, columns). Unit: s and processors, as listed. Source: latency-metric.txt 2.1; without one processor:
+    ScaleGraph.
     """
     first = _first(runs)
     found = first >= 0
@@ -62,7 +65,10 @@ def _first(runs: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def others(scaling: pd.DataFrame) -> Floats:
-    """Return the references of *scaling* (`metrics.scaling`) that are not one processor, ascending."""
+    """Return the references of *scaling* (`metrics.scaling`) that are not one processor, ascending.
+
+    Shape: (references,). Unit: processors. Source: ScaleGraph.
+    """
     known = numbers(scaling, "reference")
     return np.unique(known[np.isfinite(known) & (known != 1)])
 
@@ -71,6 +77,8 @@ def comparable(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool
     """Return which rows may stand beside each other over several sizes: those of the smallest reference there is.
 
     A row that is its own reference, but for one processor, says nothing: its efficiency is 1 by definition.
+
+    Shape: (rows,). Unit: none. Source: ScaleGraph.
     """
     known = numbers(scaling, "reference")
     if not np.isfinite(known).any():
@@ -82,7 +90,10 @@ def comparable(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool
 
 
 def fast_as(rows: pd.DataFrame) -> str:
-    """Return what a speedup of *rows* is over: ``one``, ``one at the efficiency of N = 4``, ``the serial program``."""
+    """Return what a speedup of *rows* is over: ``one``, ``one at the efficiency of N = 4``, ``the serial program``.
+
+    Source: ScaleGraph.
+    """
     found = others(rows)
     if not len(found):
         return "one"
@@ -90,12 +101,18 @@ def fast_as(rows: pd.DataFrame) -> str:
 
 
 def named(reference: float) -> str:
-    """Return a reference other than one processor in words: ``N = 4``, ``the serial program``."""
+    """Return a reference other than one processor in words: ``N = 4``, ``the serial program``.
+
+    Source: ScaleGraph.
+    """
     return "the serial program" if reference == SERIAL else f"N = {reference:g}"
 
 
 def sentence(scaling: pd.DataFrame) -> str:
-    """Return what speedup and efficiency of *scaling* are relative to, empty where that is one processor."""
+    """Return what speedup and efficiency of *scaling* are relative to, empty where that is one processor.
+
+    Source: ScaleGraph.
+    """
     found = others(scaling)
     if not len(found):
         return ""

@@ -43,6 +43,9 @@ def model_input(
 
     Numeric parameters with three or more different values enter, processors first, then sizes, then the rest. Of other
     parameters the value with most points is taken. Points with a parameter of 0 or less are left out.
+
+    Shape: `values` is (series, points, repetitions). Unit: that of each metric. Source: Extra-P (Calotoiu and others
+    2013).
     """
     chosen, rows, fixed = _parameters(measured, meaning)
     if not chosen:
@@ -152,6 +155,8 @@ class RegionModels:
         """Return the share of each series in the program at *target* (parameters,), NaN where that is not known.
 
         Of exclusive metrics the whole is the sum over the call paths; of inclusive ones it is the roots' sum.
+
+        Shape: (series,). Unit: none (share). Source: Extra-P (Calotoiu and others 2013).
         """
         value = np.maximum(self.models.predict(np.asarray(target)[None])[:, 0], 0.0)
         result = np.full(len(value), np.nan)
@@ -168,7 +173,10 @@ class RegionModels:
 def region_models(
     measured: MeasurementSet, meaning: Mapping | None, metrics: Sequence[str] | None = None, *, confidence: float = 0.95
 ) -> RegionModels | None:
-    """Return the models of *metrics* (all when None) at every call path; None when there is nothing to model."""
+    """Return the models of *metrics* (all when None) at every call path; None when there is nothing to model.
+
+    Shape: one model for each call path and metric. Unit: that of each metric. Source: `fits.fit_models`.
+    """
     source = model_input(measured, meaning, metrics)
     if source is None:
         return None

@@ -8,7 +8,10 @@ from scalegraph.base.run import RunRecord
 
 
 def remarks(runs: Iterable[RunRecord]) -> list[str]:
-    """Return the warnings of the successful *runs*, each once, with the processor counts of the runs that have it."""
+    """Return the warnings of the successful *runs*, each once, with the processor counts of the runs that have it.
+
+    Shape: one entry for each warning. Source: ScaleGraph.
+    """
     found: dict[str, list[int]] = {}
     for run in runs:
         for text in run.warnings if run.ok else ():

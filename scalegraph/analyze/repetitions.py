@@ -27,17 +27,26 @@ class Timed:
 
     @property
     def mean(self) -> Floats:
-        """Mean over the repetitions, (points,)."""
+        """Mean over the repetitions, (points,).
+
+        Shape: (points,). Unit: s. Source: ScaleGraph.
+        """
         return np.asarray(np.nanmean(self.times, axis=1))
 
     @property
     def repetitions(self) -> int:
-        """The most repetitions of a point."""
+        """The most repetitions of a point.
+
+        Unit: none (count). Source: ScaleGraph.
+        """
         return int(np.isfinite(self.times).sum(axis=1).max())
 
 
 def timed(table: pd.DataFrame, series: Series, scaling: Scaling = "strong") -> Timed:
-    """Return the times behind a *series*, whose rows name the runs of the run *table* that they were condensed from."""
+    """Return the times behind a *series*, whose rows name the runs of the run *table* that they were condensed from.
+
+    Shape: times are (points, repetitions). Unit: s. Source: ScaleGraph.
+    """
     rows = series.rows.sort_values("processors", kind="stable")
     known = (
         {} if "key" not in table.columns else dict(zip(table["key"].astype(str), numbers(table, "time_s"), strict=True))
@@ -56,6 +65,8 @@ def weak_series(scaling: pd.DataFrame) -> Series | None:
     """Return the runs whose work grows as N, one for each N; None when fewer than three counts have one.
 
     The chain with most counts is taken; of equal ones that with the most work.
+
+    Shape: one row for each N. Source: ScaleGraph.
     """
     rows = scaling.assign(share=numbers(scaling, "work") / numbers(scaling, "processors"))
     rows = rows[np.isfinite(numbers(rows, "share")) & (numbers(rows, "share") > 0)]

@@ -20,7 +20,10 @@ class Series:
 
     @property
     def processors(self) -> tuple[int, ...]:
-        """Processor counts, ascending and without repeats."""
+        """Processor counts, ascending and without repeats.
+
+        Shape: (counts,). Unit: processors. Source: ScaleGraph.
+        """
         return tuple(sorted({int(n) for n in self.rows["processors"]}))
 
 
@@ -28,6 +31,8 @@ def fixed_size(scaling: pd.DataFrame) -> list[Series]:
     """Return the problems that were run on two or more processor counts (Scaling Method I), richest first.
 
     Richest: most processor counts; then with a one-processor run; then the largest problem.
+
+    Shape: one entry for each problem. Source: scale-graph.txt 5.3 (Scaling Method I).
     """
     return [_fixed(rows) for rows in _richest(scaling)]
 
@@ -48,7 +53,10 @@ def _fixed(rows: pd.DataFrame) -> Series:
 
 
 def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | None:
-    """Return the fixed-size series of *problem*, or the richest; ``None`` when no problem ran on two counts."""
+    """Return the fixed-size series of *problem*, or the richest; ``None`` when no problem ran on two counts.
+
+    Shape: one row for each count. Source: as of `fixed_size`.
+    """
     candidates = _richest(scaling)
     if problem is not None:
         candidates = [rows for rows in candidates if int(rows["problem"].iloc[0]) == problem]
@@ -60,6 +68,8 @@ def sequential(scaling: pd.DataFrame, processors: int = 1) -> list[Series]:
 
     One series for every parameter that varies while all others stay (Methods II and III), and one of all sizes in
     which several parameters grow together (Method IV), ordered by work. Series of fewer than two sizes are left out.
+
+    Shape: one entry for each series. Source: scale-graph.txt 5.3 (Scaling Methods II to IV).
     """
     rows = scaling[scaling["processors"] == processors]
     names = [name for name in parameter_columns(rows) if pd.to_numeric(rows[name], errors="coerce").notna().all()]

@@ -24,22 +24,30 @@ _OPTIONAL = (*(name for name in RUN_SCALARS if name not in _NEEDED), "clock_hz",
 
 
 def parameter_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns that hold parameters of the program (``param.*``)."""
+    """Return the columns that hold parameters of the program (``param.*``).
+
+    Shape: one entry for each parameter. Source: ScaleGraph.
+    """
     return [str(name) for name in table.columns if str(name).startswith(PARAMETER)]
 
 
 def numbers(table: pd.DataFrame, column: str) -> Floats:
-    """Return *column* as floats, shape (rows,); NaN where it is missing or absent."""
+    """Return *column* as floats, shape (rows,); NaN where it is missing or absent.
+
+    Unit: that of *column*. Source: ScaleGraph.
+    """
     if column not in table.columns:
         return np.full(len(table), np.nan)
     return pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def leaf(table: pd.DataFrame, name: str) -> Floats:
-    """Return the cycles of leaf *name*, shape (rows,), summed over processors.
+def category_cycles(table: pd.DataFrame, name: str) -> Floats:
+    """Return the cycles of category *name*, shape (rows,), summed over processors.
 
-    A leaf that a run does not name is 0 where the leaves it does name already add up to all of its processor time
-    (to one part in a million), and NaN otherwise: then something is not known.
+    A category that a run does not name is 0 where those it does name add up to all of its processor time (to one part
+    in a million), and NaN otherwise: then something is not known.
+
+    Unit: cycles. Source: ScaleGraph.
     """
     values = numbers(table, f"leaf.{name}")
     absent = np.isnan(values)
@@ -54,6 +62,8 @@ def leaf(table: pd.DataFrame, name: str) -> Floats:
 
 def usable(table: pd.DataFrame) -> pd.DataFrame:
     """Return a copy with only the runs that ended well and have a time.
+
+    Shape: (runs that count, columns). Unit: as in `RunRecord.row`. Source: ScaleGraph.
 
     Raises:
         InputError: ``processors`` or ``time_s`` is not a column of a table that has rows.
@@ -78,6 +88,9 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     (column ``problem``) and a ``label``. The median is taken by time and keeps a whole run (for an even number the
     mean of the two in the middle), so that sums over processors still add up to N T_para. Added columns:
     ``repetitions``, ``time_min_s``, ``time_max_s`` (s), ``keys`` (run keys, comma-separated).
+
+    Shape: one row for each problem and count. Unit: as in `RunRecord.row`. Raises `InputError` as
+    `usable`. Source: ScaleGraph.
     """
     good = usable(table)
     for name in _OPTIONAL:
@@ -136,7 +149,10 @@ def _medians(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def parameter_label(row: Mapping[Any, Any]) -> str:
-    """Return the parameters of a row for people: ``balls = 200, steps = 40``; missing ones are left out."""
+    """Return the parameters of a row for people: ``balls = 200, steps = 40``; missing ones are left out.
+
+    Source: ScaleGraph.
+    """
     return assigned(
         (str(name)[len(PARAMETER) :], value)
         for name, value in row.items()

@@ -41,7 +41,10 @@ class Ratio:
 
 
 def clock_part(runs: Sequence[RunRecord]) -> Part | None:
-    """Return what the program of *runs*, of one problem, times itself; ``None`` where it times no parallel work."""
+    """Return what the program of *runs*, of one problem, times itself; ``None`` where it times no parallel work.
+
+    Unit: as in `Part`. Source: ScaleGraph.
+    """
     good = sorted((run for run in runs if run.ok and run.clock_hz), key=lambda run: run.point.processors)
     if not good:
         return None
@@ -62,6 +65,8 @@ def by_place(reads: Iterable[ClockRead]) -> dict[str, ClockRead]:
     """Return the reads of a clock by place: the line of the call, or of the call of a function that wraps the clock.
 
     A function wraps the clock if it reads it in one line and is called from several.
+
+    Shape: one entry for each place. Unit: as in `ClockRead`. Source: ScaleGraph.
     """
     chains = {read: read.places for read in reads}
     for level in range(2):
@@ -123,6 +128,8 @@ def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str)
 
     *name*: as tables have it (``loop main:40``), a phase's own name, or ``FILE:LINE`` where it begins. Raises
     `InputError` when there is no such region, or none of the runs has been in it on its main thread.
+
+    Unit: as in `Part`. Source: ScaleGraph.
     """
     found = named_region(regions, name)
     times = {
@@ -137,7 +144,10 @@ def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str)
 
 
 def named_region(regions: Sequence[Region], name: str) -> Region:
-    """Return the region or phase *name* as `region_part` takes it; raise `InputError` when there is none."""
+    """Return the region or phase *name* as `region_part` takes it; raise `InputError` when there is none.
+
+    Source: ScaleGraph.
+    """
     found = [region for region in regions if name in _names(region)]
     if not found:
         known = sorted({region.name for region in regions if region.id})
@@ -151,6 +161,8 @@ def chosen_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str)
     """Return the part of *runs*, of one problem, that *name* means; None where it is empty or no run ended well.
 
     Raises `InputError` for a name of nothing, see `region_part`, and for ``clock`` where the program times nothing.
+
+    Unit: as in `Part`. Source: ScaleGraph.
     """
     if not name or not any(run.ok for run in runs):
         return None
@@ -170,7 +182,10 @@ def _names(region: Region) -> set[str]:
 
 
 def ratios(part: Part, runs: Sequence[RunRecord]) -> dict[str, Ratio]:
-    """Return time, speedup and efficiency of *part* by the key of a run's point."""
+    """Return time, speedup and efficiency of *part* by the key of a run's point.
+
+    Shape: one entry for each run. Unit: s; speedup and efficiency have none. Source: latency-metric.txt 2.1.
+    """
     alone = (part.times.get(run.point.key) for run in runs if run.point.processors == 1)
     one = next((time for time in alone if time), None)
     found = {}
@@ -183,7 +198,10 @@ def ratios(part: Part, runs: Sequence[RunRecord]) -> dict[str, Ratio]:
 
 
 def sentence(part: Part | None, runs: Sequence[RunRecord]) -> str:
-    """Return what the part that the program times says beside the whole run, "" where that is the same."""
+    """Return what the part that the program times says beside the whole run, "" where that is the same.
+
+    Source: ScaleGraph.
+    """
     good = sorted((run for run in runs if run.ok), key=lambda run: run.point.processors)
     if part is None or len(good) < 2 or good[0].point.processors != 1 or part.what != CLOCK:
         return ""

@@ -48,7 +48,10 @@ class Verdict:
 
 
 def share_words(share: float) -> str:
-    """Return a share in words where a simple fraction is within 3 percent points: ``two thirds``, else ``43 %``."""
+    """Return a share in words where a simple fraction is within 3 percent points: ``two thirds``, else ``43 %``.
+
+    Source: ScaleGraph.
+    """
     if share >= 0.97:
         return "nearly all" if share < 1.03 else wording.percent(share)
     for fraction, words in _FRACTIONS.items():
@@ -58,12 +61,18 @@ def share_words(share: float) -> str:
 
 
 def rating(efficiency: float) -> str:
-    """Return the name of an efficiency in `RATINGS`, empty for NaN."""
+    """Return the name of an efficiency in `RATINGS`, empty for NaN.
+
+    Source: ScaleGraph.
+    """
     return next((name for limit, name in RATINGS if efficiency >= limit), "")
 
 
 def strong(found: Series) -> Verdict | None:
-    """Return whether the fixed size of *found* scales; ``None`` without a run to compare with."""
+    """Return whether the fixed size of *found* scales; ``None`` without a run to compare with.
+
+    Source: latency-metric.txt 2.1; ratings ScaleGraph's.
+    """
     rows = found.rows
     efficiency, counts = numbers(rows, "efficiency"), numbers(rows, "processors")
     known = np.isfinite(efficiency) & (counts > 1) & (counts != numbers(rows, "reference"))
@@ -108,6 +117,8 @@ def weak_series(scaling: pd.DataFrame, tolerance: float = _EVEN) -> Series | Non
 
     *scaling* comes from `metrics.scaling`; needs the work of the problems. Of equally long ones the largest work
     counts; ``None`` for fewer than two N.
+
+    Shape: one row for each N. Source: Gustafson 1988.
     """
     rows = scaling.assign(per=numbers(scaling, "work") / numbers(scaling, "processors"))
     rows = rows[np.isfinite(rows["per"]) & (rows["per"] > 0)]
@@ -127,6 +138,8 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
     """Return whether time stays the same while the work of each processor does: efficiency T(first N)/T(N).
 
     *same_size*: the user says that the problem grows with N though no parameter tells it.
+
+    Source: Gustafson 1988; ratings ScaleGraph's.
     """
     counts, time = numbers(found.rows, "processors"), numbers(found.rows, "time_s")
     efficiency = time[0] / time[-1]
@@ -140,7 +153,10 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
 
 
 def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
-    """Return what is lost on *processors*, the most expensive part of `loss.by_region` or `loss.by_path` first."""
+    """Return what is lost on *processors*, the most expensive part of `loss.by_region` or `loss.by_path` first.
+
+    Shape: one entry for each part. Source: `loss`.
+    """
     found: list[Verdict] = []
     for _, row in parts.head(_TOLD).iterrows():
         share = float(row["share"])
@@ -158,7 +174,10 @@ def lost(parts: pd.DataFrame, processors: int) -> list[Verdict]:
 
 
 def worth_telling(parts: pd.DataFrame) -> bool:
-    """Return whether *parts* say more than that the loss is in the program."""
+    """Return whether *parts* say more than that the loss is in the program.
+
+    Source: ScaleGraph.
+    """
     return len(parts) > 1 or bool((parts["cause"] != "time").any())
 
 
@@ -183,6 +202,8 @@ def all_of(
 
     *main* is the fixed size to speak of, *parts* its loss on its most processors; *grows*: the sizes of a fixed series
     grow with N though no parameter says so (a set of a weak-scaling study).
+
+    Shape: one entry for each verdict. Source: ScaleGraph.
     """
     found: list[Verdict] = []
     if main is not None and grows:

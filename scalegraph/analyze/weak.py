@@ -17,6 +17,8 @@ def grown_series(scaling: pd.DataFrame) -> Series | None:
 
     Of several such (other texts among the parameters, or several sizes on every N) that on most processor counts, of
     equal ones that of the smallest sizes; ``None`` for fewer than two N.
+
+    Shape: one row for each N. Source: ScaleGraph.
     """
     if scaling.empty:
         return None
@@ -38,6 +40,8 @@ def efficiencies(found: Series) -> pd.DataFrame:
     processors N0); ``scaled_speedup`` S = N0 (W(N)/W(N0)) T(N0)/T(N), with W as N where operations were not counted;
     ``serial_share`` s = (N - S)/(N - N0), the share of the time on N processors that Gustafson's law S = N - s (N - N0)
     calls serial (Gustafson 1988, for N0 = 1), NaN on N0.
+
+    Shape: one row for each N. Unit: s; ratios have none. Source: as named above.
     """
     rows = found.rows.sort_values("processors").reset_index(drop=True)
     count, time = numbers(rows, "processors"), numbers(rows, "time_s")
@@ -51,7 +55,10 @@ def efficiencies(found: Series) -> pd.DataFrame:
 
 
 def growth(rows: pd.DataFrame) -> Floats:
-    """Return W(N)/W(N0) of rows by N: of counted work where that grows about as N, otherwise N/N0."""
+    """Return W(N)/W(N0) of rows by N: of counted work where that grows about as N, otherwise N/N0.
+
+    Shape: (rows,). Unit: none (ratio). Source: Gustafson 1988.
+    """
     count, work = numbers(rows, "processors"), numbers(rows, "work")
     even = count / count[0]
     counted = "work_unit" not in rows.columns or not (rows["work_unit"] == "s").any()

@@ -38,32 +38,50 @@ class Compared:
 
     @property
     def label(self) -> str:
-        """The problem for people."""
+        """The problem for people.
+
+        Source: ScaleGraph.
+        """
         return parameter_label({f"param.{name}": value for name, value in self.size})
 
     @property
     def gain(self) -> float:
-        """How many times faster than the actual run."""
+        """How many times faster than the actual run.
+
+        Unit: none (ratio). Source: ScaleGraph.
+        """
         return self.actual_s / self.time_s if self.time_s > 0 else math.inf
 
     @property
     def closed_s(self) -> float:
-        """Elapsed time saved, seconds; below 0 when it gets slower."""
+        """Elapsed time saved, seconds; below 0 when it gets slower.
+
+        Unit: s. Source: ScaleGraph.
+        """
         return self.actual_s - self.time_s
 
     @property
     def speedup(self) -> float:
-        """T_seq of the actual program over T_para of this run."""
+        """T_seq of the actual program over T_para of this run.
+
+        Unit: none (ratio). Source: latency-metric.txt 2.1.
+        """
         return self.t_seq_s / self.time_s if self.time_s > 0 else math.nan
 
     @property
     def efficiency(self) -> float:
-        """Speedup over N."""
+        """Speedup over N.
+
+        Unit: none (ratio). Source: latency-metric.txt 2.1.
+        """
         return self.speedup / self.processors
 
 
 def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[Compared]:
-    """Return each what-if run with its actual one, by problem, variant and N; runs that failed are left out."""
+    """Return each what-if run with its actual one, by problem, variant and N; runs that failed are left out.
+
+    Shape: one entry for each what-if run. Source: ScaleGraph.
+    """
     actual = _times(runs)
     grouped = _times(variants)
     known = {record.point.variant.name: record.point.variant for record in variants}
@@ -101,7 +119,10 @@ def _rank(variant: Variant) -> tuple[int, str]:
 
 
 def frame(rows: Sequence[Compared]) -> pd.DataFrame:
-    """Return *rows* as a table: label, processors, what_if, time_s, actual_s, gain, closed_s, speedup, efficiency."""
+    """Return *rows* as a table: label, processors, what_if, time_s, actual_s, gain, closed_s, speedup, efficiency.
+
+    Shape: one row for each entry. Unit: s for times; ratios have none. Source: ScaleGraph.
+    """
     return pd.DataFrame(
         [
             {
@@ -124,6 +145,8 @@ def gaps(rows: Iterable[Compared], processors: int) -> list[Compared]:
     """Return what each single ideal closes on *processors*: what stops the program, the largest gap first.
 
     Gaps do not add up: who waits less for the network may wait longer at the barrier.
+
+    Shape: one entry for each ideal. Unit: as in `Compared`. Source: ScaleGraph.
     """
     alone = [
         row
@@ -148,17 +171,26 @@ class Curve:
 
     @property
     def words(self) -> str:
-        """The target for people."""
+        """The target for people.
+
+        Source: ScaleGraph.
+        """
         return target_words(self.target)
 
     @property
     def gain(self) -> float:
-        """How many times faster the program is at the largest factor."""
+        """How many times faster the program is at the largest factor.
+
+        Unit: none (ratio). Source: virtual speedups of Coz (Curtsinger and Berger 2015).
+        """
         return self.times_s[self.factors.index(1)] / self.times_s[-1]
 
 
 def curves(rows: Iterable[Compared]) -> list[Curve]:
-    """Return the virtual speedups of one target each as curves, the one that gains most first."""
+    """Return the virtual speedups of one target each as curves, the one that gains most first.
+
+    Shape: one entry for each target. Unit: as in `Curve`. Source: Coz (Curtsinger and Berger 2015).
+    """
     groups: dict[tuple[str, Size, int], list[Compared]] = {}
     for row in rows:
         speedup = row.variant.speedup

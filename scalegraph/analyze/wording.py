@@ -28,14 +28,20 @@ _ADDED = {
 
 
 def percent(share: float) -> str:
-    """Return a share (0 to 1) in percent: ``12 %``; not known is an en dash."""
+    """Return a share (0 to 1) in percent: ``12 %``; not known is an en dash.
+
+    Source: ScaleGraph.
+    """
     if not math.isfinite(share):
         return "–"
     return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)}\u00a0%"
 
 
 def span(processors: tuple[int, ...]) -> str:
-    """Return ``1 to 64 processors`` or ``1 processor``."""
+    """Return ``1 to 64 processors`` or ``1 processor``.
+
+    Source: ScaleGraph.
+    """
     if not processors:
         return "no processors"
     if len(processors) == 1:
@@ -44,7 +50,10 @@ def span(processors: tuple[int, ...]) -> str:
 
 
 def fixed_size(series: Series) -> str:
-    """Return what a fixed-size series says: where it is fastest, and what turns it."""
+    """Return what a fixed-size series says: where it is fastest, and what turns it.
+
+    Source: ScaleGraph.
+    """
     point = turning_point(series.rows)
     if point is None:
         return "only one processor count was run"
@@ -76,7 +85,10 @@ def _gain(series: Series, point: TurningPoint) -> str:
 
 
 def held(matrix: Matrix) -> str:
-    """Return what a matrix says: how far it scales with the bound held."""
+    """Return what a matrix says: how far it scales with the bound held.
+
+    Source: ScaleGraph.
+    """
     words = bound_words(matrix.bound, target_words(matrix))
     if not matrix.anchors and matrix.values:  # printed: only the values are known
         first, last = min(n for n, _ in matrix.values), max(n for _, n in matrix.values)
@@ -105,7 +117,10 @@ def _scaled(matrix: Matrix, first: int, last: int) -> str:
 
 
 def target_words(matrix: Matrix) -> str:
-    """Return the target of a matrix with its unit: ``0.5``, ``1.2 ms``, ``64 kB``, ``2 Mop/s``."""
+    """Return the target of a matrix with its unit: ``0.5``, ``1.2 ms``, ``64 kB``, ``2 Mop/s``.
+
+    Source: ScaleGraph.
+    """
     unit = {"time": "s", "memory": "B", "speed": speed_unit(matrix.work_unit)}.get(matrix.bound, "")
     return si(matrix.target, unit) if unit else f"{matrix.target:g}"
 
@@ -123,6 +138,8 @@ def header(
     *weak* is the sentence on weak scaling, which serves where no problem ran on several processor counts.
 
     *manifest* may give ``title`` (of the program) and ``machine_title``; otherwise the table's names are used.
+
+    Source: ScaleGraph.
     """
     if scaling.empty:
         return "No run has succeeded yet."
@@ -143,6 +160,9 @@ def header(
 
 
 def turning(point: TurningPoint) -> str:
-    """Return p_x and its time: ``p_x = 53, 12.3 ms``, with a remark when the minimum was not reached."""
+    """Return p_x and its time: ``p_x = 53, 12.3 ms``, with a remark when the minimum was not reached.
+
+    Source: ScaleGraph.
+    """
     words = f"p_x = {point.processors}, {si(point.time_s, 's')}"
     return words if point.reached else f"{words} (still falling at the last N)"

@@ -1,7 +1,8 @@
 """What a run is: its coordinates before it starts, and everything known after it ended.
 
 Every layer uses these types, so they are in the lowest. A *run table* (one row per run, see
-``row``) is what analysis works on; whether a row was simulated, measured or imported is a column.
+``row``) is what analysis works on; whether a row was simulated, measured or imported is a column. In files the cycles
+by category have their earlier name ``leaves``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import math
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from scalegraph.base.units import assigned
 
@@ -35,7 +36,7 @@ Status: TypeAlias = Literal[
 ]
 
 
-# What a run measured beside its leaves and counters: columns of the run table and fields of JSON documents.
+# What a run measured beside its categories and counters: columns of the run table and fields of JSON documents.
 RUN_SCALARS = (
     "time_cycles",
     "time_s",
@@ -51,9 +52,9 @@ RUN_SCALARS = (
 )
 
 
-# cause -> quantity -> count: counters of references, and cycles by memory_stall leaf; a quantity not named is 0
+# cause -> quantity -> count: counters of references, and cycles by memory_stall category; a quantity not named is 0
 Causes: TypeAlias = dict[str, dict[str, Count]]
-# what waiting is charged to -> leaf of the waiting -> cycles; `runtime.format.BLAMES` names the causes
+# what waiting is charged to -> category of the waiting -> cycles; `runtime.format.BLAMES` names the causes
 Blames: TypeAlias = dict[str, dict[str, Count]]
 # cause -> copies invalidated by one write -> how often
 Widths: TypeAlias = dict[str, dict[int, Count]]
@@ -63,7 +64,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-# What can be taken as ideal; docs/WHATIF.md says what each means for the leaves. In the order in which they are said.
+# What can be taken as ideal, in the order of output; docs/WHATIF.md says what each means for the categories.
 Ideal: TypeAlias = Literal["contention", "network", "cache", "sync", "balance"]
 IDEALS: tuple[Ideal, ...] = ("contention", "network", "cache", "sync", "balance")
 IDEAL_NAMES: dict[str, str] = {
@@ -173,14 +174,16 @@ class RegionCost(_Frozen):
     """Exclusive cost of a region, summed over processors (cycles; counts)."""
 
     region: int
-    leaves: dict[str, Count] = Field(default_factory=dict)
+    categories: dict[str, Count] = Field(  # cycles summed over processors
+        default_factory=dict, validation_alias=AliasChoices("categories", "leaves"), serialization_alias="leaves"
+    )
     counters: dict[str, Count] = Field(default_factory=dict)
     busy_max: Count = 0  # busy cycles of the processor that was busiest here: load imbalance
     useful_max: Count = 0  # the same with memory stalls
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
-    waited: Blames = Field(default_factory=dict)  # part of the idle leaves whose cause is known
+    waited: Blames = Field(default_factory=dict)  # part of the idle categories whose cause is known
     caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
     elapsed: Count | None = None  # cycles of the main thread in the region and all that it calls
 
@@ -349,9 +352,16 @@ class RunRecord(_Frozen):
     misses: Count | None = None
     invalidations: Count | None = None
     host_s: Number | None = None
-    leaves: dict[str, Count] = Field(default_factory=dict)  # cycles summed over processors
+    categories: dict[str, Count] = Field(  # cycles summed over processors
+        default_factory=dict, validation_alias=AliasChoices("categories", "leaves"), serialization_alias="leaves"
+    )
     counters: dict[str, Count] = Field(default_factory=dict)
-    processor_leaves: dict[str, list[Count]] = Field(default_factory=dict)  # leaf -> cycles of processor 0, 1, ..
+    # category -> cycles of processor 0, 1, ..
+    processor_categories: dict[str, list[Count]] = Field(
+        default_factory=dict,
+        validation_alias=AliasChoices("processor_categories", "processor_leaves"),
+        serialization_alias="processor_leaves",
+    )
     regions: tuple[RegionCost, ...] = ()
     lines: tuple[LineCost, ...] = ()
     waits: tuple[Wait, ...] = ()
@@ -384,14 +394,14 @@ class RunRecord(_Frozen):
             return float(self.point.processors * self.time_cycles)
         if self.time_s and self.clock_hz:
             return self.point.processors * self.time_s * self.clock_hz
-        return float(sum(self.leaves.values())) or math.nan
+        return float(sum(self.categories.values())) or math.nan
 
     def row(self) -> dict[str, Value | None]:
         """Return one row of the run table.
 
-        Scalars, leaves as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
+        Scalars, categories as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
         parameters as ``param.*``, quantities by cause as ``cause.<cause>.<quantity>``, waiting whose cause is known as
-        ``blame.<cause>.<leaf>`` (cycles, sums over processors).
+        ``blame.<cause>.<category>`` (cycles, sums over processors).
         """
         named = {"source", "program", "machine", "status", "clock_hz", "host_s"}
         scalars = self.model_dump(include=named.union(RUN_SCALARS))
@@ -402,7 +412,7 @@ class RunRecord(_Frozen):
             **({"variant": self.point.variant.name} if self.point.variant else {}),
             **scalars,
             **{f"param.{k}": v for k, v in self.point.parameters.items()},
-            **{f"leaf.{k}": v for k, v in self.leaves.items()},
+            **{f"leaf.{k}": v for k, v in self.categories.items()},
             **{f"count.{k}": v for k, v in self.counters.items()},
             **{f"cause.{cause}.{k}": v for cause, part in self.causes.items() for k, v in part.items()},
             **{f"blame.{cause}.{k}": v for cause, part in self.blame.items() for k, v in part.items()},

@@ -101,7 +101,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
         "status": record.status,
         "message": record.message,
         "warnings": list(record.warnings),
-        "leaves": record.leaves,
+        "leaves": record.categories,
         "counters": record.counters,
         "causes": record.causes,
         "blame": record.blame,

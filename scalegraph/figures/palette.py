@@ -1,6 +1,6 @@
 """One colour for one thing everywhere: roles to colours, after Okabe and Ito (distinguishable when colour-blind).
 
-Leaves of a group keep to its family of hues; processor counts have a sequential scale.
+Categories of a group keep to its family of hues; processor counts have a sequential scale.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ROLES: Final = {
     "miss": "#56B4E9",
     "mark": "#D55E00",
 }
-# Leaves of a group, of which the first is the group's own colour. Any two of all groups differ by at least 5 in
+# Categories of a group, of which the first is the group's own colour. Any two of all groups differ by at least 5 in
 # CIEDE2000, also as people with protanopia or deuteranopia see them: each was chosen farthest from those before it.
-_LEAVES: Final = {
+_CATEGORIES: Final = {
     "busy": ("#009E73", "#1D735D", "#259444", "#57D9B0", "#145242"),
     "memory_stall": ("#0072B2", "#B2DFFF", "#36ABFF", "#000FB9", "#490DFF", "#6C77F3", "#00D0E0"),
     "idle": (
@@ -79,7 +79,7 @@ def paper(theme: Theme) -> str:
 def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
-    Roles are group names, ``<group>:<i>`` for the i-th leaf of a group, ``series:<i>`` for curves of equal rank,
+    Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for curves of equal rank,
     ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
     ``ideal``, ``grid`` and ``other`` for what stands back,
     ``ink`` for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
@@ -102,8 +102,8 @@ def colour(role: str, theme: Theme = "light") -> str:
     if base == "count":
         nth, _, of = index.partition("/")
         return _count(int(nth), int(of), theme)
-    if base in _LEAVES:
-        return _LEAVES[base][int(index or 0) % len(_LEAVES[base])]
+    if base in _CATEGORIES:
+        return _CATEGORIES[base][int(index or 0) % len(_CATEGORIES[base])]
     if base == "name":
         slot = int(index or 0) % _SLOTS
         return _lift(_shade(_NAMES[slot % len(_NAMES)], (0, 2, 1, 3)[slot // len(_NAMES)]), theme)
@@ -211,7 +211,7 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 
 def _shade(hexa: str, index: int) -> str:
-    """Return *hexa* mixed with white (above 0) or black (below 0): hue and calm stay, lightness tells leaves apart."""
+    """Return *hexa* mixed with white (above 0) or black (below 0): categories of one hue differ in lightness."""
     share = (0.0, 0.42, -0.34, 0.66, -0.18, 0.24, -0.5, 0.54)[index % 8]
     towards = 255 if share > 0 else 0
     parts = (int(hexa[i : i + 2], 16) for i in (1, 3, 5))

@@ -11,47 +11,47 @@ whose work is divided otherwise would be another program.
 from __future__ import annotations
 
 from scalegraph.base.run import RegionCost, RunRecord
-from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES
 
 WAITS = ("idle_barrier", "idle_task")
 
 
 def balanced(record: RunRecord) -> RunRecord:
-    """Return *record* with its work perfectly balanced; a run without a time or without leaves stays as it is.
+    """Return *record* with its work perfectly balanced; a run without a time or without categories stays as it is.
 
-    Every processor gets the same share of each leaf; less than one cycle a processor, which cannot be divided, stays
-    in ``idle_barrier``. So the accounting identity holds. Costs of lines are left out: their idle time is of all kinds.
-    So is what waiting is charged to, since what a region causes at barriers and elsewhere is one number.
+    Every processor gets the same share of each category; less than one cycle a processor, which cannot be divided,
+    stays in ``idle_barrier``. So the accounting identity holds. Costs of lines are left out: their idle time is of all
+    kinds. So is what waiting is charged to, since what a region causes at barriers and elsewhere is one number.
     """
-    if not record.ok or record.time_cycles is None or not record.leaves or not record.clock_hz:
+    if not record.ok or record.time_cycles is None or not record.categories or not record.clock_hz:
         return record
     n = record.point.processors
-    total = n * record.time_cycles - sum(record.leaves.get(leaf, 0) for leaf in WAITS)
+    total = n * record.time_cycles - sum(record.categories.get(category, 0) for category in WAITS)
     time = -(-total // n)
-    leaves = {name: 0 if name in WAITS else cycles for name, cycles in record.leaves.items()}
-    leaves["idle_barrier"] = n * time - total
+    categories = {name: 0 if name in WAITS else cycles for name, cycles in record.categories.items()}
+    categories["idle_barrier"] = n * time - total
     clock = record.clock_hz
-    idle = sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == "idle")
+    idle = sum(cycles for name, cycles in categories.items() if CATEGORY_GROUPS[name] == "idle")
     return record.model_copy(
         update={
             "time_cycles": time,
             "time_s": time / clock,
             "idle_s": idle / clock,
-            "leaves": leaves,
-            "processor_leaves": _evenly(leaves, n),
-            "regions": tuple(_region(cost, n, leaves["idle_barrier"]) for cost in record.regions),
+            "categories": categories,
+            "processor_categories": _evenly(categories, n),
+            "regions": tuple(_region(cost, n, categories["idle_barrier"]) for cost in record.regions),
             "lines": (),
             "blame": {},
         }
     )
 
 
-def _evenly(leaves: dict[str, int], n: int) -> dict[str, list[int]]:
-    """Return every leaf in *n* shares; what is left of the divisions goes round, so that the sums are equal."""
+def _evenly(categories: dict[str, int], n: int) -> dict[str, list[int]]:
+    """Return every category in *n* shares; what is left of the divisions goes round, so that the sums are equal."""
     shares: dict[str, list[int]] = {}
     turn = 0
-    for name in LEAF_NAMES:
-        cycles = leaves.get(name, 0)
+    for name in CATEGORY_NAMES:
+        cycles = categories.get(name, 0)
         if cycles == 0:
             continue
         share, rest = divmod(cycles, n)
@@ -63,12 +63,12 @@ def _evenly(leaves: dict[str, int], n: int) -> dict[str, list[int]]:
 
 
 def _region(cost: RegionCost, n: int, rest: int) -> RegionCost:
-    leaves = {name: cycles for name, cycles in cost.leaves.items() if name not in WAITS}
+    categories = {name: cycles for name, cycles in cost.categories.items() if name not in WAITS}
     if cost.region == 0 and rest:
-        leaves["idle_barrier"] = rest
+        categories["idle_barrier"] = rest
     sums = {
-        group: sum(cycles for name, cycles in leaves.items() if LEAF_GROUPS[name] == group)
+        group: sum(cycles for name, cycles in categories.items() if CATEGORY_GROUPS[name] == group)
         for group in ("busy", "memory_stall")
     }
     most = {"busy_max": -(-sums["busy"] // n), "useful_max": -(-sum(sums.values()) // n)}
-    return cost.model_copy(update={"leaves": leaves, "waited": {}, "caused": {}, **most})
+    return cost.model_copy(update={"categories": categories, "waited": {}, "caused": {}, **most})

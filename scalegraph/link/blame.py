@@ -1,4 +1,4 @@
-"""What processors waited for, from the result of a run: by cause and leaf, by region and by code address."""
+"""What processors waited for, from the result of a run: by cause and category, by region and by code address."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from typing import TypeAlias
 
 from scalegraph.base.run import Blames
 from scalegraph.link.build import Build
-from scalegraph.runtime.format import BLAME_NAMES, LEAF_NAMES
+from scalegraph.runtime.format import BLAME_NAMES, CATEGORY_NAMES
 from scalegraph.runtime.layout import Row
 from scalegraph.runtime.results import Result
 
 Place: TypeAlias = tuple[str, int, str]  # file, line, function
 
 
-def by_cause_and_leaf(records: Iterable[Row]) -> Blames:
-    """Return the waiting of BLAME *records* that a cause explains: cause -> leaf -> cycles, without zeros."""
+def by_cause_and_category(records: Iterable[Row]) -> Blames:
+    """Return the waiting of BLAME *records* that a cause explains: cause -> category -> cycles, without zeros."""
     sums: dict[int, list[int]] = {}
     for record in records:
         before = sums.get(record["cause"])
         waited = record["waited"]
         sums[record["cause"]] = list(waited) if before is None else list(map(int.__add__, before, waited))
     return {
-        BLAME_NAMES[index]: {leaf: cycles for leaf, cycles in zip(LEAF_NAMES, leaves, strict=True) if cycles}
-        for index, leaves in sorted(sums.items())
-        if any(leaves)
+        BLAME_NAMES[index]: {
+            category: cycles for category, cycles in zip(CATEGORY_NAMES, categories, strict=True) if cycles
+        }
+        for index, categories in sorted(sums.items())
+        if any(categories)
     }
 
 

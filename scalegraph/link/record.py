@@ -10,26 +10,26 @@ from typing import Any, cast, get_args
 
 from scalegraph.base.run import ClockRead, LineCost, RegionCost, RunRecord, Status, Wait
 from scalegraph.link import causes
-from scalegraph.link.blame import blamed_sites, by_cause_and_leaf, caused, start_lines
+from scalegraph.link.blame import blamed_sites, by_cause_and_category, caused, start_lines
 from scalegraph.link.build import Build
 from scalegraph.link.job import Job
 from scalegraph.link.process import Outcome
 from scalegraph.link.words import failure_message, plain_name, wait_in_words
 from scalegraph.runtime.format import (
     BLAME_NAMES,
+    CATEGORY_GROUPS,
+    CATEGORY_NAMES,
     CAUSE_NAMES,
     CLASS_NAMES,
     COUNTER_NAMES,
     GROUPS,
-    LEAF_GROUPS,
-    LEAF_NAMES,
     NO_THREAD,
 )
 from scalegraph.runtime.layout import Row
 from scalegraph.runtime.results import Result
 
-_BUSY = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
-_USEFUL = [index for index, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] in ("busy", "memory_stall")]
+_BUSY = [index for index, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] == "busy"]
+_USEFUL = [index for index, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] in ("busy", "memory_stall")]
 
 
 def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iterable[str] = ()) -> RunRecord:
@@ -65,10 +65,10 @@ def make_record(job: Job, outcome: Outcome, result: Result | None, remarks: Iter
 
 
 def identity_fault(result: Result, time_cycles: int) -> str:
-    """Return a sentence when some processor's leaves do not add up to *time_cycles*, else an empty string."""
+    """Return a sentence when some processor's categories do not add up to *time_cycles*, else an empty string."""
     if not result.rows("COSTS"):
         return "the simulator's result has no accounts; please report this"
-    sums = [sum(leaves) for leaves in _by_processor(result)]
+    sums = [sum(categories) for categories in _by_processor(result)]
     wrong = [processor for processor, cycles in enumerate(sums) if cycles != time_cycles]
     if not wrong:
         return ""
@@ -79,10 +79,10 @@ def identity_fault(result: Result, time_cycles: int) -> str:
 
 
 def _by_processor(result: Result) -> list[list[int]]:
-    """Return the leaves of each processor in cycles."""
+    """Return the categories of each processor in cycles."""
     costs = result.rows("COSTS")
     processors = int(result.meta.get("processors", "0")) or max(cost["processor"] for cost in costs) + 1
-    table = [[0] * len(LEAF_NAMES) for _ in range(processors)]
+    table = [[0] * len(CATEGORY_NAMES) for _ in range(processors)]
     for cost in costs:
         table[cost["processor"]] = list(map(int.__add__, table[cost["processor"]], cost["leaves"]))
     return table
@@ -92,11 +92,13 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
     clock = job.machine.clock_hz
     cycles = int(result.meta["time_cycles"]) if "time_cycles" in result.meta else None
     costs = result.rows("COSTS")
-    columns = list(zip(*_by_processor(result), strict=True)) if costs else [() for _ in LEAF_NAMES]
+    columns = list(zip(*_by_processor(result), strict=True)) if costs else [() for _ in CATEGORY_NAMES]
     counts = causes.sums(costs, "counters") if costs else [0] * len(COUNTER_NAMES)
-    leaves = {name: sum(column) for name, column in zip(LEAF_NAMES, columns, strict=True)}
+    categories = {name: sum(column) for name, column in zip(CATEGORY_NAMES, columns, strict=True)}
     counters = dict(zip(COUNTER_NAMES, counts, strict=True))
-    groups = {group: sum(value for name, value in leaves.items() if LEAF_GROUPS[name] == group) for group in GROUPS}
+    groups = {
+        group: sum(value for name, value in categories.items() if CATEGORY_GROUPS[name] == group) for group in GROUPS
+    }
     return {
         "time_cycles": cycles,
         "time_s": None if cycles is None else cycles / clock,
@@ -106,14 +108,14 @@ def _measured(job: Job, result: Result) -> dict[str, Any]:
         "references": counters["reads"] + counters["writes"],
         "misses": counters["misses"],
         "invalidations": counters["invalidations"],
-        "leaves": leaves,
+        "categories": categories,
         "counters": counters,
-        "processor_leaves": {
-            name: list(column) for name, column in zip(LEAF_NAMES, columns, strict=True) if any(column)
+        "processor_categories": {
+            name: list(column) for name, column in zip(CATEGORY_NAMES, columns, strict=True) if any(column)
         },
         "regions": _regions(result),
         "lines": _lines(job.build, result),
-        "blame": by_cause_and_leaf(result.rows("BLAMES")),
+        "blame": by_cause_and_category(result.rows("BLAMES")),
         "readings": _readings(job.build, result),
         **_causes(job, result),
     }
@@ -154,14 +156,14 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
     return tuple(
         RegionCost(
             region=region,
-            leaves=causes.named(LEAF_NAMES, causes.sums(mine, "leaves")),
+            categories=causes.named(CATEGORY_NAMES, causes.sums(mine, "leaves")),
             counters=causes.named(COUNTER_NAMES, causes.sums(mine, "counters")),
             busy_max=_most(mine, _BUSY),
             useful_max=_most(mine, _USEFUL),
             causes=causes.by_cause(parts.get(region, ())),
             widths=causes.widths(spread.get(region, ())),
             classes=causes.named(CLASS_NAMES, causes.sums(parts[region], "classes")) if region in parts else {},
-            waited=by_cause_and_leaf(blames.get(region, ())),
+            waited=by_cause_and_category(blames.get(region, ())),
             caused=caused(blames.get(region, ())),
             elapsed=elapsed.get(region),
         )
@@ -169,9 +171,9 @@ def _regions(result: Result) -> tuple[RegionCost, ...]:
     )
 
 
-def _most(costs: Sequence[Row], leaves: Sequence[int]) -> int:
-    """Return the greatest sum of some *leaves*, by number, of one processor in *costs* of a region."""
-    return max(sum(int(cost["leaves"][leaf]) for leaf in leaves) for cost in costs)
+def _most(costs: Sequence[Row], categories: Sequence[int]) -> int:
+    """Return the greatest sum of some *categories*, by number, of one processor in *costs* of a region."""
+    return max(sum(int(cost["leaves"][category]) for category in categories) for cost in costs)
 
 
 def _lines(build: Build, result: Result) -> tuple[LineCost, ...]:
@@ -215,13 +217,13 @@ def _waits(job: Job, result: Result | None) -> tuple[Wait, ...]:
     places = job.build.lines.lookup([wait["address"] for wait in result.rows("WAITS")])
     waits = []
     for wait, (file, line, _function) in zip(result.rows("WAITS"), places, strict=True):
-        leaf, holder = LEAF_NAMES[wait["leaf"]], wait["holder"] if wait["holder"] >= 0 else None
+        category, holder = CATEGORY_NAMES[wait["leaf"]], wait["holder"] if wait["holder"] >= 0 else None
         waits.append(
             Wait(
                 processor=wait["processor"],
-                doing=wait_in_words(leaf, wait["object"], holder),
+                doing=wait_in_words(category, wait["object"], holder),
                 place=f"{file}:{line}" if file else "",
-                holder=None if leaf == "idle_wait" else holder,
+                holder=None if category == "idle_wait" else holder,
                 thread=wait["thread"] if wait["thread"] != NO_THREAD else None,
             )
         )

@@ -30,17 +30,17 @@ _WHAT = re.compile(
 )
 
 
-def wait_in_words(leaf: str, thing: int, holder: int | None = None) -> str:
-    """Return what a thread that waits in *leaf* is doing.
+def wait_in_words(category: str, thing: int, holder: int | None = None) -> str:
+    """Return what a thread that waits in *category* is doing.
 
     *thing* is the address of what it waits for, or 0; *holder*, of a signal, the thread whose end would give it.
     """
-    if leaf == "idle_wait" and holder is not None:
+    if category == "idle_wait" and holder is not None:
         return f"waits for the end of thread {holder}"
-    if leaf == "idle_wait" and not thing:
+    if category == "idle_wait" and not thing:
         return "sleeps"
-    doing = _WAITS.get(leaf, "computes")
-    return f"{doing} {thing:#x}" if leaf in ("idle_lock", "idle_wait") and thing else doing
+    doing = _WAITS.get(category, "computes")
+    return f"{doing} {thing:#x}" if category in ("idle_lock", "idle_wait") and thing else doing
 
 
 def waits_in_words(waits: Sequence[Wait]) -> str:

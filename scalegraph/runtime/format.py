@@ -28,9 +28,9 @@ RESULT_MAGIC: Final = b"SGRESULT"
 BLOCKS_MAGIC: Final = b"SGBLOCKS"
 ENDIAN_MARK: Final = 0x01020304
 
-# Leaves of the accounting identity: every cycle of every processor falls into exactly one.
+# Categories of the accounting identity: every cycle of every processor falls into exactly one.
 # (name, group, what it counts). Groups are the four quantities of the run table.
-LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
+CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("busy_int", "busy", "integer, address and logical operations"),
     ("busy_fp", "busy", "floating-point operations"),
     ("busy_mem", "busy", "issue of loads and stores that hit the first cache level"),
@@ -61,7 +61,7 @@ LEAVES: Final[tuple[tuple[str, str, str], ...]] = (
     ("prim_monitor", "primitive", "monitoring: what a probe at the beginning or end of a region costs"),
 )
 
-# Event counts kept beside the leaves, for every processor and region.
+# Event counts kept beside the categories, for every processor and region.
 # References are those of the program (one for each access, one for each 8-byte word of a bulk operation of the C
 # library, one more for each further line that an access spans; a read-modify-write is a read and a write) and those
 # that the simulated runtime makes for the program's barriers, locks, forks and loop chunks: they miss like any other.
@@ -99,8 +99,8 @@ CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ("other", "of forks, loop chunks, single, sections, ordered and tasks"),
 )
 
-# The cause of what is charged to a leaf, where it is not "other"; of the program's stalls it is "computation".
-LEAF_CAUSES: Final = {
+# The cause of what is charged to a category, where it is not "other"; of the program's stalls it is "computation".
+CATEGORY_CAUSES: Final = {
     "idle_barrier": "barrier",
     "prim_barrier": "barrier",
     "idle_lock": "lock",
@@ -174,8 +174,8 @@ STATUSES: Final[tuple[tuple[str, str], ...]] = (
     ("internal", "the simulator found a fault of its own, for example a broken accounting identity"),
 )
 
-LEAF_NAMES: Final = tuple(name for name, _, _ in LEAVES)
-LEAF_GROUPS: Final = {name: group for name, group, _ in LEAVES}
+CATEGORY_NAMES: Final = tuple(name for name, _, _ in CATEGORIES)
+CATEGORY_GROUPS: Final = {name: group for name, group, _ in CATEGORIES}
 COUNTER_NAMES: Final = tuple(name for name, _ in COUNTERS)
 OP_CLASS_NAMES: Final = tuple(name for name, _ in OP_CLASSES)
 STATUS_NAMES: Final = tuple(name for name, _ in STATUSES)
@@ -184,7 +184,7 @@ BLAME_NAMES: Final = tuple(name for name, _ in BLAMES)
 CLASS_NAMES: Final = tuple(name for name, _ in MISS_CLASSES)
 KIND_NAMES: Final = tuple(name for name, _ in VARIABLE_KINDS)
 OWN_NAMES: Final = tuple(name for name, _ in OWN_VARIABLES)
-STALL_NAMES: Final = tuple(name for name, group, _ in LEAVES if group == "memory_stall")
+STALL_NAMES: Final = tuple(name for name, group, _ in CATEGORIES if group == "memory_stall")
 # The counters that are kept by cause, in the order of COUNTERS.
 CAUSE_COUNTERS: Final = COUNTER_NAMES[COUNTER_NAMES.index("reads") : COUNTER_NAMES.index("page_misses") + 1]
 
@@ -213,7 +213,7 @@ COST: Final = Layout(
     [
         ("processor", "<u4"),
         ("region", "<u4"),
-        ("leaves", "<u8", (len(LEAVES),)),
+        ("leaves", "<u8", (len(CATEGORIES),)),
         ("counters", "<u8", (len(COUNTERS),)),
     ]
 )
@@ -236,7 +236,7 @@ CAUSE: Final = Layout(
         ("region", "<u4"),
         ("cause", "<u4"),
         ("counters", "<u8", (len(CAUSE_COUNTERS),)),
-        # Cycles of the references, by memory_stall leaf; those of the runtime are part of a primitive leaf in COSTS.
+        # Cycles of the references, by category of memory_stall; those of the runtime are primitive cycles of COSTS.
         ("stalls", "<u8", (len(STALL_NAMES),)),
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
@@ -297,12 +297,12 @@ RESOURCE: Final = Layout(
         ("waiting", "<u8"),
     ]
 )
-# Sums over all regions: of each cause, waited (of all leaves together) = caused.
+# Sums over all regions: of each cause, waited (of all categories together) = caused.
 BLAME: Final = Layout(
     [
         ("region", "<u4"),
         ("cause", "<u4"),
-        ("waited", "<u8", (len(LEAVES),)),  # cycles of these leaves in COSTS that this cause explains
+        ("waited", "<u8", (len(CATEGORIES),)),  # cycles of these categories in COSTS that this cause explains
         ("caused", "<u8"),  # cycles that all processors together waited for what happened here
     ]
 )
@@ -436,7 +436,7 @@ def write_header(out: TextIO) -> None:
     out.write(f'#define SG_RESULT_MAGIC "{RESULT_MAGIC.decode()}"\n')
     out.write(f'#define SG_BLOCKS_MAGIC "{BLOCKS_MAGIC.decode()}"\n')
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
-    _enum(out, "sg_leaf", "LEAF", [(n, w) for n, _, w in LEAVES])
+    _enum(out, "sg_leaf", "LEAF", [(n, w) for n, _, w in CATEGORIES])
     _enum(out, "sg_counter", "COUNTER", list(COUNTERS))
     _enum(out, "sg_op", "OP", list(OP_CLASSES))
     _enum(out, "sg_status", "STATUS", list(STATUSES))
@@ -452,11 +452,11 @@ def write_header(out: TextIO) -> None:
     _enum(out, "sg_trace_mark", "MARK", list(TRACE_MARKS))
     _enum(out, "sg_lock_step", "LOCK_STEP", list(LOCK_STEPS))
     _enum(out, "sg_task_step", "TASK_STEP", list(TASK_STEPS))
-    groups = ", ".join(f"SG_GROUP_{g.upper()}" for _, g, _ in LEAVES)
+    groups = ", ".join(f"SG_GROUP_{g.upper()}" for _, g, _ in CATEGORIES)
     out.write(f"#define SG_LEAF_GROUPS {{{groups}}}\n")
-    causes = ", ".join(f"SG_CAUSE_{LEAF_CAUSES.get(leaf, 'other').upper()}" for leaf in LEAF_NAMES)
+    causes = ", ".join(f"SG_CAUSE_{CATEGORY_CAUSES.get(category, 'other').upper()}" for category in CATEGORY_NAMES)
     out.write(f"#define SG_LEAF_CAUSES {{{causes}}}\n")
-    listed = (("LEAF", LEAF_NAMES), ("COUNTER", COUNTER_NAMES), ("OP", OP_CLASS_NAMES), ("STATUS", STATUS_NAMES))
+    listed = (("LEAF", CATEGORY_NAMES), ("COUNTER", COUNTER_NAMES), ("OP", OP_CLASS_NAMES), ("STATUS", STATUS_NAMES))
     for label, rows in listed:
         names = ", ".join(f'"{n}"' for n in rows)
         out.write(f"#define SG_{label}_NAMES {{{names}}}\n")

@@ -1,8 +1,8 @@
-"""The busy leaves of a trace's shares to the cycle, on machines whose blocks take parts of cycles.
+"""The busy categories of a trace's shares to the cycle, on machines whose blocks take parts of cycles.
 
-A stretch is told in whole cycles when it ends; which leaf the last cycle of a region belongs to is only known when the
-run ends. So at most three cycles of a processor in a region stand in another busy leaf than in the result. They are
-moved, within a stretch that has enough of them.
+The runtime reports a stretch in whole cycles when the stretch ends, but knows the category of a region's last cycle
+only when the run ends. So a trace can have at most three cycles of a processor and region in another busy category than
+the result. `Moves` puts them into the right one, within a stretch that has enough of them.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES, TRACE_EVENTS
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, TRACE_EVENTS
 from scalegraph.traces.kinds import Array, Columns
 
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records
 
-_BUSY = sum(LEAF_GROUPS[name] == "busy" for name in LEAF_NAMES)  # they come first
+_BUSY = sum(CATEGORY_GROUPS[name] == "busy" for name in CATEGORY_NAMES)  # they come first
 _SHARE = [name for name, _ in TRACE_EVENTS].index("share")
-_MOST = 3  # cycles that are moved from one leaf of a processor and region
+_MOST = 3  # cycles that are moved from one category of a processor and region
 
 
 def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int) -> Array:
-    """Return the cycles that are told in the busy leaves, shape (processors, regions, leaves)."""
+    """Return the cycles that are told in the busy categories, shape (processors, regions, categories)."""
     told = np.zeros((processors, regions, _BUSY), np.int64)
     for _, records in chunks:
         rows = records[(records["event"] == _SHARE) & (records["what"] < _BUSY)]
@@ -35,9 +35,9 @@ def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int)
 
 @dataclass
 class Moves:
-    """Cycles that belong to another busy leaf, by processor, region and leaf."""
+    """Cycles that belong to another busy category, by processor, region and category."""
 
-    todo: dict[tuple[int, int, int], list[tuple[int, int]]] = field(default_factory=dict)  # -> (leaf, cycles)
+    todo: dict[tuple[int, int, int], list[tuple[int, int]]] = field(default_factory=dict)  # -> (category, cycles)
 
     @classmethod
     def to_match(cls, told: Array, costs: Records) -> Moves:
@@ -49,12 +49,12 @@ class Moves:
         few = (np.abs(more).max(axis=2) <= _MOST) & (more.sum(axis=2) == 0) & more.any(axis=2)
         for processor, region in np.argwhere(few):
             left = more[processor, region].tolist()
-            for leaf in range(_BUSY):
+            for category in range(_BUSY):
                 for other in range(_BUSY):
-                    count = min(left[leaf], -left[other])
+                    count = min(left[category], -left[other])
                     if count > 0:
-                        moves.todo.setdefault((int(processor), int(region), leaf), []).append((other, count))
-                        left[leaf] -= count
+                        moves.todo.setdefault((int(processor), int(region), category), []).append((other, count))
+                        left[category] -= count
                         left[other] += count
         return moves
 
@@ -69,10 +69,10 @@ class Moves:
         made: list[tuple[int, int]] = []
         ticks = columns["ticks"].copy()
         for key, row in zip(map(tuple, unique.tolist()), rows[first].tolist(), strict=True):
-            for leaf, count in self.todo.pop(key, ()):
+            for category, count in self.todo.pop(key, ()):
                 ticks[row] -= count
                 at.append(row + 1)
-                made.append((leaf, count))
+                made.append((category, count))
         columns = {**columns, "ticks": ticks}
         if not at:
             return columns

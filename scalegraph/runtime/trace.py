@@ -17,9 +17,9 @@ from scalegraph.base.files import reason
 from scalegraph.base.run import Region
 from scalegraph.runtime import shares
 from scalegraph.runtime.format import (
+    CATEGORIES,
+    CATEGORY_NAMES,
     ENDIAN_MARK,
-    LEAF_NAMES,
-    LEAVES,
     TRACE_EVENTS,
     TRACE_HEADER,
     TRACE_MAGIC,
@@ -149,7 +149,7 @@ class _Raw:
 
     def _complete(self, count: int) -> int:
         """Return how many of *count* records there are without an event that is cut off."""
-        final = self._read(max(count - len(LEAF_NAMES), 0), count)
+        final = self._read(max(count - len(CATEGORY_NAMES), 0), count)
         if not len(final):
             return 0
         if final[-1]["event"] == _EVENT["wait"]:
@@ -355,23 +355,25 @@ def _definitions(processors: int, regions: Sequence[Region], machine: str, least
         locations=[Location(f"processor {i}", "processor", 0, str(i)) for i in range(processors)],
         regions=places,
         metrics=[Metric(name, mode="next", integer=True, key=name) for name in METRICS],
-        states=[State(text, key=name) for name, _, text in LEAVES],
+        states=[State(text, key=name) for name, _, text in CATEGORIES],
     )
 
 
 def _accounting(costs: Records, processors: int) -> dict[str, Any]:
-    """Return the accounts of a result as docs/TRACES.md has them: by leaf and processor, by region and leaf."""
-    by_processor = np.zeros((processors, len(LEAF_NAMES)), np.int64)
+    """Return the accounts of a result as docs/TRACES.md has them: by category and processor, by region and category."""
+    by_processor = np.zeros((processors, len(CATEGORY_NAMES)), np.int64)
     np.add.at(by_processor, costs["processor"], costs["leaves"].astype(np.int64))
-    by_region = np.zeros((1 + int(costs["region"].max(initial=0)), len(LEAF_NAMES)), np.int64)
+    by_region = np.zeros((1 + int(costs["region"].max(initial=0)), len(CATEGORY_NAMES)), np.int64)
     np.add.at(by_region, costs["region"], costs["leaves"].astype(np.int64))
-    leaves = {name: by_processor[:, i].tolist() for i, name in enumerate(LEAF_NAMES) if by_processor[:, i].any()}
+    categories = {
+        name: by_processor[:, i].tolist() for i, name in enumerate(CATEGORY_NAMES) if by_processor[:, i].any()
+    }
     regions = {
-        str(number): {name: int(row[i]) for i, name in enumerate(LEAF_NAMES) if row[i]}
+        str(number): {name: int(row[i]) for i, name in enumerate(CATEGORY_NAMES) if row[i]}
         for number, row in enumerate(by_region)
         if row.any()
     }
-    return {"leaves": leaves, "regions": regions}
+    return {"leaves": categories, "regions": regions}
 
 
 def _cut(source: _Raw, result: Result | None) -> str:

@@ -16,7 +16,7 @@ _LARGEST = 512 * 2**20  # bytes of one unpacked record; a small file must not fi
 
 def pack(record: RunRecord) -> tuple[bytes, bytes]:
     """Return the record without its output, and its output, both compressed."""
-    light = record.model_dump_json(exclude={"stdout", "stderr"}, exclude_defaults=True)
+    light = record.model_dump_json(exclude={"stdout", "stderr"}, exclude_defaults=True, by_alias=True)
     output = json.dumps([record.stdout, record.stderr])
     return zlib.compress(light.encode(), 6), zlib.compress(output.encode(), 6)
 
@@ -31,21 +31,25 @@ def unpack(packed: bytes, key: str) -> RunRecord:
         raise ValueError(f"{place}: {first['msg']}") from None
     if record.point.key != key:
         raise ValueError(f"it has the key of another point ({key})")
-    _check_leaves(record)
+    _check_categories(record)
     return record
 
 
-def _check_leaves(record: RunRecord) -> None:
+def _check_categories(record: RunRecord) -> None:
     """Raise `ValueError` for accounts that analysis could not add up."""
-    from scalegraph.runtime.format import LEAF_NAMES  # with numpy, which opening a window need not wait for
+    from scalegraph.runtime.format import CATEGORY_NAMES  # with numpy, which opening a window need not wait for
 
-    named = {*record.leaves, *record.processor_leaves, *(leaf for cost in record.regions for leaf in cost.leaves)}
-    unknown = sorted(named.difference(LEAF_NAMES))
+    named = {
+        *record.categories,
+        *record.processor_categories,
+        *(category for cost in record.regions for category in cost.categories),
+    }
+    unknown = sorted(named.difference(CATEGORY_NAMES))
     if unknown:
-        raise ValueError(f"unknown category '{unknown[0]}'{near(unknown[0], LEAF_NAMES)}")
-    for leaf, cycles in record.processor_leaves.items():
+        raise ValueError(f"unknown category '{unknown[0]}'{near(unknown[0], CATEGORY_NAMES)}")
+    for category, cycles in record.processor_categories.items():
         if len(cycles) != record.point.processors:
-            raise ValueError(f"leaf {leaf} is known on {len(cycles)} of {record.point.processors} processors")
+            raise ValueError(f"category {category} is known on {len(cycles)} of {record.point.processors} processors")
 
 
 def unpack_output(output: bytes) -> tuple[str, str]:

@@ -23,7 +23,8 @@ class Option:
     that leaves something out (the N of a matrix, one row of several) never follows: a selection marks, it does not
     filter.
 
-    *words*, one for each of *choices*, are what people read in place of the choices' names.
+    *words*, one for each of *choices*, are what people read in place of the choices' names. *aliases* are earlier
+    names of choices, each with the present one: `parse` accepts them for one version.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Option:
     maximum: float | None = None
     follows: bool = False
     words: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
 
     @property
     def worded(self) -> tuple[tuple[str, str], ...]:
@@ -57,6 +59,7 @@ class Option:
         if self.type == "bool":
             return self._bool(value)
         if self.type == "choice":
+            value = dict(self.aliases).get(str(value), value)
             if str(value) not in self.choices:
                 raise self._fault(f"one of {', '.join(self.choices)}", value, near(str(value), self.choices))
             return str(value)

@@ -16,8 +16,8 @@ ACTIVITIES: Final = ("busy", "memory_stall", "primitive", "communication", "idle
 TITLES: Final = ("busy", "memory stall", "primitives", "communication", "idle", "other")
 BUSY, MEMORY_STALL, PRIMITIVE, COMMUNICATION, IDLE, OTHER = range(6)
 
-# leaves of the simulator's accounting are called after their group
-_LEAF = re.compile(r"(busy|stall|idle|prim)_[a-z_]+")
+# categories of the simulator's accounting are called after their group
+_CATEGORY = re.compile(r"(busy|stall|idle|prim)_[a-z_]+")
 _GROUPS = {"busy": BUSY, "stall": MEMORY_STALL, "idle": IDLE, "prim": PRIMITIVE}
 
 # Paraver's states by number (its documentation, "Trace file format"): 0 idle, 1 running, 2 not created, 3 waiting a
@@ -90,9 +90,9 @@ def _by_name(name: str) -> int:
 
 def activity_of_state(state: State, format_name: str = "") -> int:
     """Return the index in `ACTIVITIES` of *state*; *format_name* is the trace's `Meta.format`."""
-    leaf = _LEAF.fullmatch(state.key)
-    if leaf is not None:
-        return _GROUPS[leaf[1]]
+    category = _CATEGORY.fullmatch(state.key)
+    if category is not None:
+        return _GROUPS[category[1]]
     if format_name == "paraver" and state.key.isdecimal():
         return _PARAVER.get(int(state.key), OTHER)
     return _by_name(state.name)

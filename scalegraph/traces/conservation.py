@@ -1,8 +1,9 @@
 """Conservation: the shares of a trace tell of all its time, and agree with an accounting that was kept apart.
 
-The property ``accounting`` of a trace is JSON: ``{"leaves": {leaf: [ticks by location]}, "regions": {number: {leaf:
-ticks}}}``, where a leaf is the key of a state and a leaf that is not named is 0 everywhere. Where it is there, and any
-shares are, those of every location cover the run without a gap, and their sums are those of the accounting to the tick.
+The property ``accounting`` of a trace is JSON: ``{"leaves": {category: [ticks by location]}, "regions":
+{number: {category: ticks}}}``, where a category is the key of a state. A category that is not named is 0 everywhere. If
+a trace has the property and shares, the shares of every location cover the run without a gap, and their sums equal the
+accounting to the tick.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ACCOUNTING = "accounting"
 def accounting(trace: Trace) -> tuple[Array, Array] | None:
     """Return the accounting of *trace*: ticks by location and state, by region and state; None without one.
 
-    A leaf that no state has comes after the states. Raises `ValueError` with a sentence when it cannot be read.
+    A category that no state has comes after the states. Raises `ValueError` with a sentence when it cannot be read.
     """
     text = trace.meta.properties.get(ACCOUNTING)
     if text is None:
@@ -34,22 +35,22 @@ def accounting(trace: Trace) -> tuple[Array, Array] | None:
     defined = trace.definitions
     try:
         data: Any = json.loads(text)
-        leaves = dict(data["leaves"])
-        regions = {int(number): dict(by_leaf) for number, by_leaf in dict(data["regions"]).items()}
+        categories = dict(data["leaves"])
+        regions = {int(number): dict(by_category) for number, by_category in dict(data["regions"]).items()}
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("is not readable: categories and regions were expected") from None
-    number = _numbers(trace, [*leaves, *(leaf for by_leaf in regions.values() for leaf in by_leaf)])
+    number = _numbers(trace, [*categories, *(category for by_category in regions.values() for category in by_category)])
     by_location = np.zeros((len(defined.locations), len(number)), np.int64)
     by_region = np.zeros((len(defined.regions), len(number)), np.int64)
-    for leaf, ticks in leaves.items():
+    for category, ticks in categories.items():
         if not isinstance(ticks, list) or len(ticks) != len(defined.locations):
-            raise ValueError(f"does not record '{leaf}' of each of {len(defined.locations)} locations")
-        by_location[:, number[leaf]] = _whole(ticks)
-    for region, by_leaf in regions.items():
+            raise ValueError(f"does not record '{category}' of each of {len(defined.locations)} locations")
+        by_location[:, number[category]] = _whole(ticks)
+    for region, by_category in regions.items():
         if not 0 <= region < len(defined.regions):
             raise ValueError(f"tells of region {region}, there are {len(defined.regions)}")
-        for leaf, ticks in by_leaf.items():
-            by_region[region, number[leaf]] = _whole([ticks])[0]
+        for category, ticks in by_category.items():
+            by_region[region, number[category]] = _whole([ticks])[0]
     return by_location, by_region
 
 
@@ -60,12 +61,12 @@ def _whole(values: list[Any]) -> list[int]:
     return values
 
 
-def _numbers(trace: Trace, leaves: list[str]) -> dict[str, int]:
-    """Return the column of each leaf: the number of the state with that key; leaves without a state come behind."""
+def _numbers(trace: Trace, categories: list[str]) -> dict[str, int]:
+    """Return the column of each category: the number of the state with that key; others follow behind."""
     found = {state.key or state.name: index for index, state in enumerate(trace.definitions.states)}
-    more = [leaf for leaf in dict.fromkeys(leaves) if leaf not in found]
+    more = [category for category in dict.fromkeys(categories) if category not in found]
     count = len(trace.definitions.states)
-    return found | {leaf: count + index for index, leaf in enumerate(more)}
+    return found | {category: count + index for index, category in enumerate(more)}
 
 
 class Conservation:

@@ -16,7 +16,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Figure, Line, Origin
 from scalegraph.figures.way import Need, Way
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.series import chosen_series, measured_notes
 from scalegraph.subjects.study import StudyData
@@ -32,7 +32,7 @@ GROUP_WORDS = {
 COST_NOTE = (
     "Cost is processor time with the waiting that a place causes, and without its own waiting that others cause."
 )
-LEAF_WORDS = {
+CATEGORY_WORDS = {
     "busy_int": "integer work",
     "busy_fp": "floating-point work",
     "busy_mem": "memory access, hits",
@@ -111,9 +111,9 @@ def region_name(row: Mapping[Any, Any]) -> str:
     return (f"{kind} {name}" if name and not name.startswith(kind) else name or kind) + where
 
 
-def leaf_role(leaf: str) -> str:
-    """Return the palette role of *leaf*: a shade of its group's colour."""
-    return f"{LEAF_GROUPS[leaf]}:{_SHADES[leaf]}"
+def category_role(category: str) -> str:
+    """Return the palette role of *category*: a shade of its group's colour."""
+    return f"{CATEGORY_GROUPS[category]}:{_SHADES[category]}"
 
 
 def count_role(data: StudyData, processors: int) -> str:

@@ -21,7 +21,7 @@ from scalegraph.base.run import (
     SharedLine,
     VariableCost,
 )
-from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, GROUPS
 
 CLOCK = 20e6
 REGIONS = (
@@ -50,28 +50,28 @@ def run(
     """Return the run of *steps* sweeps over *balls* items on *processors* processors."""
     n = processors
     per = [balls // n + (1 if p < balls % n else 0) for p in range(n)]
-    leaves = {name: [0] * n for name in LEAF_NAMES}
+    categories = {name: [0] * n for name in CATEGORY_NAMES}
     parallel = 0
     for p in range(n):
-        leaves["busy_int"][p] = 20 * steps * per[p]
-        leaves["busy_mem"][p] = 10 * steps * per[p]
-        leaves["stall_local"][p] = 3 * steps * per[p]
+        categories["busy_int"][p] = 20 * steps * per[p]
+        categories["busy_mem"][p] = 10 * steps * per[p]
+        categories["stall_local"][p] = 3 * steps * per[p]
         remote = steps * miss * (n - 1) if n > 1 else 0
-        leaves["stall_remote_read"][p] = remote
-        leaves["prim_barrier"][p] = barrier * n * steps if n > 1 else 0
-        leaves["prim_fork_join"][p] = 500 if n > 1 else 0
-        parallel = max(parallel, sum(leaves[name][p] for name in LEAF_NAMES))
+        categories["stall_remote_read"][p] = remote
+        categories["prim_barrier"][p] = barrier * n * steps if n > 1 else 0
+        categories["prim_fork_join"][p] = 500 if n > 1 else 0
+        parallel = max(parallel, sum(categories[name][p] for name in CATEGORY_NAMES))
     for p in range(n):
-        used = sum(leaves[name][p] for name in LEAF_NAMES)
-        leaves["idle_barrier"][p] = parallel - used + jitter
+        used = sum(categories[name][p] for name in CATEGORY_NAMES)
+        categories["idle_barrier"][p] = parallel - used + jitter
     serial_cycles = serial * steps
-    leaves["busy_control"][0] += serial_cycles
+    categories["busy_control"][0] += serial_cycles
     for p in range(1, n):
-        leaves["idle_serial"][p] = serial_cycles
+        categories["idle_serial"][p] = serial_cycles
     time = parallel + jitter + serial_cycles
-    sums = {name: sum(values) for name, values in leaves.items()}
+    sums = {name: sum(values) for name, values in categories.items()}
     assert sum(sums.values()) == n * time
-    group = {g: sum(v for name, v in sums.items() if LEAF_GROUPS[name] == g) / CLOCK for g in GROUPS}
+    group = {g: sum(v for name, v in sums.items() if CATEGORY_GROUPS[name] == g) / CLOCK for g in GROUPS}
     return RunRecord(
         source="simulated",
         program=program,
@@ -91,10 +91,10 @@ def run(
         misses=steps * balls // 16 + steps * n,
         invalidations=steps * n,
         host_s=0.1,
-        leaves=sums,
+        categories=sums,
         counters={"ops": 30 * steps * balls, "l1_misses": steps * balls // 8},
-        processor_leaves=leaves,
-        regions=_regions(leaves, steps),
+        processor_categories=categories,
+        regions=_regions(categories, steps),
         lines=(
             LineCost(file="model.c", line=5, executions=steps, busy=serial_cycles),
             LineCost(
@@ -177,7 +177,7 @@ def caused(n: int, balls: int, steps: int) -> dict[str, Any]:
     }
 
 
-def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]:
+def _regions(categories: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]:
     at = {
         1: ("busy_control", "idle_serial"),
         2: ("prim_fork_join",),
@@ -187,17 +187,17 @@ def _regions(leaves: dict[str, list[int]], steps: int) -> tuple[RegionCost, ...]
     costs = []
     for region, names in at.items():
         busy = [
-            sum(leaves[name][p] for name in names if LEAF_GROUPS[name] == "busy")
-            for p in range(len(leaves["busy_int"]))
+            sum(categories[name][p] for name in names if CATEGORY_GROUPS[name] == "busy")
+            for p in range(len(categories["busy_int"]))
         ]
         useful = [
-            sum(leaves[name][p] for name in names if LEAF_GROUPS[name] in ("busy", "memory_stall"))
-            for p in range(len(leaves["busy_int"]))
+            sum(categories[name][p] for name in names if CATEGORY_GROUPS[name] in ("busy", "memory_stall"))
+            for p in range(len(categories["busy_int"]))
         ]
         costs.append(
             RegionCost(
                 region=region,
-                leaves={name: sum(leaves[name]) for name in names if sum(leaves[name])},
+                categories={name: sum(categories[name]) for name in names if sum(categories[name])},
                 counters={"visits": steps},
                 busy_max=max(busy),
                 useful_max=max(useful),

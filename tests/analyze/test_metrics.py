@@ -105,17 +105,19 @@ def test_overheads_by_cause_add_up_to_the_average_latency(n: int, balls: int) ->
     assert parts == pytest.approx(causes["average_s"], rel=1e-9)
 
 
-@pytest.mark.parametrize("by", ["leaf", "group"])
+@pytest.mark.parametrize("by", ["category", "group"])
 def test_shares_of_processor_time_add_up_to_one(by: str) -> None:
     rows = metrics.scaling(_table(synthetic.fixed((1, 2, 8, 32))))
     assert metrics.breakdown(rows, by=by).sum(axis=1).to_numpy() == pytest.approx(1.0)
 
 
 def test_every_leaf_that_is_no_work_or_stall_belongs_to_exactly_one_cause() -> None:
-    from scalegraph.runtime.format import LEAF_GROUPS
+    from scalegraph.runtime.format import CATEGORY_GROUPS
 
-    caused = [leaf for _, _, leaves, _ in metrics.CAUSES for leaf in leaves]
-    assert sorted(caused) == sorted(leaf for leaf, group in LEAF_GROUPS.items() if group in ("idle", "primitive"))
+    caused = [category for _, _, categories, _ in metrics.CAUSES for category in categories]
+    assert sorted(caused) == sorted(
+        category for category, group in CATEGORY_GROUPS.items() if group in ("idle", "primitive")
+    )
 
 
 def test_parallel_share_of_operations_is_what_is_not_executed_alone() -> None:

@@ -59,7 +59,7 @@ def test_primitives_of_the_busiest_processor_are_its_transfer():
     run = synthetic.run(8)
     _, found = _found([synthetic.run(1), run])
     row = found[found["processors"] == 8].iloc[0]
-    primitive = run.processor_leaves["prim_barrier"][0] + run.processor_leaves["prim_fork_join"][0]
+    primitive = run.processor_categories["prim_barrier"][0] + run.processor_categories["prim_fork_join"][0]
     assert row["transfer"] == pytest.approx(1 - primitive / run.time_cycles)
     assert row["transfer_by"] == "accounts"
 
@@ -75,7 +75,7 @@ def test_a_what_if_run_measures_the_transfer():
 
 
 def test_without_accounts_of_processors_only_sums_are_known():
-    runs = [run.model_copy(update={"processor_leaves": {}}) for run in synthetic.fixed((1, 4))]
+    runs = [run.model_copy(update={"processor_categories": {}}) for run in synthetic.fixed((1, 4))]
     _, found = _found(runs)
     assert np.isfinite(found["parallel"]).all()
     assert found["load_balance"].isna().all()

@@ -47,7 +47,7 @@ def test_imbalance_is_the_busiest_over_the_mean() -> None:
 
 
 def test_a_cost_of_a_region_nobody_described_is_kept() -> None:
-    run = synthetic.run(1).model_copy(update={"regions": (RegionCost(region=9, leaves={"busy_int": 20}),)})
+    run = synthetic.run(1).model_copy(update={"regions": (RegionCost(region=9, categories={"busy_int": 20}),)})
     costs = profile.region_costs(run, ())
     assert list(costs["name"]) == ["program", "region 9"]
     assert costs["share"].iloc[1] == 20 / run.processor_cycles
@@ -72,7 +72,7 @@ def test_lines_come_most_expensive_first_with_shares_of_processor_time_waiting_i
 
 def test_every_processor_accounts_for_the_whole_time() -> None:
     run = synthetic.run(4, balls=7)
-    for by in ("group", "leaf"):
+    for by in ("group", "category"):
         costs = profile.processor_costs(run, by=by)
         assert costs.sum(axis=1).to_numpy() == pytest.approx(run.time_s)
 

@@ -77,9 +77,9 @@ def test_a_leaf_not_named_is_zero_only_where_the_others_add_up() -> None:
             "leaf.idle_lock": [np.nan, np.nan],
         }
     )
-    assert table.leaf(rows, "idle_lock")[0] == 0.0
-    assert np.isnan(table.leaf(rows, "idle_lock")[1])
-    assert np.isnan(table.leaf(rows, "prim_task")[1])
+    assert table.category_cycles(rows, "idle_lock")[0] == 0.0
+    assert np.isnan(table.category_cycles(rows, "idle_lock")[1])
+    assert np.isnan(table.category_cycles(rows, "prim_task")[1])
 
 
 def test_the_input_is_not_changed() -> None:

@@ -58,8 +58,8 @@ def test_simulated_runs_write_traces(place: Path) -> None:
         assert trace.check() == []
         assert set(trace.counts) >= {"calls", "shares"}
         shares = trace.columns("shares", ticks=True)
-        leaves = json.loads(trace.properties["accounting"])["leaves"]
-        assert shares["ticks"].sum() == sum(map(sum, leaves.values()))
+        categories = json.loads(trace.properties["accounting"])["leaves"]
+        assert shares["ticks"].sum() == sum(map(sum, categories.values()))
     Path(made.traces["path"].iloc[0]).unlink()
     assert list(made.traces["processors"]) == [4]
     assert any("is missing; it was next to the study" in note for note in made.notes)

@@ -13,7 +13,7 @@ from scalegraph.cli import main as entry
 from scalegraph.figures.figure import LaneTrack, Timeline
 from scalegraph.request import Session
 from scalegraph.request.results import trace_quantities, trace_tables
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.store import Study
 from scalegraph.subjects import interval_sums
 from scalegraph.subjects import window as trace_window
@@ -41,14 +41,17 @@ def test_profile_is_the_accounting_by_region(run: tuple[TraceData, RunRecord]) -
     data, record = run
     table = trace_quantities.compute(data, "profile").set_index("region")
     second = data.trace.meta.ticks_per_second
-    accounted = {cost.region: sum(cost.leaves.values()) for cost in record.regions if cost.leaves}
+    accounted = {cost.region: sum(cost.categories.values()) for cost in record.regions if cost.categories}
     assert {int(n): round(s * second) for n, s in table["exclusive_s"].items() if s} == {
         region: cycles for region, cycles in accounted.items() if cycles
     }
     accounts = trace_quantities.compute(data, "accounts")
     told = {(int(row.region), str(row.state)): row.ticks for row in accounts.itertuples()}
     assert told == {
-        (cost.region, leaf): cycles for cost in record.regions for leaf, cycles in cost.leaves.items() if cycles
+        (cost.region, category): cycles
+        for cost in record.regions
+        for category, cycles in cost.categories.items()
+        if cycles
     }
 
 
@@ -58,8 +61,8 @@ def test_utilisation_and_gantt_are_the_accounting_by_processor(run: tuple[TraceD
     sums = interval_sums.activity_sums(chosen)
     assert sums is not None
     accounted = np.zeros_like(sums.ticks)
-    for leaf, cycles in record.processor_leaves.items():
-        accounted[ACTIVITIES.index(LEAF_GROUPS[leaf])] += cycles
+    for category, cycles in record.processor_categories.items():
+        accounted[ACTIVITIES.index(CATEGORY_GROUPS[category])] += cycles
     np.testing.assert_array_equal(sums.ticks, accounted)
     np.testing.assert_array_equal(sums.ticks.sum(axis=0), sums.length)
     shown = data.timeline.totals("activity", chosen.begin, chosen.end, 500, list(chosen.locations))
@@ -79,9 +82,9 @@ def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceDa
              for code, key in enumerate(bars.key) for lane, location in enumerate(bars.locations)}  # fmt: skip
     words = {"busy": "busy", "memory_stall": "memory stall", "primitive": "primitives", "idle": "idle"}
     accounted: dict[tuple[str, int], int] = {}
-    for leaf, cycles in record.processor_leaves.items():
+    for category, cycles in record.processor_categories.items():
         for location, spent in enumerate(cycles):
-            place = (words[LEAF_GROUPS[leaf]], location)
+            place = (words[CATEGORY_GROUPS[category]], location)
             accounted[place] = accounted.get(place, 0) + spent
     assert {place: round(spent) for place, spent in drawn.items() if spent > 0.5} == {
         place: spent for place, spent in accounted.items() if spent

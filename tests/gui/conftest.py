@@ -27,7 +27,7 @@ from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
 from scalegraph.request.consent import approved
 from scalegraph.request.model.resolve import resolved
-from scalegraph.runtime.format import GROUPS, LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS, GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 
 PATIENCE_MS = 60_000  # a condition that comes at once on an idle machine may take long beside other work
@@ -79,12 +79,14 @@ def record(point: RunPoint, **changes: Any) -> RunRecord:
     """Return a made-up run with an exact accounting identity: 64000 cycles of work, a barrier that costs with N."""
     n = point.processors
     work, barrier = 64_000, 0 if n == 1 else 400 * n
-    leaves = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 40 * n if n > 1 else 0}
-    cycles = (sum(leaves.values()) + n - 1) // n
-    leaves["stall_local"] = cycles * n - sum(leaves.values())
-    groups = {g: sum(v for k, v in leaves.items() if LEAF_GROUPS[k] == g) / CLOCK for g in GROUPS}
-    one = RegionCost(region=1, leaves={k: v for k, v in leaves.items() if "barrier" not in k}, busy_max=work // n)
-    two = RegionCost(region=2, leaves={k: v for k, v in leaves.items() if "barrier" in k})
+    categories = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 40 * n if n > 1 else 0}
+    cycles = (sum(categories.values()) + n - 1) // n
+    categories["stall_local"] = cycles * n - sum(categories.values())
+    groups = {g: sum(v for k, v in categories.items() if CATEGORY_GROUPS[k] == g) / CLOCK for g in GROUPS}
+    one = RegionCost(
+        region=1, categories={k: v for k, v in categories.items() if "barrier" not in k}, busy_max=work // n
+    )
+    two = RegionCost(region=2, categories={k: v for k, v in categories.items() if "barrier" in k})
     values: dict[str, Any] = {
         "source": "simulated",
         "program": "model",
@@ -98,7 +100,7 @@ def record(point: RunPoint, **changes: Any) -> RunRecord:
         "references": 1000 * n,
         "misses": 10 * n,
         "host_s": 0.01,
-        "leaves": leaves,
+        "categories": categories,
         "regions": (one, two),
     }
     return RunRecord(**(values | changes))

@@ -102,9 +102,9 @@ def test_the_share_of_a_region(simulated: StudyData) -> None:
         assert share == near(100 * costs.loc[int(key), "share_incl"])
         assert exclusive[key] == near(100 * costs.loc[int(key), "share"])
         assert by_pop.get(key, exclusive[key]) == near(exclusive[key])
-        leaves = explain(simulated, Selection(region=int(key), processors=run.point.processors))[-1].facts
+        categories = explain(simulated, Selection(region=int(key), processors=run.point.processors))[-1].facts
         said = [float(re.search(r"([\d.]+) % of processor time", fact.formula)[1])  # type: ignore[index]
-                for fact in leaves if "of processor time" in fact.formula]  # fmt: skip
+                for fact in categories if "of processor time" in fact.formula]  # fmt: skip
         assert sum(said) == pytest.approx(exclusive[key], abs=0.06 * max(1, len(said)))
     assert sum(exclusive.values()) == pytest.approx(100)
 

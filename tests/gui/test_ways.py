@@ -83,7 +83,7 @@ def test_monitoring_is_planned_as_a_study_of_its_own_and_shown(window: MainWindo
     with Study.open(watched, write=True) as study:
         for n in (1, 2, 4):
             run = record(RunPoint(processors=n, parameters={}))
-            study.add_run(run.model_copy(update={"processor_leaves": {"prim_monitor": [3_000] * n}}))
+            study.add_run(run.model_copy(update={"processor_categories": {"prim_monitor": [3_000] * n}}))
     shown(window, qtbot, watched)
     assert window.study.area is not None
     dock = window.study.area.show_view(window.study.handle, "monitoring")  # type: ignore[arg-type]

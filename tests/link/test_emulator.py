@@ -123,7 +123,7 @@ def test_emulated_program_prints_what_the_native_one_prints(
     for processors in (1, 4, 16):
         expected, record = _run(native, processors), _run(emulated, processors)
         assert (record.status, record.stdout) == (expected.status, expected.stdout), record.message
-        spent = [sum(cycles) for cycles in zip(*record.processor_leaves.values(), strict=True)]
+        spent = [sum(cycles) for cycles in zip(*record.processor_categories.values(), strict=True)]
         assert spent == [record.time_cycles] * processors
         assert 0.7 < (record.busy_s or 0) / (expected.busy_s or 1) < 1.4
         assert {line.file for line in record.lines} == {f"{name}.c"}

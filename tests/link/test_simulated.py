@@ -28,9 +28,9 @@ def test_output_equals_that_of_the_native_program(run: Run, tmp_path: Path) -> N
 
 def test_leaves_of_every_processor_add_up_to_the_elapsed_time(run: Run) -> None:
     record = run("sums", 8, "5000")
-    per_processor = [sum(values) for values in zip(*record.processor_leaves.values(), strict=True)]
+    per_processor = [sum(values) for values in zip(*record.processor_categories.values(), strict=True)]
     assert per_processor == [record.time_cycles] * 8
-    assert sum(record.leaves.values()) == 8 * (record.time_cycles or 0)
+    assert sum(record.categories.values()) == 8 * (record.time_cycles or 0)
     assert record.time_s == (record.time_cycles or 0) / (record.clock_hz or 1)
 
 
@@ -38,7 +38,7 @@ def test_groups_regions_and_totals_agree(run: Run) -> None:
     record = run("sums", 4, "5000")
     groups = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
     assert sum(group or 0 for group in groups) == pytest.approx(4 * (record.time_s or 0))
-    assert sum(sum(region.leaves.values()) for region in record.regions) == sum(record.leaves.values())
+    assert sum(sum(region.categories.values()) for region in record.regions) == sum(record.categories.values())
     assert sum(region.counters.get("ops", 0) for region in record.regions) == record.work_ops
     assert record.references == record.counters["reads"] + record.counters["writes"]
 
@@ -48,7 +48,7 @@ def test_costs_are_given_to_the_lines_of_the_program(run: Run) -> None:
     assert {line.file for line in record.lines} == {"sums.c"}
     busiest = max(record.lines, key=lambda line: line.busy)
     assert busiest.line in (11, 12, 14, 15)
-    busy = sum(cycles for name, cycles in record.leaves.items() if name.startswith("busy"))
+    busy = sum(cycles for name, cycles in record.categories.items() if name.startswith("busy"))
     assert sum(line.busy for line in record.lines) == pytest.approx(busy, rel=1e-3)
 
 

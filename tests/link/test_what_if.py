@@ -91,8 +91,8 @@ def test_a_record_of_a_what_if_run_keeps_the_identity_and_its_variant(run: Run) 
         record = different(run, **variant)
         assert record.ok, record.message
         assert record.time_cycles is not None
-        assert sum(record.leaves.values()) == 4 * record.time_cycles
-        assert record.leaves != actual.leaves
+        assert sum(record.categories.values()) == 4 * record.time_cycles
+        assert record.categories != actual.categories
         assert record.point.variant
         assert record.stdout == actual.stdout
 
@@ -109,20 +109,20 @@ def test_perfect_balance_is_the_run_without_waiting_at_barriers(run: Run) -> Non
     actual, ideal = different(run), different(run, ideal=("balance",))
     assert actual.time_cycles is not None
     assert ideal.time_cycles is not None
-    waits = actual.leaves["idle_barrier"] + actual.leaves["idle_task"]
+    waits = actual.categories["idle_barrier"] + actual.categories["idle_task"]
     assert waits > 0
     assert ideal.time_cycles == -(-(4 * actual.time_cycles - waits) // 4)
-    assert ideal.leaves["idle_barrier"] < 4
+    assert ideal.categories["idle_barrier"] < 4
     assert actual.blame
     assert not ideal.blame
     assert not any(cost.waited or cost.caused for cost in ideal.regions)
-    shares = [sum(cycles[p] for cycles in ideal.processor_leaves.values()) for p in range(4)]
+    shares = [sum(cycles[p] for cycles in ideal.processor_categories.values()) for p in range(4)]
     assert shares == [ideal.time_cycles] * 4
-    for name, cycles in ideal.leaves.items():
-        assert sum(ideal.processor_leaves.get(name, [0])) == cycles
+    for name, cycles in ideal.categories.items():
+        assert sum(ideal.processor_categories.get(name, [0])) == cycles
         if name not in ("idle_barrier", "idle_task"):
-            assert cycles == actual.leaves[name]
-            assert cycles == sum(cost.leaves.get(name, 0) for cost in ideal.regions)
+            assert cycles == actual.categories[name]
+            assert cycles == sum(cost.categories.get(name, 0) for cost in ideal.regions)
     groups = (ideal.busy_s, ideal.memory_stall_s, ideal.idle_s, ideal.primitive_s)
     assert sum(value or 0.0 for value in groups) == pytest.approx(4 * (ideal.time_s or 0.0))
 

@@ -143,11 +143,11 @@ def test_times_of_a_tree_show_whether_they_hold_those_below() -> None:
     whole = guess_mapping(a_set({"p": [1, 2]}, [8, 5, 2, 5, 3, 1], paths=paths, metrics=unknown))
     assert whole.measured.metrics[0].extent == "inclusive"
     assert [run.time_s for run in make_runs(whole.measured, whole.mapping)[0]] == [8, 5]
-    leaves = a_set({"p": [1, 2]}, [np.nan, 5, 2, np.nan, 3, 1], paths=paths, metrics=unknown)
-    leaves = replace(leaves, values=leaves.values.dropna())
-    asked = guess_mapping(leaves)
+    categories = a_set({"p": [1, 2]}, [np.nan, 5, 2, np.nan, 3, 1], paths=paths, metrics=unknown)
+    categories = replace(categories, values=categories.values.dropna())
+    asked = guess_mapping(categories)
     assert [question.key for question in asked.questions] == ["extent"]
-    said = guess_mapping(leaves, {"extent": "exclusive"})
+    said = guess_mapping(categories, {"extent": "exclusive"})
     assert [run.time_s for run in make_runs(said.measured, said.mapping)[0]] == [7, 4]
 
 

@@ -57,7 +57,7 @@ def test_no_single_bin_stops_many_processors() -> None:
     shares = {}
     for name in ("billiard", "billiard-linked"):
         run = runs(name, "2000", "400", processors=(64,), **{"synchronisation.create_cycles": "0"})[-1]
-        shares[name] = run.leaves["idle_lock"] / sum(run.leaves.values())
+        shares[name] = run.categories["idle_lock"] / sum(run.categories.values())
     assert shares["billiard"] > 0.1
     assert shares["billiard-linked"] < 0.03
 

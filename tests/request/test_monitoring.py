@@ -86,20 +86,20 @@ def test_each_probe_costs_what_the_machine_says(tmp_path: Path, kind: str, cost:
     visits = {region.region: n for region in watched.regions if (n := region.counters.get("visits", 0))}
     assert sorted(visits.values()) == [1, 1, 6, 6], visits  # main, its loop, twice, its loop
     probes = 2 * sum(visits.values())
-    assert watched.leaves["prim_monitor"] == probes * cost
+    assert watched.categories["prim_monitor"] == probes * cost
     assert cycles(watched) - cycles(plain) == probes * cost
-    assert plain.leaves["prim_monitor"] == 0
+    assert plain.categories["prim_monitor"] == 0
     for region in watched.regions:
-        assert region.leaves.get("prim_monitor", 0) == 2 * visits.get(region.region, 0) * cost
-    assert {leaf: n for leaf, n in watched.leaves.items() if leaf != "prim_monitor"} == {
-        leaf: n for leaf, n in plain.leaves.items() if leaf != "prim_monitor"
+        assert region.categories.get("prim_monitor", 0) == 2 * visits.get(region.region, 0) * cost
+    assert {category: n for category, n in watched.categories.items() if category != "prim_monitor"} == {
+        category: n for category, n in plain.categories.items() if category != "prim_monitor"
     }
 
 
 def test_compensated_time_is_that_without_monitoring_on_one_processor(tmp_path: Path) -> None:
     plain, watched = (runs(values(tmp_path, PARALLEL, collect={"monitor": kind})) for kind in ("none", "software"))
     for count in (1, 4):
-        assert sum(watched[count].leaves.values()) == count * cycles(watched[count])
+        assert sum(watched[count].categories.values()) == count * cycles(watched[count])
         assert cycles(watched[count]) > cycles(plain[count])
         assert perturbation(plain[count]) is None
     found = perturbation(watched[1])

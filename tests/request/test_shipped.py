@@ -49,7 +49,7 @@ def test_the_shipped_numbers_are_those_that_this_version_computes() -> None:
     assert {run.point.processors for run in runs} == {1, 8, 64}
     for run in runs:
         before = kept[run.point.processors, run.point.label()]
-        assert (before.time_cycles, before.leaves) == (run.time_cycles, run.leaves), MAKE
+        assert (before.time_cycles, before.categories) == (run.time_cycles, run.categories), MAKE
         assert (before.references, before.misses) == (run.references, run.misses), MAKE
         assert before.regions == run.regions, MAKE
         assert before.lines == run.lines, MAKE

@@ -64,7 +64,7 @@ def test_programs_of_the_papers(root: Path, tmp_path: Path, name: str) -> None:
 
 def _all_idle_time_is_a_wait(record: RunRecord, trace: Trace, waits: Waits) -> None:
     states = wait_states(trace, waits)
-    idle = sum(sum(cycles) for leaf, cycles in record.processor_leaves.items() if leaf.startswith("idle_"))
+    idle = sum(sum(cycles) for category, cycles in record.processor_categories.items() if category.startswith("idle_"))
     assert states.total == idle
     assert not waits.assumed
     assert not (waits.rows.cause == Cause.UNKNOWN).any()

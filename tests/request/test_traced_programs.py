@@ -49,13 +49,13 @@ def agrees(record: RunRecord, trace: Trace) -> None:
     table = np.zeros((record.point.processors, len(states)), np.int64)
     np.add.at(table, (shares["location"], shares["state"]), shares["ticks"])
     for number, state in enumerate(states):
-        expected = record.processor_leaves.get(state.key, [0] * record.point.processors)
+        expected = record.processor_categories.get(state.key, [0] * record.point.processors)
         assert table[:, number].tolist() == expected, state.key
     regions = np.zeros((len(trace.definitions.regions), len(states)), np.int64)
     np.add.at(regions, (shares["region"], shares["state"]), shares["ticks"])
     for cost in record.regions:
         told = {state.key: int(regions[cost.region, n]) for n, state in enumerate(states) if regions[cost.region, n]}
-        assert told == {leaf: cycles for leaf, cycles in cost.leaves.items() if cycles}, cost.region
+        assert told == {category: cycles for category, cycles in cost.categories.items() if cycles}, cost.region
     assert int(table.sum()) == record.point.processors * (record.time_cycles or 0)
 
 

@@ -16,7 +16,7 @@ import pytest
 from scalegraph import machine
 from scalegraph.instrument.blocks import block_table
 from scalegraph.runtime.compiler import find_compiler
-from scalegraph.runtime.format import BLAME_NAMES, COUNTER_NAMES, LEAF_NAMES
+from scalegraph.runtime.format import BLAME_NAMES, CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.results import Result, read_result, write_config
 
@@ -45,13 +45,13 @@ class Outcome:
 
     def total(self, name: str) -> int:
         """Sum of a leaf or a counter over all processors and regions."""
-        if name in LEAF_NAMES:
-            return int(self.result.costs["leaves"][:, LEAF_NAMES.index(name)].sum())
+        if name in CATEGORY_NAMES:
+            return int(self.result.costs["leaves"][:, CATEGORY_NAMES.index(name)].sum())
         return int(self.result.costs["counters"][:, COUNTER_NAMES.index(name)].sum())
 
     def of_region(self, region: int, name: str) -> int:
         costs = self.result.costs[self.result.costs["region"] == region]
-        kind, names = ("leaves", LEAF_NAMES) if name in LEAF_NAMES else ("counters", COUNTER_NAMES)
+        kind, names = ("leaves", CATEGORY_NAMES) if name in CATEGORY_NAMES else ("counters", COUNTER_NAMES)
         return int(costs[kind][:, names.index(name)].sum())
 
     def caused(self, region: int, cause: str) -> int:
@@ -60,10 +60,10 @@ class Outcome:
         mine = blames[(blames["region"] == region) & (blames["cause"] == BLAME_NAMES.index(cause))]
         return int(mine["caused"].sum())
 
-    def waited(self, cause: str, *leaves: str) -> int:
+    def waited(self, cause: str, *categories: str) -> int:
         """Cycles of these leaves, or of all, that *cause* explains."""
         mine = self.result.blames[self.result.blames["cause"] == BLAME_NAMES.index(cause)]["waited"]
-        return int(mine[:, [LEAF_NAMES.index(leaf) for leaf in leaves or LEAF_NAMES]].sum())
+        return int(mine[:, [CATEGORY_NAMES.index(category) for category in categories or CATEGORY_NAMES]].sum())
 
     def blame_fault(self) -> str:
         """Return what is wrong with what waiting is charged to, or nothing."""
@@ -76,7 +76,9 @@ class Outcome:
         for region in {int(region) for region in blames["region"]}:
             waited = blames[blames["region"] == region]["waited"].sum(axis=0)
             costs = self.result.costs[self.result.costs["region"] == region]["leaves"].sum(axis=0)
-            if np.any(waited > costs) or any(waited[i] for i, n in enumerate(LEAF_NAMES) if not n.startswith("idle")):
+            if np.any(waited > costs) or any(
+                waited[i] for i, n in enumerate(CATEGORY_NAMES) if not n.startswith("idle")
+            ):
                 return f"region {region}: {waited} cycles are explained of {costs}"
         idle = {int(site["address"]): int(site["cycles"][2]) for site in self.result.sites}
         wrong = [s for s in sites if s["address"] and int(s["waited"]) > idle.get(int(s["address"]), 0)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from scalegraph.instrument.mathlib import MATH_COSTS
-from scalegraph.runtime.format import LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
@@ -44,7 +44,7 @@ def test_leaves_add_up_to_processors_times_time(run: Runner, processors: int) ->
 
 def test_processors_that_never_work_are_not_started(run: Runner) -> None:
     outcome = run("spin", 5)
-    idle = LEAF_NAMES.index("idle_not_started")
+    idle = CATEGORY_NAMES.index("idle_not_started")
     costs = outcome.result.costs
     for processor in (2, 3, 4):
         assert costs["leaves"][costs["processor"] == processor][:, idle].sum() == outcome.time
@@ -52,8 +52,8 @@ def test_processors_that_never_work_are_not_started(run: Runner) -> None:
 
 def test_waiting_for_a_slower_processor_is_barrier_time(run: Runner) -> None:
     outcome = run("imbalance", 8)
-    costs, leaf = outcome.result.costs, LEAF_NAMES.index("idle_barrier")
-    waits = [int(costs["leaves"][costs["processor"] == p][:, leaf].sum()) for p in range(8)]
+    costs, category = outcome.result.costs, CATEGORY_NAMES.index("idle_barrier")
+    waits = [int(costs["leaves"][costs["processor"] == p][:, category].sum()) for p in range(8)]
     assert waits[0] < 0.02 * outcome.time
     assert min(waits[1:]) > 0.5 * outcome.time
 
@@ -75,7 +75,7 @@ def test_environment_does_not_change_the_result(run: Runner, monkeypatch: pytest
 
 def test_busy_cycles_of_the_sites_are_those_of_the_accounts(run: Runner) -> None:
     outcome = run("counts", 4)
-    busy = [i for i, name in enumerate(LEAF_NAMES) if LEAF_GROUPS[name] == "busy"]
+    busy = [i for i, name in enumerate(CATEGORY_NAMES) if CATEGORY_GROUPS[name] == "busy"]
     assert int(outcome.result.sites["cycles"][:, 0].sum()) == int(outcome.result.costs["leaves"][:, busy].sum())
 
 

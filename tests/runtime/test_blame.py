@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scalegraph.runtime.format import GROUPS, LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, GROUPS
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
 SET_UP, SINGLE, FORKS, LOCKED, UNEVEN = "01234"
 MACHINES = ("ksr1", "cerberus", "server-2x32")
-IDLE = [name for name in LEAF_NAMES if LEAF_GROUPS[name] == "idle"]
+IDLE = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "idle"]
 
 
 def idle(outcome: Any) -> int:
@@ -25,7 +25,7 @@ def idle(outcome: Any) -> int:
 @pytest.mark.parametrize("processors", [2, 5, 32])
 def test_all_others_wait_for_a_serial_program_to_the_cycle(run: Runner, on: str, processors: int) -> None:
     outcome = run("blame", processors, on=on, args=[SET_UP])
-    spent = sum(outcome.of_region(1, name) for name in LEAF_NAMES)
+    spent = sum(outcome.of_region(1, name) for name in CATEGORY_NAMES)
     assert outcome.waited("serial") == idle(outcome) == (processors - 1) * outcome.time
     assert outcome.caused(1, "serial") in range((processors - 1) * spent - 1, (processors - 1) * spent + 2)
     assert outcome.caused(1, "serial") > 0.9 * idle(outcome)
@@ -50,7 +50,7 @@ def test_one_processor_waits_for_nobody(run: Runner) -> None:
 @pytest.mark.parametrize("on", MACHINES)
 def test_waiting_at_the_barrier_of_a_single_is_caused_by_what_is_inside(run: Runner, on: str) -> None:
     outcome = run("blame", 8, on=on, args=[SINGLE])
-    inside = sum(outcome.of_region(3, name) for name in LEAF_NAMES)
+    inside = sum(outcome.of_region(3, name) for name in CATEGORY_NAMES)
     assert 0.9 * 7 * inside < outcome.caused(3, "serial") <= 7 * inside
     assert outcome.waited("serial", "idle_barrier") > 0.9 * outcome.total("idle_barrier")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scalegraph.runtime.format import LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_NAMES
 from scalegraph.runtime.results import read_result
 
 pytestmark = pytest.mark.compiler
@@ -20,7 +20,11 @@ def test_deadlock_says_who_waits_for_whom(run: Runner) -> None:
     assert outcome.stdout == "before\n"
     assert outcome.stderr.startswith("scalegraph: deadlock: all 2 working threads wait")
     waits = outcome.result.waits
-    assert [LEAF_NAMES[int(leaf)] for leaf in waits["leaf"]] == ["idle_lock", "idle_lock", "idle_not_started"]
+    assert [CATEGORY_NAMES[int(category)] for category in waits["leaf"]] == [
+        "idle_lock",
+        "idle_lock",
+        "idle_not_started",
+    ]
     assert list(waits["holder"]) == [1, 0, -1]
     assert int(waits["object"][0]) != int(waits["object"][1])
     assert int(waits["address"][0]) != 0

@@ -97,11 +97,11 @@ class Case:
         make, self.most, self._settings = MACHINES[name]
         self.prices = make(self.values)
 
-    def cost(self, leaf: str, threads: int, **settings: object) -> float:
+    def cost(self, category: str, threads: int, **settings: object) -> float:
         changed = self._settings | {f"machine.{key}": str(value) for key, value in settings.items()}
         outcome = self._run("hand_counted", threads, on=self._name, settings=changed)
         assert outcome.stdout == "done\n"
-        return float(outcome.of_region(1, leaf) / EPISODES)
+        return float(outcome.of_region(1, category) / EPISODES)
 
 
 @pytest.fixture(params=MACHINES)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scalegraph.runtime.compiler import find_compiler
-from scalegraph.runtime.format import LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_NAMES
 from tests.runtime.conftest import Simulator, random_programs
 
 pytestmark = pytest.mark.compiler
@@ -35,7 +35,9 @@ def test_threads_created_before_main_run_like_others(
     outcome = run(program, processors, on=on)
     assert (outcome.status, outcome.result.meta["message"]) == ("ok", "")
     assert outcome.stdout == simulator.native(program, processors)
-    worked = {int(cost["processor"]) for cost in outcome.result.costs if cost["leaves"][LEAF_NAMES.index("busy_int")]}
+    worked = {
+        int(cost["processor"]) for cost in outcome.result.costs if cost["leaves"][CATEGORY_NAMES.index("busy_int")]
+    }
     assert len(worked) >= min(processors, 4)
 
 
@@ -233,7 +235,7 @@ def test_threads_run_the_same_every_time(run: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "leaf", "sentence"),
+    ("what", "category", "sentence"),
     [
         ("mutex", "idle_lock", "2 for a lock; thread 0 waits for what thread 1 holds"),
         ("condition", "idle_wait", "2 for a signal"),
@@ -242,13 +244,13 @@ def test_threads_run_the_same_every_time(run: Runner) -> None:
     ],
 )
 def test_waiting_in_vain_is_a_deadlock_with_who_waits_for_what(
-    run: Runner, what: str, leaf: str, sentence: str
+    run: Runner, what: str, category: str, sentence: str
 ) -> None:
     outcome = run("stuck", 3, args=[what])
     assert (outcome.status, outcome.stdout, outcome.returncode) == ("deadlock", "before\n", 99)
     assert f"deadlock: all 2 working threads wait for each other, {sentence}" in outcome.stderr
     waits = {int(wait["thread"]): wait for wait in outcome.result.waits}
-    assert LEAF_NAMES[waits[1]["leaf"]] == leaf
+    assert CATEGORY_NAMES[waits[1]["leaf"]] == category
     assert int(waits[1]["object"]) != 0
     if what != "mutex":
         assert int(waits[0]["holder"]) == 1  # main joins it

@@ -12,7 +12,7 @@ import pytest
 
 from scalegraph.base.errors import WorkError
 from scalegraph.base.run import Region
-from scalegraph.runtime.format import COUNTER_NAMES, LEAF_NAMES, TRACE_HEADER, TRACE_RECORD
+from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES, TRACE_HEADER, TRACE_RECORD
 from scalegraph.runtime.shares import Moves
 from scalegraph.runtime.trace import METRICS, ROWS, write_trace
 from scalegraph.traces.checking import check
@@ -293,7 +293,7 @@ def test_stretches_are_as_short_as_asked_for(traced: Tracer) -> None:
     run = traced("imbalance", 2, trace={"trace.interval": "500"})
     whole(run)
     shares = run.trace.columns("shares")
-    busy = shares["state"] < LEAF_NAMES.index("stall_local")
+    busy = shares["state"] < CATEGORY_NAMES.index("stall_local")
     assert int((shares["end"] - shares["begin"])[busy].max()) < 3000  # a whole block, or a primitive
     assert len(shares["begin"]) > 2 * len(traced("imbalance", 2).trace.columns("shares")["begin"])
 
@@ -414,7 +414,7 @@ def test_long_traces_are_converted_part_by_part(traced: Tracer, monkeypatch: pyt
 def test_cycles_that_stand_in_another_busy_leaf_are_moved() -> None:
     told = np.zeros((2, 3, 4), np.int64)
     told[1, 2] = [10, 7, 20, 0]
-    costs = np.zeros(1, [("processor", "u4"), ("region", "u4"), ("leaves", "u8", (len(LEAF_NAMES),))])
+    costs = np.zeros(1, [("processor", "u4"), ("region", "u4"), ("leaves", "u8", (len(CATEGORY_NAMES),))])
     costs["processor"], costs["region"], costs["leaves"][0, :4] = 1, 2, [9, 9, 18, 1]
     moves = Moves.to_match(told, costs)
     rows = {
@@ -422,7 +422,7 @@ def test_cycles_that_stand_in_another_busy_leaf_are_moved() -> None:
         "ticks": [2, 3, 8, 20],
     }  # fmt: skip
     columns = moves.apply({name: np.array(values, "<i4") for name, values in rows.items()})
-    sums = [int(columns["ticks"][columns["state"] == leaf].sum()) for leaf in range(4)]
+    sums = [int(columns["ticks"][columns["state"] == category].sum()) for category in range(4)]
     assert sums == [9, 3 + 2, 18, 1]  # 4 of the 7 are not in these rows
     assert int(columns["ticks"][columns["begin"] == 5].sum()) == 28
     assert moves.todo == {}

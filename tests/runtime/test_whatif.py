@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scalegraph.instrument.variables import VariableMap
-from scalegraph.runtime.format import COUNTER_NAMES, LEAF_GROUPS, LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_GROUPS, CATEGORY_NAMES, COUNTER_NAMES
 
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
@@ -19,8 +19,8 @@ SMALL = {  # caches of 16 lines a level
     "machine.level.1.size_bytes": "2048",
     "machine.level.1.ways": "2",
 }
-BUSY = [name for name in LEAF_NAMES if LEAF_GROUPS[name] == "busy"]
-STALLS = [name for name in LEAF_NAMES if LEAF_GROUPS[name] == "memory_stall"]
+BUSY = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "busy"]
+STALLS = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "memory_stall"]
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_with_infinite_caches_lines_still_go_to_whoever_writes_them(run: Runner)
 def test_free_synchronisation_takes_no_time_but_waiting_stays(run: Runner, on: str) -> None:
     actual = run("whatif", 4, on=on)
     free = run("whatif", 4, on=on, settings={"run.ideal": "sync"})
-    primitives = [name for name in LEAF_NAMES if LEAF_GROUPS[name] == "primitive"]
+    primitives = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "primitive"]
     assert [free.total(name) for name in primitives] == [0] * len(primitives)
     assert free.total("idle_barrier") > 0
     assert free.total("idle_lock") > 0

@@ -38,9 +38,9 @@ def full_study(path: Path) -> Path:
 def _record(point: RunPoint) -> RunRecord:
     n = point.processors
     work, barrier = 640_000, 0 if n == 1 else 4000 * n
-    leaves = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 400 * n if n > 1 else 0}
-    cycles = (sum(leaves.values()) + n - 1) // n
-    leaves["stall_local"] = cycles * n - sum(leaves.values())
+    categories = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 400 * n if n > 1 else 0}
+    cycles = (sum(categories.values()) + n - 1) // n
+    categories["stall_local"] = cycles * n - sum(categories.values())
     return RunRecord(
         source="simulated",
         program="ge1",
@@ -52,12 +52,12 @@ def _record(point: RunPoint) -> RunRecord:
         work_ops=work,
         busy_s=work / CLOCK,
         idle_s=barrier * n / CLOCK,
-        memory_stall_s=leaves["stall_local"] / CLOCK,
-        primitive_s=leaves["prim_barrier"] / CLOCK,
+        memory_stall_s=categories["stall_local"] / CLOCK,
+        primitive_s=categories["prim_barrier"] / CLOCK,
         references=1000 * n,
         misses=10 * n,
-        leaves=leaves,
-        processor_leaves={name: [cycles // n] * n for name, cycles in leaves.items()},
-        regions=(RegionCost(region=1, leaves=leaves, busy_max=work // n),),
+        categories=categories,
+        processor_categories={name: [cycles // n] * n for name, cycles in categories.items()},
+        regions=(RegionCost(region=1, categories=categories, busy_max=work // n),),
         stdout="done\n",
     )

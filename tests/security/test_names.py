@@ -46,7 +46,7 @@ def hostile_study(path: Path, names: str = "".join(EVIL) + MARKUP) -> Path:
     with Study.create(path, manifest) as study:
         for n in (1, 2, 4, 8):
             cycles = 800_000 // n + 3000 * n
-            leaves = {"busy_int": 800_000, "idle_barrier": cycles * n - 800_000}
+            categories = {"busy_int": 800_000, "idle_barrier": cycles * n - 800_000}
             study.add_run(
                 RunRecord(
                     source="simulated",
@@ -59,8 +59,8 @@ def hostile_study(path: Path, names: str = "".join(EVIL) + MARKUP) -> Path:
                     clock_hz=20e6,
                     time_cycles=cycles,
                     time_s=cycles / 20e6,
-                    leaves=leaves,
-                    regions=(RegionCost(region=1, leaves=leaves, busy_max=800_000 // n),),
+                    categories=categories,
+                    regions=(RegionCost(region=1, categories=categories, busy_max=800_000 // n),),
                     stdout=names,
                 )
             )

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from scalegraph.base.errors import InputError, StoreError
 from scalegraph.base.run import LineCost, RegionCost, RunPoint, RunRecord
-from scalegraph.store import FORMAT, Manifest, SourceText, Study, migrations
+from scalegraph.store import FORMAT, Manifest, SourceText, Study, codec, migrations
 
 
 def record(processors: int, n: int = 10, **more: Any) -> RunRecord:
@@ -41,8 +41,8 @@ def path(tmp_path: Path) -> Path:
 def test_runs_come_back_as_they_were_added(path: Path) -> None:
     full = record(
         4,
-        leaves={"busy_int": 7},
-        regions=(RegionCost(region=1, leaves={"busy_int": 7}),),
+        categories={"busy_int": 7},
+        regions=(RegionCost(region=1, categories={"busy_int": 7}),),
         lines=(LineCost(file="p.c", line=3, misses=2),),
         stdout="out\n",
         stderr="err",
@@ -332,3 +332,19 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="is no directory"):
         Study.create(tmp_path / "file" / "x.sgstudy", MANIFEST)
+
+
+def test_files_keep_the_earlier_name_of_categories() -> None:
+    """Cycles by category are called leaves in files, and both names are read."""
+    accounts: dict[str, Any] = {
+        "categories": {"busy_int": 7},
+        "processor_categories": {"busy_int": [3, 4]},
+        "regions": (RegionCost(region=0, categories={"busy_int": 7}),),
+    }
+    run = record(2, **accounts)
+    text = zlib.decompress(codec.pack(run)[0]).decode()
+    assert text.count('"leaves":{"busy_int":7}') == 2
+    assert '"processor_leaves"' in text
+    assert "categories" not in text
+    for name in ('"categories"', '"leaves"'):
+        assert codec.unpack(zlib.compress(text.replace('"leaves"', name).encode()), run.point.key) == run

@@ -46,9 +46,9 @@ def manifest(name: str, record: RunRecord, path: Path) -> dict[str, Any]:
             "locations": record.point.processors,
             "counts": trace.counts(),
             "bytes_sent": 0,
-            "leaves": {leaf: cycles for leaf, cycles in record.leaves.items() if cycles},
-            "processor_leaves": record.processor_leaves,
-            "regions": {str(cost.region): cost.leaves for cost in record.regions},
+            "leaves": {category: cycles for category, cycles in record.categories.items() if cycles},
+            "processor_leaves": record.processor_categories,
+            "regions": {str(cost.region): cost.categories for cost in record.regions},
         }
 
 

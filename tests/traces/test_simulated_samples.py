@@ -31,8 +31,8 @@ def holds(path: Path) -> None:
         for number, state in enumerate(states):
             assert int(by_region[:, number].sum()) == manifest["leaves"].get(state.key, 0)
             assert by_location[:, number].tolist() == manifest["processor_leaves"].get(state.key, [0] * count)
-        for region, leaves in manifest["regions"].items():
-            assert {s.key: int(n) for s, n in zip(states, by_region[int(region)], strict=True) if n} == leaves
+        for region, categories in manifest["regions"].items():
+            assert {s.key: int(n) for s, n in zip(states, by_region[int(region)], strict=True) if n} == categories
         assert checking.check(trace).holds
         assert not any("/" in place.file for place in trace.definitions.regions), "files of the machine that made it"
 

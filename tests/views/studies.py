@@ -38,14 +38,14 @@ def full() -> StudyData:
 def monitored(run: RunRecord) -> RunRecord:
     """Return *run* with 200 cycles of the work of every processor as what monitoring cost it."""
     n = run.point.processors
-    work = [cycles - 200 for cycles in run.processor_leaves["busy_int"]]
+    work = [cycles - 200 for cycles in run.processor_categories["busy_int"]]
     assert run.busy_s is not None
     assert run.primitive_s is not None
     moved = 200 * n / synthetic.CLOCK
     return run.model_copy(
         update={
-            "processor_leaves": {**run.processor_leaves, "busy_int": work, "prim_monitor": [200] * n},
-            "leaves": {**run.leaves, "busy_int": sum(work), "prim_monitor": 200 * n},
+            "processor_categories": {**run.processor_categories, "busy_int": work, "prim_monitor": [200] * n},
+            "categories": {**run.categories, "busy_int": sum(work), "prim_monitor": 200 * n},
             "busy_s": run.busy_s - moved,
             "primitive_s": run.primitive_s + moved,
         }
@@ -78,10 +78,10 @@ def few() -> dict[str, StudyData]:
     measured = synthetic.run(4).model_copy(
         update={
             "source": "measured",
-            "leaves": {},
+            "categories": {},
             "regions": (),
             "lines": (),
-            "processor_leaves": {},
+            "processor_categories": {},
             "busy_s": None,
             "memory_stall_s": None,
             "idle_s": None,

@@ -9,7 +9,7 @@ import pytest
 from scalegraph import views
 from scalegraph.figures import palette
 from scalegraph.figures.figure import Axis, Figure, Line, Panel, Plot, Radar, Timeline
-from scalegraph.runtime.format import LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_NAMES
 from scalegraph.views import common
 from tests.views import studies, traces
 from tests.views.colour_distance import ciede2000, lab, least
@@ -27,7 +27,9 @@ def test_the_formula_is_that_of_the_published_pairs() -> None:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_categories_of_the_accounting_are_told_apart(theme: palette.Theme) -> None:
-    colours = [palette.colour(role, theme) for role in sorted({common.leaf_role(leaf) for leaf in LEAF_NAMES})]
+    colours = [
+        palette.colour(role, theme) for role in sorted({common.category_role(category) for category in CATEGORY_NAMES})
+    ]
     assert len(set(colours)) == len(colours)
     assert least(colours)[0] >= APART, least(colours)
 

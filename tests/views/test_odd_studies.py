@@ -24,12 +24,14 @@ from tests.analyze import synthetic
 
 COUNTS = st.one_of(st.integers(0, 1000), st.sampled_from([0, 2**62]))
 SECONDS = st.one_of(st.none(), st.floats(0, 1e3), st.sampled_from([0.0, 1e-18, 5e-324, -1.0, 1e19, 1.0]))
-LEAVES = st.dictionaries(st.sampled_from(["busy_int", "busy_mem", "stall_local", "idle_barrier"]), COUNTS, max_size=3)
+CATEGORIES = st.dictionaries(
+    st.sampled_from(["busy_int", "busy_mem", "stall_local", "idle_barrier"]), COUNTS, max_size=3
+)
 VALUES = st.one_of(st.integers(-2, 4), st.sampled_from([10**30, 0.5, 1e300, "abc", "1", ""]))
 REGION_COSTS = st.builds(
     RegionCost,
     region=st.integers(-1, 5),
-    leaves=LEAVES,
+    categories=CATEGORIES,
     counters=st.dictionaries(st.just("visits"), COUNTS),
     busy_max=COUNTS,
 )
@@ -65,7 +67,7 @@ def records(draw: st.DrawFn) -> RunRecord:
     )
     per_processor = st.lists(COUNTS, min_size=count, max_size=count) if count < 4 else st.just([])
     names = ("time_s", "busy_s", "memory_stall_s", "idle_s", "primitive_s", "host_s")
-    leaves = draw(LEAVES)
+    categories = draw(CATEGORIES)
     return RunRecord(
         source=draw(st.sampled_from(["simulated", "measured", "imported"])),
         program=draw(st.sampled_from(["p", "p", "other"])),
@@ -76,9 +78,9 @@ def records(draw: st.DrawFn) -> RunRecord:
         work_ops=draw(st.one_of(st.none(), COUNTS)),
         references=draw(st.one_of(st.none(), COUNTS)),
         misses=draw(st.one_of(st.none(), COUNTS)),
-        leaves=leaves,
-        counters=leaves,
-        processor_leaves={"busy_int": draw(per_processor)} if count < 4 else {},
+        categories=categories,
+        counters=categories,
+        processor_categories={"busy_int": draw(per_processor)} if count < 4 else {},
         regions=tuple(draw(st.lists(REGION_COSTS, max_size=2))),
         lines=tuple(draw(st.lists(LINE_COSTS, max_size=2))),
         **{name: draw(SECONDS) for name in names},
@@ -118,14 +120,14 @@ def test_no_readable_study_is_an_error_of_ours(
 
 def test_regions_that_enclose_each_other_are_shown_nonetheless() -> None:
     regions = [Region(id=1, kind="loop", name="a", parent=2), Region(id=2, kind="loop", name="b", parent=1)]
-    run = synthetic.run(2).model_copy(update={"regions": (RegionCost(region=1, leaves={"busy_int": 5}),)})
+    run = synthetic.run(2).model_copy(update={"regions": (RegionCost(region=1, categories={"busy_int": 5}),)})
     figure = views.get("profile").build(StudyData.from_runs([run, synthetic.run(1)], regions=regions))
     assert figure.panels
 
 
 def test_a_region_known_on_one_processor_only_counts_in_the_loss() -> None:
     run, one = synthetic.run(4), synthetic.run(1)
-    odd = one.model_copy(update={"regions": (*one.regions, RegionCost(region=77, leaves={"busy_int": 20_000}))})
+    odd = one.model_copy(update={"regions": (*one.regions, RegionCost(region=77, categories={"busy_int": 20_000}))})
     before = region_losses(run, one, synthetic.REGIONS)["loss_s"].sum()
     after = region_losses(run, odd, synthetic.REGIONS)["loss_s"].sum()
     assert before - after == pytest.approx(20_000 / synthetic.CLOCK)

@@ -275,6 +275,7 @@ def test_unknown_options_and_bad_values_are_all_reported_at_once(full: StudyData
         (Option("b", "B", "bool"), "yes", True),
         (Option("t", "T", "text", "x"), "", "x"),
         (Option("c", "C", "choice", "a", ("a", "b")), "b", "b"),
+        (Option("c", "C", "choice", "a", ("a", "b"), aliases=(("old", "b"),)), "old", "b"),
     ],
 )
 def test_options_take_text_as_from_a_command_line(option: Option, value: str, wanted: object) -> None:

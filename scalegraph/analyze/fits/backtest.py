@@ -35,12 +35,18 @@ class BackTest:
 
     @property
     def error(self) -> float:
-        """Relative error; positive where too much was predicted."""
+        """Relative error; positive where too much was predicted.
+
+        Unit: none (relative). Source: ScaleGraph.
+        """
         return self.predicted / self.measured - 1 if self.measured else float("nan")
 
     @property
     def inside(self) -> bool:
-        """Whether the interval holds the measured value."""
+        """Whether the interval holds the measured value.
+
+        Source: ScaleGraph.
+        """
         return self.low <= self.measured <= self.high
 
 
@@ -55,6 +61,9 @@ def back_test(
     """Hide the *hide* largest N, fit every law to the rest, and return what each predicts there, the best law first.
 
     Arguments as of `fit_laws`. Empty when fewer than two different N would be left.
+
+    Shape: one entry for each law and hidden N. Unit: s. Source: as Extra-P evaluates models (Calotoiu and others 2013);
+    ScaleGraph.
     """
     n = np.asarray(processors, dtype=np.float64)
     values = np.asarray(times, dtype=np.float64)
@@ -93,13 +102,19 @@ class ModelBackTest:
 
     @property
     def error(self) -> Floats:
-        """Relative errors, NaN where nothing was measured."""
+        """Relative errors, NaN where nothing was measured.
+
+        Shape: (series, points). Unit: none (relative). Source: ScaleGraph.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(self.measured != 0, self.predicted / self.measured - 1, np.nan))
 
     @property
     def inside(self) -> Floats:
-        """1 where the interval holds the measured value, 0 where not, NaN where nothing was measured."""
+        """1 where the interval holds the measured value, 0 where not, NaN where nothing was measured.
+
+        Shape: (series, points). Unit: none (0 or 1). Source: ScaleGraph.
+        """
         held = (self.low <= self.measured) & (self.measured <= self.high)
         return np.where(np.isfinite(self.measured), held, np.nan)
 
@@ -116,6 +131,8 @@ def back_test_models(
     """Hide the points with the *hide* largest values of a *parameter*, model the rest, and predict them.
 
     Arguments as of `fit_models`. None when fewer than three different values would be left.
+
+    Shape: (series, points) of its arrays. Unit: that of *values*. Source: ScaleGraph.
     """
     x = np.asarray(points, dtype=np.float64)
     x = x[:, None] if x.ndim == 1 else x

@@ -22,6 +22,8 @@ def forms(parameters: int, pairs: bool) -> list[Form]:
     """Return the sums of products that are tried; for two and three parameters at least those of Extra-P.
 
     With *pairs*, also those in which one parameter has a falling and a growing term.
+
+    Shape: one entry for each form. Source: Extra-P (Calotoiu and others 2013, 2016).
     """
     slots = [(parameter, 0) for parameter in range(parameters)]
     found: list[Form] = [()]
@@ -51,7 +53,10 @@ def _sensible(form: Form, parameters: int) -> bool:
 
 
 def candidates(parameters: int, sizes: dict[Slot, int]) -> list[Candidate]:
-    """Return every choice of shortlisted factors for every form; *sizes* are the lengths of the shortlists."""
+    """Return every choice of shortlisted factors for every form; *sizes* are the lengths of the shortlists.
+
+    Shape: one entry for each choice. Source: Extra-P (Calotoiu and others 2013, 2016); shortlists ScaleGraph's.
+    """
     found: list[Candidate] = []
     for form in forms(parameters, any(kind > 0 for _, kind in sizes)):
         used = sorted({slot for product in form for slot in product})

@@ -40,7 +40,10 @@ class Curve:
     floor: float = -math.inf  # below this nothing of its kind can be
 
     def value(self, x: Floats) -> Floats:
-        """Return the curve at *x* (points, parameters)."""
+        """Return the curve at *x* (points, parameters).
+
+        Shape: (points,). Unit: that of the values fitted. Source: ScaleGraph.
+        """
         return self._out(self.basis(x) @ self.theta, x)
 
     def _out(self, combined: Floats, x: Floats) -> Floats:
@@ -50,7 +53,10 @@ class Curve:
             return np.asarray(np.where(combined > 0, x[:, 0] / combined, np.inf))
 
     def band(self, x: Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return the interval of the curve at *x*, or of the mean of so many new *repetitions* there."""
+        """Return the interval of the curve at *x*, or of the mean of so many new *repetitions* there.
+
+        Shape: two arrays (points,). Unit: that of the values fitted. Source: Student's t.
+        """
         rows = self.basis(x)
         middle = rows @ self.free
         spread = self.spread(rows)
@@ -69,11 +75,18 @@ class Curve:
         return self._out(high, x), self._out(low, x)
 
     def spread(self, rows: Floats) -> Floats:
-        """Return the standard error of ``rows @ theta``."""
+        """Return the standard error of ``rows @ theta``.
+
+        Shape: (rows,). Unit: that of the values fitted. Source: weighted least squares.
+        """
         return np.asarray(self.sigma * np.sqrt(np.maximum(np.einsum("pc,cd,pd->p", rows, self.inverse, rows), 0.0)))
 
     def quantiles(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Return how many standard errors the interval of ``rows @ theta`` reaches down (negative) and up."""
+        """Return how many standard errors the interval of ``rows @ theta`` reaches down (negative) and up.
+
+        Shape: two arrays (rows,). Unit: none (standard errors). Source: Student's t, or the bootstrap of
+        `spread.pivots`.
+        """
         tail = (1 - self.confidence) / 2
         if self.pivots is None:
             reach = student(1 - tail, self.freedom)
@@ -87,6 +100,8 @@ class Curve:
         """Return the interval of ``form @ theta``, or of its ratio to ``over @ theta`` (Fieller's theorem).
 
         A ratio whose denominator may be 0 by the data has no bound: then an end is infinite.
+
+        Unit: that of the form. Source: Fieller 1954.
         """
         if over is None:
             rows = form[None, :]
@@ -123,6 +138,8 @@ class Curve:
 
         *at* (points, parameters): each a measurement of its own with so many *repetitions*; *target* (1, parameters).
         Shape (points,). The noise there counts as that of the fit, relative to the predicted value.
+
+        Unit: none (ratio). Source: least squares with one point more.
         """
         rows, goal = self.basis(at), self.basis(target)[0]
         if self.sigma == 0 or self.noise == 0:
@@ -138,5 +155,8 @@ class Curve:
 
 
 def student(probability: float, freedom: float) -> float:
-    """Return the quantile of Student's t; infinite without degrees of freedom."""
+    """Return the quantile of Student's t; infinite without degrees of freedom.
+
+    Unit: none. Source: Student 1908.
+    """
     return math.inf if freedom <= 0 else float(special.stdtrit(freedom, probability))

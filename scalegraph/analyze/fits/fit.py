@@ -54,21 +54,33 @@ class Fit:
     notes: tuple[str, ...] = field(default=())
 
     def predict(self, x: Sequence[float] | Floats) -> Floats:
-        """Return the law at *x*: (points,) of one parameter, or (points, parameters)."""
+        """Return the law at *x*: (points,) of one parameter, or (points, parameters).
+
+        Unit: s, or that of the values fitted. Source: ScaleGraph.
+        """
         return self.curve.value(_rows(x))
 
     def band(self, x: Sequence[float] | Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return low and high of the law at *x*; with *repetitions* of the mean of so many new measurements there."""
+        """Return low and high of the law at *x*; with *repetitions* of the mean of so many new measurements there.
+
+        Shape: two arrays (points,). Unit: as `predict`. Source: `Curve.band`.
+        """
         return self.curve.band(_rows(x), repetitions)
 
     def narrowed(
         self, at: Sequence[float] | Floats, target: Sequence[float] | Floats, repetitions: float = 1.0
     ) -> Floats:
-        """Return by what factor the interval at *target* (one point) shrinks by a measurement at each of *at*."""
+        """Return by what factor the interval at *target* (one point) shrinks by a measurement at each of *at*.
+
+        Shape: (points,). Unit: none (ratio). Source: `Curve.narrowed`.
+        """
         return self.curve.narrowed(_rows(at), _rows(target), repetitions)
 
     def coefficient(self, name: str) -> Coefficient:
-        """Return the coefficient called *name*; raise `KeyError` if there is none."""
+        """Return the coefficient called *name*; raise `KeyError` if there is none.
+
+        Unit: as in `Coefficient`. Source: ScaleGraph.
+        """
         for entry in self.coefficients:
             if entry.name == name:
                 return entry

@@ -41,7 +41,10 @@ class Order:
     plausible: bool
 
     def predict(self, processors: Sequence[float] | Floats) -> Floats:
-        """Return W at *processors*."""
+        """Return W at *processors*.
+
+        Shape: (points,). Unit: operations. Source: Grama, Gupta and Kumar 1993.
+        """
         power, log = ORDERS[self.order]
         n = np.asarray(processors, dtype=np.float64)
         return np.asarray(self.factor * n**power * np.log2(n) ** log)
@@ -66,6 +69,8 @@ def isoefficiency_order(
 
     Fitted in logarithms, so every point weighs alike. Errors below 2 % count as 2 %, as W comes from
     interpolation. None with fewer than two counts above 1.
+
+    Unit: operations. Source: Grama, Gupta and Kumar 1993; latency-metric.txt 2.1.
     """
     n, w = np.asarray(processors, dtype=np.float64), np.asarray(work, dtype=np.float64)
     good = (n > 1) & np.isfinite(w) & (w > 0)

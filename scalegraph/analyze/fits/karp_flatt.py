@@ -56,6 +56,8 @@ def karp_flatt(
     ratio of two means whose noise, relative to the mean, is that of all repetitions; without repetitions they are not
     known (NaN). The trend is that of T(N) = T1 (1/N + (e + slope log2 N)(1 - 1/N)), fitted to all points at once, since
     every e shares T(1).
+
+    Shape: (points,) of its arrays. Unit: none (share). Source: Karp and Flatt 1990; intervals Fieller 1954.
     """
     n = np.asarray(processors, dtype=np.float64)
     values = np.asarray(times, dtype=np.float64)

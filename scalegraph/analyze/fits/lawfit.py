@@ -43,6 +43,8 @@ def fit_laws(
     *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise
     counts as relative. Laws are ordered by `select.criterion`: likelihood, and every further coefficient must be
     significant at 5 %. Fewer than two different processor counts give an empty list.
+
+    Shape: one entry for each law. Unit: s. Source: as each law names, see `laws`.
     """
     n = np.asarray(processors, dtype=np.float64)
     values = np.asarray(times, dtype=np.float64)
@@ -202,6 +204,8 @@ def telling(fit: Fit, other: Fit, largest: float) -> float | None:
 
     There they differ by more than four standard deviations of what *fit* predicts for the mean of three repetitions,
     and by more than 2 %. ``None`` where that takes more than 64 times the largest N.
+
+    Unit: processors. Source: ScaleGraph.
     """
     place = largest
     for _ in range(6):

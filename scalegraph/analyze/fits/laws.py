@@ -60,11 +60,17 @@ class Law:
     kind: Kind = "value"
 
     def basis(self, x: Floats) -> Floats:
-        """Return the columns at *x* (points, 1 or more), shape (points, columns)."""
+        """Return the columns at *x* (points, 1 or more), shape (points, columns).
+
+        Unit: none. Source: as the law names.
+        """
         return np.stack([_COLUMNS[name](x[:, 0]) for name in self.columns], axis=1)
 
     def coefficients(self, curve: Curve) -> tuple[Coefficient, ...]:
-        """Return the numbers of the law with their intervals."""
+        """Return the numbers of the law with their intervals.
+
+        Shape: one entry for each coefficient. Unit: as in `Coefficient`. Source: as the law names.
+        """
         found = []
         for ratio in self.numbers:
             top = np.array(ratio.top)
@@ -188,7 +194,10 @@ LAWS: dict[str, Law] = {law.name: law for law in (*STRONG, *WEAK)}
 
 
 def formula(law: Law, coefficients: Sequence[Coefficient]) -> str:
-    """Return the law's text with the numbers of *coefficients*, four digits each."""
+    """Return the law's text with the numbers of *coefficients*, four digits each.
+
+    Source: ScaleGraph.
+    """
     return law.formula.format(
         **{entry.name: significant(entry.value, 4) for entry in coefficients if entry.name != "p*"}
     )

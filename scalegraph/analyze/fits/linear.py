@@ -34,6 +34,8 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
 
     *design* (.., points, columns), *y* and *weight* (.., points); leading axes broadcast. Points of weight 0 do not
     count. Solved by QR with scaled columns, so that p^3 beside a constant keeps its digits.
+
+    Shape: coefficients (.., columns), residuals (.., points). Unit: that of *y*. Source: QR least squares.
     """
     points, columns = design.shape[-2:]
     if points < columns:
@@ -66,10 +68,12 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
 
 
 def left_out_error(solution: Solution, y: Floats, weight: Floats) -> Floats:
-    """Return the mean relative error of every point as predicted by the others (..), from residuals and leverages.
+    """Return the mean relative error of points that the others predict, from residuals and leverages.
 
     Points without which the law cannot be determined (leverage 1) count with an error of 100 %, points that are nothing
     beside the largest with none.
+
+    Shape: (..,). Unit: none (relative). Source: PRESS (Allen 1974).
     """
     rest = 1.0 - solution.leverage
     alone = rest < 1e-9

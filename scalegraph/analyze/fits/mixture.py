@@ -17,6 +17,8 @@ def mixture_band(
 
     *middle*, *error* (series, parts, points), *freedom*, *share* (series, parts); parts of share 0 do not count. An
     infinite interval stands where the chosen part (the first) has no degrees of freedom.
+
+    Unit: that of *middle*. Source: model averaging (Burnham and Anderson 2002).
     """
     tail = (1 - confidence) / 2
     counted = share > 0

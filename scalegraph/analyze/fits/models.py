@@ -59,6 +59,9 @@ def fit_models(
     None lets each series decide for each parameter. *bootstrap* draws intervals of coefficients by bootstrap where
     repetitions allow it, else all are by Student's t.
 
+    Shape: one model for each series. Unit: that of *values*. Source: performance model normal form (Calotoiu and others
+    2013).
+
     Raises:
         ValueError: more than three parameters, shapes that do not fit, or a point with a value of 0 or less.
 

@@ -64,7 +64,10 @@ class Models:
         pooled: Flags,
         confidence: float,
     ) -> Models:
-        """Return models whose numbers are still to be taken."""
+        """Return models whose numbers are still to be taken.
+
+        Shape: (series, ..) of its arrays. Unit: that of the values fitted. Source: ScaleGraph.
+        """
         series, kept = which.shape
 
         def blank(*shape: int) -> Floats:
@@ -78,7 +81,10 @@ class Models:
         )  # fmt: skip
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
-        """Take solutions of one hypothesis for *ranks* of *rows*."""
+        """Take solutions of one hypothesis for *ranks* of *rows*.
+
+        Shape: (rows, columns) of each array. Unit: that of the values fitted. Source: ScaleGraph.
+        """
         size = found.theta.shape[-1]
         self.theta[rows, ranks, :size] = found.theta
         self.inverse[rows, ranks, :size, :size] = found.inverse
@@ -87,7 +93,10 @@ class Models:
         self.noise[rows, ranks] = spread.noise(part, scale)
 
     def judge(self, rows: Indices, found: Solution, cv_error: Floats, part: Sample) -> None:
-        """Take error and intervals by Student's t of the chosen models of *rows*."""
+        """Take error and intervals by Student's t of the chosen models of *rows*.
+
+        Shape: (rows,) of each array. Unit: *cv_error* none (relative). Source: Student's t.
+        """
         size = found.theta.shape[-1]
         self.cv_error[rows] = cv_error
         self.adjusted_r2[rows] = select.adjusted_r2(part, found.squares, size) if size > 1 else 0.0
@@ -101,7 +110,10 @@ class Models:
         self.high[rows, :size] = found.theta + edge
 
     def draw(self, rows: Indices, design: Floats, found: Solution, part: Sample, seed: int) -> None:
-        """Take bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies."""
+        """Take bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies.
+
+        Shape: *design* (points, columns). Unit: that of the values fitted. Source: `spread.pivots`.
+        """
         size = found.theta.shape[-1]
         scale = spread.scale(part, found.squares, size + (size - 1) * SEARCHED)
         drawn = spread.pivots(design, part, found, scale, seed=seed)
@@ -121,7 +133,10 @@ class Models:
         return (self[index] for index in range(len(self)))
 
     def predict(self, x: Sequence[float] | Floats) -> Floats:
-        """Return the chosen models at *x* (points,) or (points, parameters), shape (series, points)."""
+        """Return the chosen models at *x* (points,) or (points, parameters), shape (series, points).
+
+        Unit: that of the values fitted. Source: Calotoiu and others 2013.
+        """
         rows = _rows(x, len(self.parameters))
         result = np.empty((len(self), len(rows)))
         for number in np.unique(self.which[:, 0]):
@@ -135,6 +150,8 @@ class Models:
 
         They hold the doubt about the exponents: every plausible rival counts with its share of the evidence. With
         *repetitions* they are for the mean of so many new measurements.
+
+        Unit: that of the values fitted. Source: `mixture.mixture_band`.
         """
         rows = _rows(x, len(self.parameters))
         middle, error = self._all(rows, repetitions)
@@ -145,7 +162,10 @@ class Models:
 
     @property
     def plausible(self) -> Floats:
-        """Share of each rival in bands, 0 for those that the points speak against, (series, rivals)."""
+        """Share of each rival in bands, 0 for those that the points speak against, (series, rivals).
+
+        Shape: (series, rivals). Unit: none (share). Source: Akaike weights (Burnham and Anderson 2002).
+        """
         columns = np.array([len(hypothesis) + 1.0 for hypothesis in self.space])[self.which[:, 0]]
         reach = select.plausible(self.sample, columns, self.pooled)[:, None]
         with np.errstate(invalid="ignore"):
@@ -172,13 +192,18 @@ class Models:
 
     @property
     def far(self) -> Floats:
-        """The point up to which rivals are compared: four times the largest value of every parameter."""
+        """The point up to which rivals are compared: four times the largest value of every parameter.
+
+        Shape: (parameters,). Unit: that of each parameter. Source: ScaleGraph.
+        """
         return np.asarray(select.HORIZON * self.points.max(axis=0))
 
     def apart(self) -> Floats:
         """Return how far each plausible rival is from the chosen model at `far`, relative, (series, rivals).
 
         0 for the chosen one and for those that are not plausible.
+
+        Unit: none (relative). Source: ScaleGraph.
         """
         middle, _ = self._all(self.far[None], None)
         found = select.differ(middle[:, :1, 0], middle[:, :, 0])
@@ -186,23 +211,35 @@ class Models:
 
     @property
     def decided(self) -> Flags:
-        """Which models the points tell from their rivals up to `far`, and which explain them, (series,)."""
+        """Which models the points tell from their rivals up to `far`, and which explain them.
+
+        Shape: (series,). Unit: none. Source: ScaleGraph.
+        """
         alike = (self.apart() <= select.ALIKE).all(axis=1)
         return np.asarray(alike & np.isfinite(self.scores[:, 0]) & (self.cv_error <= select.POOR))
 
     def growth(self, series: int) -> str:
-        """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant."""
+        """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant.
+
+        Source: ScaleGraph.
+        """
         return terms.growth(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters, self.far)
 
     def formula(self, series: int) -> str:
-        """Return a model with its numbers: ``0.1 + 2.3 N log2(N)``."""
+        """Return a model with its numbers: ``0.1 + 2.3 N log2(N)``.
+
+        Source: ScaleGraph.
+        """
         return terms.formula(self._hypothesis(series), self.theta[series, 0].tolist(), self.parameters)
 
     def _hypothesis(self, series: int, rank: int = 0) -> Hypothesis:
         return self.space[int(self.which[series, rank])]
 
     def term_text(self, series: int, rank: int = 0) -> str:
-        """Return what a hypothesis grows with, without numbers: ``N log2(N)``; ``constant``."""
+        """Return what a hypothesis grows with, without numbers: ``N log2(N)``; ``constant``.
+
+        Source: ScaleGraph.
+        """
         hypothesis = self._hypothesis(series, rank)
         return " + ".join(terms.product_text(product, self.parameters) for product in hypothesis) or "constant"
 
@@ -234,11 +271,17 @@ class Models:
         )  # fmt: skip
 
     def apart_of(self, series: int) -> Floats:
-        """Return a row of `apart`."""
+        """Return a row of `apart`.
+
+        Shape: (rivals,). Unit: none (relative). Source: ScaleGraph.
+        """
         return np.asarray(self.one(series).apart()[0])
 
     def one(self, series: int) -> Models:
-        """Return the models of one series alone."""
+        """Return the models of one series alone.
+
+        Shape: (1, ..) of its arrays. Unit: as here. Source: ScaleGraph.
+        """
         row = slice(series, series + 1)
         arrays = (
             "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
@@ -250,7 +293,10 @@ class Models:
         )  # fmt: skip
 
     def curve(self, series: int) -> Curve:
-        """Return the chosen model of one series as a curve whose band holds its rivals."""
+        """Return the chosen model of one series as a curve whose band holds its rivals.
+
+        Unit: that of the values fitted. Source: ScaleGraph.
+        """
         hypothesis = self._hypothesis(series)
         size = len(hypothesis) + 1
         theta = self.theta[series, 0, :size]
@@ -261,7 +307,10 @@ class Models:
         )  # fmt: skip
 
     def doubt(self, series: int, apart: Floats | None = None) -> str:
-        """Return what the points cannot tell about a series, empty when they can."""
+        """Return what the points cannot tell about a series, empty when they can.
+
+        Source: ScaleGraph.
+        """
         apart = self.apart_of(series) if apart is None else apart
         if not np.isfinite(self.scores[series, 0]):
             return f"{int(self.sample.points[series])} points are too few for a model; measure more."
@@ -286,7 +335,10 @@ class ModelCurve(Curve):
     models: Models | None = None
 
     def band(self, x: Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return the interval at *x*; see `Models.band`."""
+        """Return the interval at *x*; see `Models.band`.
+
+        Shape: two arrays (points,). Unit: that of the values fitted. Source: `Models.band`.
+        """
         if self.models is None:
             return super().band(x, repetitions)
         low, high = self.models.band(x, repetitions)

@@ -42,16 +42,25 @@ class Sample:
 
     @property
     def points(self) -> Floats:
-        """Number of points of each series, shape (series,)."""
+        """Number of points of each series, shape (series,).
+
+        Unit: none (count). Source: ScaleGraph.
+        """
         return np.asarray((self.count > 0).sum(axis=1), dtype=np.float64)
 
     @property
     def observations(self) -> Floats:
-        """Number of values of each series, shape (series,)."""
+        """Number of values of each series, shape (series,).
+
+        Unit: none (count). Source: ScaleGraph.
+        """
         return np.asarray(self.count.sum(axis=1), dtype=np.float64)
 
     def only(self, series: Indices | slice) -> Sample:
-        """Return some of the series."""
+        """Return some of the series.
+
+        Shape: (chosen series, points). Unit: as here. Source: ScaleGraph.
+        """
         parts = (self.values, self.mean, self.count, self.weight, self.within, self.freedom)
         return Sample(*(part[series] for part in parts))
 
@@ -60,6 +69,8 @@ def sizes(values: Floats) -> tuple[Floats, Flags]:
     """Return what errors of *values* (.., points) are relative to, and where there is such a size.
 
     A value that is nothing beside the largest of its series has none; 1 stands there.
+
+    Shape: two arrays (.., points). Unit: that of *values*. Source: ScaleGraph.
     """
     size = np.abs(values)
     known = size > RESOLUTION * size.max(axis=-1, keepdims=True, initial=0.0)
@@ -67,7 +78,10 @@ def sizes(values: Floats) -> tuple[Floats, Flags]:
 
 
 def condense(values: Floats) -> Sample:
-    """Return means, counts and weights of *values*, shape (series, points, repetitions), NaN for missing ones."""
+    """Return means, counts and weights of *values*, shape (series, points, repetitions), NaN for missing ones.
+
+    Shape: (series, points) of its arrays. Unit: that of *values*. Source: ScaleGraph.
+    """
     known = np.isfinite(values)
     count = known.sum(axis=2).astype(np.float64)
     filled = np.where(known, values, 0.0)

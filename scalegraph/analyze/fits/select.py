@@ -31,6 +31,8 @@ def criterion(
     test) at the level *first* (the second coefficient) or *more* (each further one). Where repetitions explain the
     residuals (*pooled*, (series,)) every repetition is an observation, else every point. Infinite without a spare one.
     *columns* (..) of the hypotheses.
+
+    Unit: none (-2 ln likelihood). Source: ScaleGraph; level by the F test.
     """
     fit, count = _deviance(sample, squares, pooled)
     penalty = np.zeros(np.broadcast_shapes(count.shape, np.shape(columns)))
@@ -44,14 +46,20 @@ def criterion(
 
 
 def plausible(sample: Sample, columns: Floats, pooled: Flags) -> Floats:
-    """Return how far behind a best hypothesis of so many *columns* (series,) a plausible rival may be, (series,)."""
+    """Return how far behind a best hypothesis of so many *columns* (series,) a plausible rival may be.
+
+    Shape: (series,). Unit: none (-2 ln likelihood). Source: ScaleGraph.
+    """
     count = np.where(pooled, sample.observations, sample.points)
     left = np.maximum(count - columns, 1.0)
     return np.asarray(count * np.log1p(special.fdtri(1.0, left, 1.0 - AGAINST) / left))
 
 
 def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> Floats:
-    """Return Akaike's criterion with its small-sample correction, as `criterion`; infinite where it has none."""
+    """Return Akaike's criterion with its small-sample correction, as `criterion`; infinite where it has none.
+
+    Shape: that of *squares*. Unit: none. Source: AICc (Hurvich and Tsai 1989).
+    """
     fit, count = _deviance(sample, squares, pooled)
     parameters = columns + 1.0
     room = count - parameters - 1.0
@@ -70,7 +78,10 @@ def _deviance(sample: Sample, squares: Floats, pooled: Flags) -> tuple[Floats, F
 
 
 def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Floats:
-    """Return the adjusted coefficient of determination of the weighted means, (series,)."""
+    """Return the adjusted coefficient of determination of the weighted means, (series,).
+
+    Shape: (series,). Unit: none. Source: Theil 1961.
+    """
     weight = sample.count * sample.weight
     total_weight = np.maximum(weight.sum(axis=1), 1e-300)
     middle = (weight * sample.mean).sum(axis=1) / total_weight
@@ -82,7 +93,10 @@ def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Float
 
 
 def evidence(scores: Floats) -> Floats:
-    """Return Akaike weights of *scores* along the last axis; they add up to 1."""
+    """Return Akaike weights of *scores* along the last axis; they add up to 1.
+
+    Shape: that of *scores*. Unit: none (share). Source: Akaike weights (Burnham and Anderson 2002).
+    """
     least = scores.min(axis=-1, keepdims=True)
     delta = np.where(np.isfinite(least), scores - np.where(np.isfinite(least), least, 0.0), 0.0)
     weight = np.exp(-0.5 * delta)
@@ -90,7 +104,10 @@ def evidence(scores: Floats) -> Floats:
 
 
 def differ(first: Floats, second: Floats) -> Floats:
-    """Return how far two predictions are apart, relative to the larger."""
+    """Return how far two predictions are apart, relative to the larger.
+
+    Shape: that of the predictions. Unit: none (relative). Source: ScaleGraph.
+    """
     most = np.maximum(np.abs(first), np.abs(second))
     with np.errstate(invalid="ignore"):
         apart = np.abs(first - second) / np.where(most > 0, most, 1.0)
@@ -98,7 +115,10 @@ def differ(first: Floats, second: Floats) -> Floats:
 
 
 def poor(cv_error: float, best: str) -> str:
-    """Return the sentence about a best law that explains nothing; empty where it does."""
+    """Return the sentence about a best law that explains nothing; empty where it does.
+
+    Source: ScaleGraph.
+    """
     if not cv_error > POOR:
         return ""
     share = "over 1000" if cv_error > 10 else f"{100 * cv_error:.0f}"
@@ -106,7 +126,10 @@ def poor(cv_error: float, best: str) -> str:
 
 
 def odds(first: float, second: float) -> str:
-    """Return how many times as likely *first* is as *second*: ``7``, ``70``, ``over 1000``."""
+    """Return how many times as likely *first* is as *second*: ``7``, ``70``, ``over 1000``.
+
+    Source: ScaleGraph.
+    """
     ratio = first / second if second > 0 else math.inf
     if ratio > 1000:
         return "over 1000"

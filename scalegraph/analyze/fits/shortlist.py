@@ -14,7 +14,11 @@ _FAR = select.HORIZON
 
 
 def lines(points: Floats, parameter: int) -> list[Indices]:
-    """Return the points that differ in *parameter* alone, in sets of three or more different values."""
+    """Return the points that differ in *parameter* alone, in sets of three or more different values.
+
+    Shape: one array of positions for each line. Unit: none (positions). Source: Extra-P (Calotoiu and others 2013,
+    2016).
+    """
     others = np.delete(points, parameter, axis=1)
     _, label = np.unique(others, axis=0, return_inverse=True)
     found = [np.flatnonzero(label.ravel() == one) for one in range(int(label.max()) + 1)]
@@ -22,7 +26,10 @@ def lines(points: Floats, parameter: int) -> list[Indices]:
 
 
 def falls(points: Floats, sample: Sample, parameter: int, along: Sequence[Indices]) -> Flags:
-    """Return which series fall along *parameter*: some later mean is clearly below the first, (series,)."""
+    """Return which series fall along *parameter*: some later mean is clearly below the first.
+
+    Shape: (series,). Unit: none. Source: ScaleGraph.
+    """
     if not along:
         return np.ones(len(sample.mean), dtype=bool)
     drops = np.zeros((len(sample.mean), len(along)))
@@ -47,6 +54,8 @@ def ranked(
     On every line of points that differ in this parameter alone, a constant and the factor are fitted; the squares that
     all lines leave are added up. So sums and products with what the other parameters do are ranked alike. *allowed*
     (series, factors). Without such lines the usual exponents come first.
+
+    Unit: none (positions). Source: after Extra-P (Calotoiu and others 2013, 2016); ScaleGraph.
     """
     keep = min(keep, len(factors))
     odd = np.array([factor.oddness for factor in factors])
@@ -88,5 +97,8 @@ def _one_line(x: Floats, sample: Sample, line: Indices, factors: Sequence[Factor
 
 
 def allowed(factors: Sequence[Factor], fall: Flags) -> Flags:
-    """Return which factors each series may take, (series, factors): falling ones only where it falls."""
+    """Return which factors each series may take, (series, factors): falling ones only where it falls.
+
+    Unit: none. Source: ScaleGraph.
+    """
     return np.asarray(~is_falling(factors)[None] | fall[:, None])

@@ -33,7 +33,10 @@ class Scale:
 
 
 def scale(sample: Sample, squares: Floats, columns: float | Floats) -> Scale:
-    """Return the error of fits with *columns* coefficients that leave *squares* (series,)."""
+    """Return the error of fits with *columns* coefficients that leave *squares* (series,).
+
+    Shape: (series,) of its arrays. Unit: none (relative). Source: ScaleGraph.
+    """
     squares = np.where(np.isfinite(squares), squares, 0.0)
     left = np.maximum(sample.points - columns, 0.0)
     pooled = repeats_explain(sample, squares, columns)
@@ -44,7 +47,10 @@ def scale(sample: Sample, squares: Floats, columns: float | Floats) -> Scale:
 
 
 def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) -> Flags:
-    """Return whether the repetitions explain the departure of the means (F test of the lack of fit), (series,)."""
+    """Return whether the repetitions explain the departure of the means (F test of the lack of fit).
+
+    Shape: (series,). Unit: none. Source: F test of lack of fit.
+    """
     left = np.maximum(sample.points - columns, 0.0)
     usable = (sample.freedom > 0) & (sample.within > sample.observations * RESOLUTION**2)
     ratio = (squares / np.maximum(left, 1.0)) / np.where(usable, sample.within / np.maximum(sample.freedom, 1.0), 1.0)
@@ -53,9 +59,11 @@ def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) ->
 
 
 def noise(sample: Sample, found: Scale) -> Floats:
-    """Return the relative standard deviation of one repetition, (series,): of the typical point.
+    """Return the relative standard deviation of one repetition at the typical point.
 
     Points that are nothing beside the largest have no relative deviation.
+
+    Shape: (series,). Unit: none (relative). Source: ScaleGraph.
     """
     size, known = sizes(np.where(sample.count > 0, sample.mean, 0.0))
     share = np.where(known, 1.0 / np.sqrt(np.where(sample.weight > 0, sample.weight, 1.0)), 0.0) / size
@@ -70,6 +78,8 @@ def pivots(
     Residual bootstrap: standardised residuals of all repetitions, corrected for their leverage, are drawn anew for
     every repetition, and the law is fitted to each drawn set. NaN for series where it does not apply (see `Scale`);
     None when it applies to none. *design* (series, points, columns).
+
+    Unit: none (standard errors). Source: residual bootstrap (Davison and Hinkley 1997, chapter 6).
     """
     usable = found.pooled & (found.freedom >= _LEAST_FREEDOM)
     if not usable.any():
@@ -108,5 +118,8 @@ def pivots(
 
 
 def one_pivots(drawn: Floats | None, series: int) -> Floats | None:
-    """Return the replicates of one series, None where the bootstrap does not apply to it."""
+    """Return the replicates of one series, None where the bootstrap does not apply to it.
+
+    Shape: (replicates, columns). Unit: none (standard errors). Source: ScaleGraph.
+    """
     return None if drawn is None or math.isnan(float(drawn[series, 0, 0])) else drawn[series]

@@ -26,7 +26,10 @@ class Factor:
     log: int = 0
 
     def at(self, x: Floats) -> Floats:
-        """Return the factor at *x* > 0."""
+        """Return the factor at *x* > 0.
+
+        Shape: that of *x*. Unit: none. Source: Calotoiu and others 2013.
+        """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             value = x ** float(self.power)
             if self.log:
@@ -34,7 +37,10 @@ class Factor:
         return np.asarray(value)
 
     def text(self, name: str) -> str:
-        """Return the factor for people: ``N^(3/2) log2(N)``."""
+        """Return the factor for people: ``N^(3/2) log2(N)``.
+
+        Source: ScaleGraph.
+        """
         parts = []
         if self.power:
             exponent = f"^{self.power}" if self.power.denominator == 1 and self.power > 0 else f"^({self.power})"
@@ -46,12 +52,18 @@ class Factor:
 
     @property
     def falls(self) -> bool:
-        """Whether it falls as x grows without bound."""
+        """Whether it falls as x grows without bound.
+
+        Source: ScaleGraph.
+        """
         return self.power < 0 or (self.power == 0 and self.log < 0)
 
     @property
     def oddness(self) -> float:
-        """How unusual the exponents are in algorithms, in units of Akaike's criterion; see `SIMPLE`."""
+        """How unusual the exponents are in algorithms, in units of Akaike's criterion; see `SIMPLE`.
+
+        Unit: none (-2 ln likelihood). Source: ScaleGraph.
+        """
         if self.log in (0, 1) and abs(self.power) in SIMPLE:
             return 0.0 if self.log == 0 or self.power in (0, 1) else 1.0
         rare = 1.0 if self.power.denominator <= 2 else 2.0
@@ -74,7 +86,10 @@ def _fractions(text: str) -> tuple[Fraction, ...]:
 
 @cache
 def growing() -> tuple[Factor, ...]:
-    """Return the factors that grow: the 42 of Extra-P's default modeller."""
+    """Return the factors that grow: the 42 of Extra-P's default modeller.
+
+    Shape: (42,). Source: Extra-P (Calotoiu and others 2013).
+    """
     return (
         *(Factor(power) for power in _fractions(_ROOTS)),
         *(Factor(power, 1) for power in _fractions(_ONE_LOG)),
@@ -84,7 +99,10 @@ def growing() -> tuple[Factor, ...]:
 
 @cache
 def falling() -> tuple[Factor, ...]:
-    """Return the factors that fall: Extra-P's negative exponents, and N^-i log N."""
+    """Return the factors that fall: Extra-P's negative exponents, and N^-i log N.
+
+    Shape: one entry for each factor. Source: Extra-P 4; N^-i log N: ScaleGraph.
+    """
     return (
         *(Factor(-power) for power in _fractions(_ROOTS)),
         *(Factor(-power, -1) for power in _fractions(_ONE_LOG)),
@@ -94,7 +112,10 @@ def falling() -> tuple[Factor, ...]:
 
 
 def usable(factors: Sequence[Factor], x: Floats) -> list[Factor]:
-    """Return the factors that are defined, finite and not constant at all of *x*."""
+    """Return the factors that are defined, finite and not constant at all of *x*.
+
+    Shape: one entry for each factor kept. Source: ScaleGraph.
+    """
     kept = []
     for factor in factors:
         if factor.log and (x < 1).any():
@@ -106,12 +127,18 @@ def usable(factors: Sequence[Factor], x: Floats) -> list[Factor]:
 
 
 def is_falling(factors: Sequence[Factor]) -> Flags:
-    """Return which of *factors* fall."""
+    """Return which of *factors* fall.
+
+    Shape: (factors,). Unit: none. Source: ScaleGraph.
+    """
     return np.array([factor.falls for factor in factors], dtype=bool)
 
 
 def product_at(product: Product, x: Floats) -> Floats:
-    """Return a product at *x* (points, parameters)."""
+    """Return a product at *x* (points, parameters).
+
+    Shape: (points,). Unit: none. Source: Calotoiu and others 2013.
+    """
     value = np.ones(len(x))
     for parameter, factor in product:
         value = value * factor.at(x[:, parameter])
@@ -119,17 +146,26 @@ def product_at(product: Product, x: Floats) -> Floats:
 
 
 def columns_at(hypothesis: Hypothesis, x: Floats) -> Floats:
-    """Return the design of a hypothesis at *x* (points, parameters): the constant first, (points, columns)."""
+    """Return the design of a hypothesis at *x* (points, parameters): the constant first, (points, columns).
+
+    Unit: none. Source: Calotoiu and others 2013.
+    """
     return np.stack([np.ones(len(x)), *(product_at(product, x) for product in hypothesis)], axis=1)
 
 
 def product_text(product: Product, parameters: Sequence[str]) -> str:
-    """Return a product for people: ``N^(-1) size``."""
+    """Return a product for people: ``N^(-1) size``.
+
+    Source: ScaleGraph.
+    """
     return " ".join(factor.text(parameters[parameter]) for parameter, factor in product) or "1"
 
 
 def formula(hypothesis: Hypothesis, theta: Sequence[float], parameters: Sequence[str]) -> str:
-    """Return the model with its numbers: ``0.1 + 2.3 N log2(N)``."""
+    """Return the model with its numbers: ``0.1 + 2.3 N log2(N)``.
+
+    Source: ScaleGraph.
+    """
     parts = [significant(float(theta[0]), 4)]
     for product, value in zip(hypothesis, theta[1:], strict=False):
         size = significant(abs(float(value)), 4)
@@ -141,6 +177,8 @@ def growth(hypothesis: Hypothesis, theta: Sequence[float], parameters: Sequence[
     """Return the order of growth: the term that is largest at *far* (parameters,), and weighs at least 1 % there.
 
     A falling term over a constant is of order 1, unless the constant is below 1 % of the value.
+
+    Source: ScaleGraph.
     """
     if not hypothesis:
         return "1"

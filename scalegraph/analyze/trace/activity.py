@@ -48,17 +48,26 @@ class ActivitySums:
 
     @property
     def length(self) -> int:
-        """Ticks of the interval."""
+        """Ticks of the interval.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         return self.end - self.begin
 
     @property
     def available(self) -> int:
-        """Ticks of all locations together."""
+        """Ticks of all locations together.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         return self.length * len(self.locations)
 
     @property
     def totals(self) -> Array:
-        """Ticks of each activity over all locations."""
+        """Ticks of each activity over all locations.
+
+        Shape: (activities,). Unit: ticks. Source: ScaleGraph.
+        """
         totals: Array = self.ticks.sum(axis=1)
         return totals
 
@@ -74,6 +83,8 @@ def activity_sums(
 
     It comes from shares or states of the trace; without either from the innermost region, where what is outside every
     region is idle, and nothing is known of locations without calls. As in the level of detail (`traces.lod`).
+
+    Shape: `ticks` is (activities, locations). Unit: ticks. Source: ScaleGraph.
     """
     source = next(iter(sources(trace)), None)
     if source is None:
@@ -101,6 +112,8 @@ def region_activity(
     """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if it is not told.
 
     States tell no region. Otherwise as `activity_sums`, whose totals these are.
+
+    Unit: ticks. Source: ScaleGraph.
     """
     source = next(iter(sources(trace)), None)
     size, regions = len(ACTIVITIES), trace.definitions.regions
@@ -130,6 +143,8 @@ def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
 
     Columns: ``activity``, ``mean``: locations in it at a time, ``share`` of their time, ``time_s``. What is not
     told (a gap between states) is ``not known``; so the shares add up to 1. *second* is ticks per second.
+
+    Shape: one row for each activity. Unit: s; shares have none. Source: ScaleGraph.
     """
     rows = [(title, float(ticks)) for title, ticks in zip(activities.TITLES, sums.totals, strict=True) if ticks > 0]
     unknown = sums.available - float(sums.totals.sum())
@@ -147,6 +162,8 @@ def by_location(sums: ActivitySums, trace: Trace, names: Sequence[str] | None = 
 
     ``busy_share``, ``overhead_share`` (memory stall, primitives, communication), ``idle_share``; what is left is other
     or not known.
+
+    Shape: one row for each location. Unit: s; shares have none. Source: ScaleGraph.
     """
     second = trace.meta.ticks_per_second
     table = pd.DataFrame({"location": sums.locations})
@@ -181,7 +198,10 @@ class Efficiencies:
 
 
 def efficiencies(sums: ActivitySums) -> Efficiencies:
-    """Return the efficiencies of all locations of *sums*."""
+    """Return the efficiencies of all locations of *sums*.
+
+    Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
+    """
     busy = sums.ticks[BUSY] + sums.ticks[OTHER]
     total = sums.totals
     working = float(busy.sum())

@@ -30,7 +30,10 @@ class Calls:
 
     @property
     def bytes(self) -> int:
-        """What it holds in memory."""
+        """What it holds in memory.
+
+        Unit: bytes. Source: ScaleGraph.
+        """
         return _ROW * len(self.begin)
 
 
@@ -120,7 +123,10 @@ class CallTable:
         self.paths = self._book.paths()
 
     def calls(self, begin: int, end: int) -> Iterator[Calls]:
-        """Yield all calls that touch *begin* to *end*, and maybe others. Those that are left later end with the run."""
+        """Yield all calls that touch *begin* to *end*, and maybe others. Those that are left later end with the run.
+
+        Shape: (calls,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         parts = self._trace.parts["calls"]
         known = [index for index, part in enumerate(parts) if part.first <= part.last]
         # a part in between that begins after the end may still hold the leave of a call that began before

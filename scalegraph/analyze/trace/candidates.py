@@ -86,7 +86,10 @@ class Rows:
 
     @classmethod
     def make(cls, **columns: Any) -> Self:
-        """Return rows; a column is an array or one value for all, and what is not given is not known."""
+        """Return rows; a column is an array or one value for all, and what is not given is not known.
+
+        Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         known: dict[str, Any] = {"region": NOBODY, "object": 0, "jump": True, "told": False} | columns
         rows = len(columns["begin"])
         return cls(
@@ -98,12 +101,18 @@ class Rows:
 
     @classmethod
     def none(cls) -> Self:
-        """Return no rows."""
+        """Return no rows.
+
+        Shape: (0,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         return cls.make(begin=(), end=(), location=(), holder=(), released=(), cause=())
 
     @classmethod
     def joined(cls, parts: Iterable[Rows]) -> Self:
-        """Return the rows of all *parts*."""
+        """Return the rows of all *parts*.
+
+        Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         checkpoint()
         found = [part for part in parts if len(part)]
         if not found:
@@ -119,7 +128,10 @@ class Rows:
         return len(self.begin)
 
     def take(self, rows: Array) -> Self:
-        """Return some rows, by number or mask."""
+        """Return some rows, by number or mask.
+
+        Shape: (chosen rows,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
             if len(rows) == len(self):
@@ -131,7 +143,10 @@ class Rows:
         return replace(self, **made)
 
     def starts(self, locations: int) -> Array:
-        """Return where each location begins; rows have to be in order of location and begin."""
+        """Return where each location begins; rows have to be in order of location and begin.
+
+        Shape: (locations + 1,). Unit: none (positions). Source: ScaleGraph.
+        """
         return np.searchsorted(self.location, np.arange(locations + 1))
 
 
@@ -139,6 +154,8 @@ def in_order(rows: Rows) -> Rows:
     """Return *rows* by location and time without overlaps: what lies within another goes, what begins in one is cut.
 
     Of rows that begin and end together the one that was released last stays.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
     rows = rows.take(rows.end > rows.begin)
     if not len(rows) or _tidy(rows):
@@ -171,7 +188,10 @@ def _tidy(rows: Rows) -> bool:
 
 
 def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
-    """Return those of *more* that overlap none of *accepted* (which is in order)."""
+    """Return those of *more* that overlap none of *accepted* (which is in order).
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     if not len(accepted) or not len(more):
         return more
     last = place(accepted.starts(locations), accepted.begin, more.location, more.end, before=True)
@@ -179,7 +199,10 @@ def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
 
 
 def common(one: Rows, other: Rows, locations: int) -> Rows:
-    """Return the parts of *one* that lie in *other* (both in order, without overlaps)."""
+    """Return the parts of *one* that lie in *other* (both in order, without overlaps).
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     if not len(one) or not len(other):
         return one.take(np.zeros(0, np.int64))
     whole, part, _ = overlaps(other.starts(locations), other.begin, other.end, one.location, one.begin, one.end)
@@ -188,7 +211,10 @@ def common(one: Rows, other: Rows, locations: int) -> Rows:
 
 
 def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:
-    """Return what of *more* (in order, without overlaps) none of *accepted* (likewise) covers, in pieces."""
+    """Return what of *more* (in order, without overlaps) none of *accepted* (likewise) covers, in pieces.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     if not len(accepted) or not len(more):
         return more
     whole, other, _ = overlaps(accepted.starts(locations), accepted.begin, accepted.end, more.location, more.begin,

@@ -34,7 +34,10 @@ class Visits:
     instance: Array
 
     def take(self, rows: Array) -> Visits:
-        """Return some rows."""
+        """Return some rows.
+
+        Shape: (chosen rows,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         return Visits(*(values[rows] for values in vars(self).values()))
 
 
@@ -45,6 +48,8 @@ def collective_waits(trace: Trace) -> tuple[Rows, int]:
 
     Those are left out: members that name different operations, or one that leaves before another comes where all
     wait for all. The n-th operation of a communicator is the n-th of each of its members.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
     found = trace.columns("collectives", ("begin", "end", "location", "operation", "communicator", "root"))
     inside = (found["location"] >= 0) & (found["location"] < len(trace.definitions.locations))
@@ -66,7 +71,10 @@ def _cause(operation: Array) -> Array:
 
 
 def turns(key: Array) -> Array:
-    """Return for each row how many rows of the same *key* stand before it; equal keys have to stand together."""
+    """Return for each row how many rows of the same *key* stand before it; equal keys have to stand together.
+
+    Shape: (rows,). Unit: none (count). Source: ScaleGraph.
+    """
     first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
     return np.arange(len(key)) - np.repeat(first, np.diff(np.r_[first, len(key)]))
 
@@ -160,6 +168,8 @@ def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond |
     *operations* is the `Operation` of each region, -1 of others. Calls *beyond* a part of a trace count too.
 
     One barrier is the n-th call of each location of a group (of all, for MPI's) that calls the region at all.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
     rows = np.flatnonzero(stacks.enters & (stacks.region >= 0))
     rows = rows[operations[stacks.region[rows]] >= 0] if len(operations) else rows[:0]

@@ -70,17 +70,26 @@ class CriticalPath:
         return len(self.begin)
 
     def ticks(self, *kinds: Piece) -> int:
-        """Return how long all pieces of *kinds* are together, of all kinds if none is named."""
+        """Return how long all pieces of *kinds* are together, of all kinds if none is named.
+
+        Unit: ticks. Source: as of `critical_path`.
+        """
         chosen = np.isin(self.kind, kinds) if kinds else np.ones(len(self), bool)
         return int((self.end - self.begin)[chosen].sum())
 
     @property
     def length(self) -> int:
-        """Length of the path in ticks, without what is unexplained; at most that of the run."""
+        """Length of the path in ticks, without what is unexplained; at most that of the run.
+
+        Unit: ticks. Source: as of `critical_path`.
+        """
         return self.ticks() - self.ticks(Piece.UNEXPLAINED)
 
     def within(self, begin: int, end: int) -> CriticalPath:
-        """Return what of it lies between two ticks; that part counts as the run."""
+        """Return what of it lies between two ticks; that part counts as the run.
+
+        Shape: (pieces,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         kept = np.flatnonzero((self.end > begin) & (self.begin < end))
         location, source = self.location[kept], self.source[kept]
         return CriticalPath(
@@ -112,7 +121,10 @@ class _Steps:
 
 
 def critical_path(trace: Trace, waits: Waits) -> CriticalPath:
-    """Return the critical path of *trace*, whose waits are *waits*."""
+    """Return the critical path of *trace*, whose waits are *waits*.
+
+    Shape: (pieces,) of each array. Unit: ticks. Source: Böhme and others 2012.
+    """
     meta = trace.meta
     pieces = tuple(array(code) for code in "qqiBqi")
     hops = 0
@@ -150,6 +162,8 @@ def last_location(waits: Waits) -> int:
     """Return the location that was there last; of several who did something last, and of those the first.
 
     A wait at the end whose holder is known counts as being there.
+
+    Unit: none (number of a location). Source: ScaleGraph.
     """
     rows, there = waits.rows, waits.until.copy()
     active = there.copy()

@@ -20,6 +20,8 @@ def lasting(trace: Trace, least: int) -> Trace:
     A call counts with its whole length, also where it is looked at in part; one that is never left ends with the run.
     What leaves a region that was never entered goes, and so do messages of which an end is not known. Everything else
     stays as it is.
+
+    Shape: rows that stay. Unit: ticks. Source: ScaleGraph.
     """
     parts: dict[str, list[Part]] = {kind: list(trace.parts[kind]) for kind in KINDS}
     parts["calls"] = _taken(trace, "calls", _calls(trace, least))

@@ -33,7 +33,10 @@ def whole_calls(
     table: CallTable, trace: Trace, begin: int, end: int, regions: Collection[int] | None = None,
     locations: Sequence[int] | None = None, most: int = 0,
 ) -> WholeCalls:  # fmt: skip
-    """Return the calls that begin and end in [*begin*, *end*] (ticks), and the *most* longest, part by part."""
+    """Return the calls that begin and end in [*begin*, *end*] (ticks), and the *most* longest, part by part.
+
+    Shape: (calls,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     chosen = np.ones(len(table.paths), bool) if regions is None else np.isin(table.paths.region, list(regions))
     count = len(trace.definitions.locations)
     wanted = np.ones(count, bool) if locations is None else np.isin(np.arange(count), list(locations))
@@ -55,6 +58,8 @@ def histogram(length_s: Array, bins: int = 40) -> pd.DataFrame:
     """Return how many of the lengths (s) are in each of *bins* classes of equal width in logarithm, and their sum.
 
     Columns: ``low_s``, ``high_s``, ``calls``, ``time_s``. Lengths of 0 are a class of their own, from 0 to 0.
+
+    Shape: one row for each class. Unit: s; calls are a count. Source: ScaleGraph.
     """
     positive = length_s if (length_s > 0).all() else length_s[length_s > 0]
     rows = []

@@ -117,6 +117,8 @@ class Finder:
         """Return what has *text* in its name (``*`` and ``?`` stand for anything), sort by sort, the likeliest first.
 
         A tag of messages is found by its number, with or without the word before it.
+
+        Shape: one entry for each target. Source: ScaleGraph.
         """
         found: list[Target] = []
         for sort in SORTS:
@@ -133,6 +135,8 @@ class Finder:
         """Return the next occurrence of *target*: from the tick *after* on, or behind the one of that key.
 
         Not *forward*: the last one before. None if there is no other.
+
+        Unit: ticks. Source: ScaleGraph.
         """
         sort = SORTS[target.sort]
         key: Key = (after, -2, -1, -1) if isinstance(after, int) else after
@@ -242,7 +246,10 @@ class Finder:
 
 
 def fits(name: str, text: str) -> bool:
-    """Whether *name* contains *text*, or matches it where that has ``*`` or ``?``; case does not count."""
+    """Whether *name* contains *text*, or matches it where that has ``*`` or ``?``; case does not count.
+
+    Source: ScaleGraph.
+    """
     wanted, name = text.strip().lower(), name.lower()
     if re.search(r"[*?]", wanted):
         return fnmatch.fnmatchcase(name, wanted)
@@ -250,7 +257,10 @@ def fits(name: str, text: str) -> bool:
 
 
 def occurring(sort: Sort, part: Part) -> Array:
-    """Return which rows of *part* are occurrences: of calls those that enter, of messages those that were sent."""
+    """Return which rows of *part* are occurrences: of calls those that enter, of messages those that were sent.
+
+    Shape: (rows of *part*,). Unit: none. Source: ScaleGraph.
+    """
     if sort.kind == "calls":
         return np.asarray(part.column("what") == What.ENTER)
     return np.asarray(part.column(sort.time) != NO_TIME)
@@ -312,7 +322,10 @@ def _nearest(found: _Rows, key: Key, *, forward: bool) -> Key | None:
 
 
 def parts_with(trace: Trace, sort: Sort, begin: int, end: int) -> Iterator[Part]:
-    """Yield the parts of the kind of *sort* that touch the time from *begin* to *end* (ticks)."""
+    """Yield the parts of the kind of *sort* that touch the time from *begin* to *end* (ticks).
+
+    Shape: one entry for each part. Unit: ticks. Source: ScaleGraph.
+    """
     for part in trace.parts[sort.kind]:
         if part.rows and part.first <= end and part.last >= begin:
             yield part

@@ -22,7 +22,7 @@ _MPI: Final = re.compile(r"^p?mpi_", re.I)
 _ALL_WITH_ALL: Final = re.compile(r"^p?mpi_(allreduce|alltoall[vw]?|allgatherv?|reduce_scatter(_block)?)_?$", re.I)
 _LOCK: Final = re.compile(r"(lock|mutex|critical)", re.I)
 _UNLOCK: Final = re.compile(r"(unlock|release|unset|destroy|init)", re.I)
-_LEAF_CAUSES: Final = {
+_CATEGORY_CAUSES: Final = {
     "idle_not_started": Cause.START,
     "idle_serial": Cause.START,
     "idle_finished": Cause.ENDED,
@@ -36,14 +36,20 @@ _LEAF_CAUSES: Final = {
 
 
 def idle_states(trace: Trace) -> Array:
-    """Return of each state whether a location that is in it does nothing."""
+    """Return of each state whether a location that is in it does nothing.
+
+    Shape: (states,). Unit: none. Source: ScaleGraph.
+    """
     idle: Array = activities.of_states(trace.definitions.states, trace.meta) == activities.IDLE
     return idle
 
 
 def idle_causes(trace: Trace) -> Array:
-    """Return of each state what a location that is in it waits for, as far as leaves of simulated runs tell it."""
-    causes = [_LEAF_CAUSES.get(state.key, Cause.UNKNOWN) for state in trace.definitions.states]
+    """Return of each state what a location that is in it waits for, as far as categories of simulated runs tell it.
+
+    Shape: (states,). Unit: none (numbers of `Cause`). Source: ScaleGraph.
+    """
+    causes = [_CATEGORY_CAUSES.get(state.key, Cause.UNKNOWN) for state in trace.definitions.states]
     return np.array([*causes, Cause.UNKNOWN], np.uint8)  # the last is for -1
 
 
@@ -58,13 +64,19 @@ def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[s
 
 
 def communicating(regions: list[Region]) -> Array:
-    """Return of each region whether it is a call that sends, receives or synchronises."""
+    """Return of each region whether it is a call that sends, receives or synchronises.
+
+    Shape: (regions,). Unit: none. Source: ScaleGraph.
+    """
     named: Array = activities.of_regions(regions) == activities.COMMUNICATION
     return named | _named(regions, _COMMUNICATION)
 
 
 def barriers(regions: list[Region]) -> Array:
-    """Return of each region whether it is a barrier, by kind or name."""
+    """Return of each region whether it is a barrier, by kind or name.
+
+    Shape: (regions,). Unit: none. Source: ScaleGraph.
+    """
     return _named(regions, _BARRIER, but=re.compile(r"(init|destroy|create|attr)", re.I))
 
 
@@ -72,6 +84,8 @@ def operations(trace: Trace) -> Array:
     """Return of each region the `Operation` that its calls are by kind or name, if all wait for all in it; else -1.
 
     Those of MPI are none where the trace tells collective operations itself.
+
+    Shape: (regions,). Unit: none (numbers of `Operation`). Source: ScaleGraph.
     """
     regions = trace.definitions.regions
     found = np.where(barriers(regions), Operation.BARRIER, -1).astype(np.int64)
@@ -82,7 +96,10 @@ def operations(trace: Trace) -> Array:
 
 
 def locking(regions: list[Region]) -> Array:
-    """Return of each region whether a lock is acquired in it, by kind or name."""
+    """Return of each region whether a lock is acquired in it, by kind or name.
+
+    Shape: (regions,). Unit: none. Source: ScaleGraph.
+    """
     return _named(regions, _LOCK, but=_UNLOCK)
 
 
@@ -102,6 +119,8 @@ def presence(trace: Trace, stacks: Stacks) -> Presence:
     """Return when every location of *trace* was there, and idle.
 
     States and shares tell it if there are any; else a location is idle where it is outside of every region.
+
+    Shape: (stretches,) of each array. Unit: ticks. Source: ScaleGraph.
     """
     count = len(trace.definitions.locations)
     first, last = np.full(count, NEVER), np.full(count, NO_TIME)
@@ -164,7 +183,10 @@ def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
 
 
 def stretches(location: Array, begin: Array) -> Array:
-    """Return the first row of every stretch of shares: rows of one stretch stand together."""
+    """Return the first row of every stretch of shares: rows of one stretch stand together.
+
+    Shape: (stretches,). Unit: none (positions). Source: ScaleGraph.
+    """
     return np.flatnonzero(np.r_[True, (begin[1:] != begin[:-1]) | (location[1:] != location[:-1])])
 
 

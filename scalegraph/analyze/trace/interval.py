@@ -39,12 +39,18 @@ class Beyond:
 
 
 def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
-    """Return the ticks between which rows are looked at for *begin* to *end*: what comes after decides about waits."""
+    """Return the ticks between which rows are looked at for *begin* to *end*: what comes after decides about waits.
+
+    Unit: ticks. Source: ScaleGraph.
+    """
     return max(begin, trace.earliest), min(end + (end - begin) // LATER, max(trace.meta.end, end))
 
 
 def rows_in(trace: Trace, begin: int, end: int) -> int:
-    """Return how many rows there are from *begin* to *end* (ticks); of parts that lie within no column is read."""
+    """Return how many rows there are from *begin* to *end* (ticks); of parts that lie within no column is read.
+
+    Unit: none (count). Source: ScaleGraph.
+    """
     return sum(_rows(kind, part, begin, end) for kind in ("calls", "collectives", "tasks", "locks", *_SPANS)
                for part in trace.parts[kind])  # fmt: skip
 
@@ -64,6 +70,8 @@ def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace
 
     Calls that are open at the begin are entered when they were; a location that is outside of every region leaves
     something at its last event before, and enters something at its next event behind. Bounds stay as they are.
+
+    Shape: rows of the part. Unit: ticks. Source: ScaleGraph.
     """
     begin, end = reach(trace, begin, end)
     parts: dict[str, list[Part]] = {"calls": [MemoryPart("calls", piece) for piece in _calls(trace, table, begin, end)]}

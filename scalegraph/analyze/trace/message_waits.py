@@ -16,6 +16,9 @@ def message_waits(trace: Trace, stacks: Stacks, calls: Array, beyond: Beyond | N
 
     *calls* says of each region whether it communicates: a wait begins when such a call was entered, or later. How fast
     messages can be, those *beyond* a part of a trace tell too.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: late sender and late receiver of Scalasca (Geimer and others
+    2010).
     """
     locations = len(trace.definitions.locations)
     found = trace.columns("messages")

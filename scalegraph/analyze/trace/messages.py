@@ -33,6 +33,8 @@ def sent_messages(trace: Trace, begin: int, end: int, locations: Sequence[int] |
 
     A message whose send the trace lacks counts where it was received. The latency from send to receive is -1 where one
     of them is not known.
+
+    Shape: (messages,) of each column. Unit: ticks and bytes. Source: ScaleGraph.
     """
     columns = trace.columns("messages", begin=begin, end=end)
     moment = np.where(columns["sent"] == NO_TIME, columns["received"], columns["sent"])
@@ -46,7 +48,10 @@ def sent_messages(trace: Trace, begin: int, end: int, locations: Sequence[int] |
 
 
 def location_names(trace: Trace) -> list[str]:
-    """Return the names of all locations."""
+    """Return the names of all locations.
+
+    Shape: (locations,). Source: ScaleGraph.
+    """
     return [location.name or f"location {n}" for n, location in enumerate(trace.definitions.locations)]
 
 
@@ -56,6 +61,8 @@ def groups(
     """Return at most *most* names with the locations of each: one by one, by group, or neighbours together.
 
     *names* are those of all locations, if they have better ones than their own.
+
+    Shape: two tuples (groups,). Unit: none (numbers of locations). Source: ScaleGraph.
     """
     known, definitions = list(locations), trace.definitions
     if len(known) <= most:
@@ -79,7 +86,10 @@ def groups(
 def message_matrix(
     trace: Trace, messages: Columns, locations: Sequence[int], most: int = 64, names: Sequence[str] | None = None
 ) -> Matrix:
-    """Return *messages* (of `sent_messages`) by sender (rows) and receiver (columns) among *locations*."""
+    """Return *messages* (of `sent_messages`) by sender (rows) and receiver (columns) among *locations*.
+
+    Shape: (senders, receivers). Unit: ticks, bytes, counts. Source: ScaleGraph.
+    """
     latency = messages["latency"]
     made = groups(trace, locations, most, names)
     return _matrix(trace, made, messages["sender"], messages["receiver"], messages["size"],
@@ -98,6 +108,8 @@ def wait_matrix(
     """Return who waited (rows) for whom (columns) in [*begin*, *end*): time in it, and the waits that began in it.
 
     Only waits whose holder is known; *why* (`Wait`) chooses some.
+
+    Shape: (waiters, holders). Unit: ticks and counts. Source: ScaleGraph.
     """
     columns = trace.columns("waits", begin=begin, end=end)
     keep = columns["holder"] >= 0
@@ -163,6 +175,8 @@ def by_pair(trace: Trace, messages: Columns, names: Sequence[str] | None = None)
     """Return a row for each sender and receiver, the most bytes first; times in seconds, ``bandwidth`` in B/s.
 
     Bandwidth is bytes over the sum of latencies: what a message got, not what the network carried.
+
+    Shape: one row for each pair. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
     count = len(trace.definitions.locations) + 1
     key = _inside(messages["sender"], trace).astype(np.int64) * count + _inside(messages["receiver"], trace)
@@ -175,12 +189,18 @@ def by_pair(trace: Trace, messages: Columns, names: Sequence[str] | None = None)
 
 
 def by_tag(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for each tag."""
+    """Return the like of `by_pair` for each tag.
+
+    Shape: one row for each tag. Unit: s, bytes, B/s. Source: ScaleGraph.
+    """
     return _summary(messages, messages["tag"], trace.meta.ticks_per_second).rename(columns={"key": "tag"})
 
 
 def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for each communicator, by name."""
+    """Return the like of `by_pair` for each communicator, by name.
+
+    Shape: one row for each communicator. Unit: s, bytes, B/s. Source: ScaleGraph.
+    """
     table = _summary(messages, messages["communicator"], trace.meta.ticks_per_second)
     known = trace.definitions.communicators
     names = [known[n].name if 0 <= n < len(known) else "none" for n in table.pop("key").to_numpy(np.int64).tolist()]
@@ -189,7 +209,10 @@ def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
 
 
 def by_size(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the like of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes."""
+    """Return the like of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes.
+
+    Shape: one row for each class of sizes. Unit: s, bytes, B/s. Source: ScaleGraph.
+    """
     size = messages["size"].astype(np.int64)
     power = np.where(size > 0, np.frexp(np.maximum(size, 1).astype(np.float64))[1], 0)
     table = _summary(messages, power, trace.meta.ticks_per_second).sort_values("key", ignore_index=True)
@@ -208,7 +231,10 @@ BY: dict[str, Callable[[Trace, Columns], pd.DataFrame]] = {
 
 
 def message_table(trace: Trace, messages: Columns, by: str, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return *messages* *by* one of `BY`; *names* of locations where they are better than the trace's own."""
+    """Return *messages* *by* one of `BY`; *names* of locations where they are better than the trace's own.
+
+    Shape: one row for each entry of *by*. Unit: s, bytes, B/s. Source: ScaleGraph.
+    """
     return by_pair(trace, messages, names) if by == "pair" else BY[by](trace, messages)
 
 
@@ -217,6 +243,8 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
 
     Columns: ``operation``, ``communicator``, ``parts`` (of members), ``time_s`` that members spent in it in the
     interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and ``received`` in bytes.
+
+    Shape: one row for each operation and communicator. Unit: s and bytes. Source: ScaleGraph.
     """
     columns = trace.columns("collectives", begin=begin, end=end)
     keep = np.ones(len(columns["begin"]), bool) if locations is None else np.isin(columns["location"], list(locations))
@@ -252,6 +280,8 @@ def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int]
 
     Columns: ``why``, ``waits``, ``time_s``, ``mean_s`` and ``most_s`` of a whole wait. ``waits``
     counts those that began in the interval, ``time_s`` what of all lies in it.
+
+    Shape: one row for each reason. Unit: s. Source: ScaleGraph.
     """
     columns = trace.columns("waits", ("begin", "end", "location", "why"), begin=begin, end=end)
     keep = np.ones(len(columns["begin"]), bool) if locations is None else np.isin(columns["location"], list(locations))

@@ -23,7 +23,10 @@ class StateRows:
 
     @classmethod
     def of(cls, trace: Trace) -> StateRows:
-        """Read the states of *trace*."""
+        """Read the states of *trace*.
+
+        Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         columns = trace.columns("states", ("begin", "end", "location"))
         count = len(trace.definitions.locations)
         location, begin = columns["location"], columns["begin"]
@@ -48,7 +51,10 @@ class Moment:
 
 
 def moment(waits: Waits, tick: int, locations: Sequence[int], states: StateRows | None = None) -> Moment:
-    """Return what *locations* do at *tick*; *states* where the trace tells any."""
+    """Return what *locations* do at *tick*; *states* where the trace tells any.
+
+    Shape: one entry for each location. Unit: ticks. Source: ScaleGraph.
+    """
     chosen = np.asarray(locations, np.int64)
     when = np.full(len(chosen), tick, np.int64)
     stacks, rows = waits.stacks, waits.rows
@@ -78,7 +84,10 @@ class Changes:
 
     @classmethod
     def of(cls, waits: Waits, states: StateRows | None = None) -> Changes:
-        """Collect calls and waits, and *states* where there are any."""
+        """Collect calls and waits, and *states* where there are any.
+
+        Shape: (changes,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         kinds = [(waits.stacks.first, waits.stacks.time)]
         kinds += [(waits.first, waits.rows.begin), (waits.first, waits.rows.end)]
         if states is not None:
@@ -87,7 +96,10 @@ class Changes:
         return cls(tuple(kinds))
 
     def after(self, tick: int, locations: Sequence[int]) -> int | None:
-        """Return the next change of any of *locations* after *tick*; ``None``: there is none."""
+        """Return the next change of any of *locations* after *tick*; ``None``: there is none.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         found = [
             int(times[at])
             for first, times in self.kinds
@@ -97,7 +109,10 @@ class Changes:
         return min(found, default=None)
 
     def before(self, tick: int, locations: Sequence[int]) -> int | None:
-        """Return the last change of any of *locations* before *tick*; ``None``: there is none."""
+        """Return the last change of any of *locations* before *tick*; ``None``: there is none.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         found = [
             int(times[at])
             for first, times in self.kinds

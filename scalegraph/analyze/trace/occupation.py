@@ -63,6 +63,8 @@ class StateTable:
 
         Ticks of a stretch that the interval cuts count by the part of it that lies inside, so they may be fractions;
         whole stretches are exact.
+
+        Unit: ticks. Source: ScaleGraph.
         """
         definitions = self._trace.definitions
         shape = (len(definitions.states), len(definitions.locations))
@@ -88,6 +90,8 @@ class StateTable:
         """Return ticks in [*begin*, *end*) of *locations* by state and region, shape (states, regions + 1).
 
         The last region stands for none. States tell no region: their ticks are there.
+
+        Unit: ticks. Source: ScaleGraph.
         """
         definitions = self._trace.definitions
         regions = len(definitions.regions)

@@ -52,6 +52,9 @@ def phases(
     With *regions* they are the outermost calls of those; with *depth* the calls at that depth (outermost 0); by
     ``phase`` or ``parallel`` the outermost calls of regions of that kind. ``auto``: phases that the user marked, else
     parallel regions, and if there is one only what it calls; else the least depth at which there are two regions.
+
+    Shape: one entry for each phase, its stretches (stretches,). Unit: ticks. Source: isospeed.txt Fig. 9; choice
+    ScaleGraph's.
     """
     chosen, how = _choose(table.paths, trace, by, depth, regions)
     found: list[tuple[Array, Array, Array, Array]] = []
@@ -140,6 +143,8 @@ def phase_times(found: Phases, trace: Trace, begin: int, end: int, locations: in
     Columns: ``phase`` (index, -1 the rest), ``region``, ``name``, ``file``, ``line``, ``visits`` (stretches),
     ``time_s`` summed over the *locations*, ``share`` of their time (0 to 1), ``span_s`` from the first begin to
     the last end, ``least_s``, ``mean_s``, ``most_s`` by location and ``imbalance``, most over mean.
+
+    Shape: one row for each phase. Unit: s; shares have none. Source: ScaleGraph.
     """
     second = trace.meta.ticks_per_second
     length = found.end - found.begin

@@ -35,13 +35,19 @@ class CallSums:
 
     @property
     def covered(self) -> Array:
-        """Ticks that each location spent in any region."""
+        """Ticks that each location spent in any region.
+
+        Shape: (locations,). Unit: ticks. Source: ScaleGraph.
+        """
         covered: Array = self.inclusive[self.paths.parent < 0].sum(axis=0)
         return covered
 
     @property
     def available(self) -> int:
-        """Ticks of all locations together: their number times the length of the interval."""
+        """Ticks of all locations together: their number times the length of the interval.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         return len(self.locations) * (self.end - self.begin)
 
 
@@ -52,7 +58,10 @@ def call_sums(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> CallSums:
-    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many."""
+    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many.
+
+    Shape: (paths, locations) of its arrays. Unit: ticks; visits are a count. Source: ScaleGraph.
+    """
     count = len(trace.definitions.locations)
     chosen = np.arange(count) if locations is None else np.array(sorted(set(locations)), np.int64)
     place = np.full(count, -1, np.int64)
@@ -95,6 +104,8 @@ def by_region(sums: CallSums, regions: int) -> tuple[Array, Array, Array]:
     """Return exclusive ticks, inclusive ticks and visits by region, shape (regions, locations).
 
     Time in a region that calls itself counts once in inclusive. Events without a region are in none.
+
+    Unit: ticks; visits are a count. Source: ScaleGraph.
     """
     paths, width = sums.paths, len(sums.locations)
     named = paths.region >= 0
@@ -112,6 +123,8 @@ def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
     Columns: ``region`` number, ``name``, ``kind``, ``file``, ``line``; ``visits``; ``exclusive_s``, ``inclusive_s``
     summed over the locations; ``share`` of the locations' time (0 to 1); ``least_s``, ``mean_s``, ``most_s``:
     exclusive by location; ``most_at`` number of the location with the most; ``imbalance``: most over mean.
+
+    Shape: one row for each region. Unit: as listed. Source: ScaleGraph.
     """
     exclusive, inclusive, visits = by_region(sums, len(trace.definitions.regions))
     seen = np.flatnonzero((inclusive.sum(axis=1) > 0) | (visits.sum(axis=1) > 0))
@@ -125,6 +138,8 @@ def tree(trace: Trace, sums: CallSums) -> pd.DataFrame:
     """Return a row for every call path that was in the interval, callers first, then by cost.
 
     Columns as of `flat`, and ``path``, ``parent`` (numbers of paths, -1 none) and ``depth`` from 0.
+
+    Shape: one row for each call path. Unit: as listed. Source: ScaleGraph.
     """
     paths = sums.paths
     total = sums.inclusive.sum(axis=1)

@@ -30,7 +30,10 @@ class Speeds:
 
 
 def speeds(found: Phases, counted: Counted, trace: Trace, begin: int, end: int, locations: Sequence[int]) -> Speeds:
-    """Return the speeds of *locations* from *begin* to *end* (ticks); those that count nothing count as locations."""
+    """Return the speeds of *locations* from *begin* to *end* (ticks); those that count nothing count as locations.
+
+    Shape: (phases, locations) of its arrays. Unit: operations/s. Source: isospeed.txt Figs. 9, 10, 16, 17.
+    """
     work = counted.between(found.location, found.begin, found.end)
     seconds = (found.end - found.begin) / trace.meta.ticks_per_second
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -46,6 +49,8 @@ def by_phase(found: Phases, made: Speeds, trace: Trace) -> pd.DataFrame:
 
     ``time_s`` is summed over locations, ``span_s`` runs from the first begin to the last end; ``slowest`` and
     ``fastest`` are speeds of locations in the phase.
+
+    Shape: one row for each phase. Unit: s and operations/s. Source: isospeed.txt Figs. 9, 10.
     """
     regions, rows = trace.definitions.regions, []
     second = trace.meta.ticks_per_second

@@ -32,7 +32,10 @@ class Stacks:
 
     @classmethod
     def of(cls, trace: Trace) -> Stacks:
-        """Read all calls of *trace*, block by block: no step of it takes more than some milliseconds."""
+        """Read all calls of *trace*, block by block: no step of it takes more than some milliseconds.
+
+        Shape: (events,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         definitions = trace.definitions
         first = np.zeros(len(definitions.locations) + 1, np.int64)
         total = trace.count("calls")
@@ -59,7 +62,10 @@ class Stacks:
         return cls(first, time, region, enters, inner)
 
     def caller(self, row: Array) -> Array:
-        """Return the enter from which each enter in *row* is called, -1: from nowhere. Rows of -1 stay."""
+        """Return the enter from which each enter in *row* is called, -1: from nowhere. Rows of -1 stay.
+
+        Shape: that of *row*. Unit: none (positions). Source: ScaleGraph.
+        """
         before = np.maximum(row - 1, 0)
         alone = (row <= 0) | self._begins(row)
         return np.where(alone, -1, self.inner[before] if len(self.inner) else -1)
@@ -71,16 +77,25 @@ class Stacks:
         return begins
 
     def region_of(self, row: Array) -> Array:
-        """Return the region of each enter in *row*, -1 for -1."""
+        """Return the region of each enter in *row*, -1 for -1.
+
+        Shape: that of *row*. Unit: none (numbers of regions). Source: ScaleGraph.
+        """
         return np.where(row >= 0, self.region[row] if len(self.region) else NOBODY, NOBODY)
 
     def at(self, location: Array, time: Array, *, before: bool = False) -> Array:
-        """Return the innermost enter of each *location* just after its *time* (*before*: just before it); -1: none."""
+        """Return the innermost enter of each *location* just after its *time* (*before*: just before it); -1: none.
+
+        Shape: that of *location*. Unit: none (positions). Source: ScaleGraph.
+        """
         row = place(self.first, self.time, location, time, before=before)
         return np.where(row >= 0, self.inner[row] if len(self.inner) else -1, -1)
 
     def innermost(self, row: Array, wanted: Array) -> Array:
-        """Return the innermost enter of the stack of each *row* whose region is *wanted* (by region); -1: none."""
+        """Return the innermost enter of the stack of each *row* whose region is *wanted* (by region); -1: none.
+
+        Shape: that of *row*. Unit: none (positions). Source: ScaleGraph.
+        """
         row = row.copy()
         for _ in range(64):
             other = np.flatnonzero(row >= 0)
@@ -92,7 +107,10 @@ class Stacks:
         return row
 
     def leave(self, row: Array) -> Array:
-        """Return when the region of each enter in *row* was left; `NO_TIME` if it is not, and for -1."""
+        """Return when the region of each enter in *row* was left; `NO_TIME` if it is not, and for -1.
+
+        Shape: that of *row*. Unit: ticks. Source: ScaleGraph.
+        """
         after = np.minimum(row + 1, len(self.time) - 1)
         plain = (row >= 0) & ~self.enters[after] & ~self._begins(after)
         found: Array = np.where(plain, self.time[after], NO_TIME)
@@ -106,7 +124,10 @@ class Stacks:
         return found
 
     def until(self, end: int) -> Array:
-        """Return when each row is over: at the next of its location, the last one at *end*, that of the run."""
+        """Return when each row is over: at the next of its location, the last one at *end*, that of the run.
+
+        Shape: that of *row*. Unit: ticks. Source: ScaleGraph.
+        """
         found = np.empty_like(self.time)
         found[:-1] = self.time[1:]
         closing = self.first[1:][self.first[1:] > self.first[:-1]] - 1
@@ -114,7 +135,10 @@ class Stacks:
         return found
 
     def path(self, row: int, most: int = 64) -> tuple[int, ...]:
-        """Return the regions from the outermost to that of the enter *row*."""
+        """Return the regions from the outermost to that of the enter *row*.
+
+        Shape: (depth,). Unit: none (numbers of regions). Source: ScaleGraph.
+        """
         found: list[int] = []
         while row >= 0 and len(found) < most:
             found.append(int(self.region[row]))
@@ -128,7 +152,10 @@ def _chosen(wanted: Array, region: Array) -> Array:
 
 
 def ordered(key: Array) -> Array:
-    """Return the stable order of *key* (numbers from -1); small ones are sorted in linear time."""
+    """Return the stable order of *key* (numbers from -1); small ones are sorted in linear time.
+
+    Shape: that of *key*. Unit: none (positions). Source: ScaleGraph.
+    """
     if len(key) and int(key.max()) < _SMALL - 1 and int(key.min()) >= -1:
         key = (key + 1).astype(np.uint16)
     return np.argsort(key, kind="stable")
@@ -185,6 +212,8 @@ def place(first: Array, time: Array, location: Array, when: Array, *, before: bo
     """Return the last row of each *location* whose *time* is not after *when* (*before*: is before it); -1: none.
 
     *time* rises within a location, whose rows are ``first[l]`` to ``first[l + 1]``.
+
+    Shape: that of *location*. Unit: none (positions). Source: ScaleGraph.
     """
     found = np.full(len(location), -1, np.int64)
     side: Callable[[Array, Array], Array] = lambda all_of, wanted: np.searchsorted(  # noqa: E731
@@ -199,7 +228,10 @@ def place(first: Array, time: Array, location: Array, when: Array, *, before: bo
 
 
 def by_location(location: Array, count: int) -> Iterator[tuple[int, Array]]:
-    """Yield every location below *count* that occurs, with the rows that name it."""
+    """Yield every location below *count* that occurs, with the rows that name it.
+
+    Shape: rows (rows of the location,). Unit: none (positions). Source: ScaleGraph.
+    """
     order = ordered(location)
     bounds = np.searchsorted(location[order], np.arange(count + 1))
     for who in np.flatnonzero(bounds[1:] > bounds[:-1]):
@@ -211,6 +243,8 @@ def overlaps(first: Array, begin: Array, end: Array, location: Array, since: Arr
 
     Rows are ``first[l]`` to ``first[l + 1]`` for each location, with rising *begin* and *end*. Returns the interval,
     the row and the ticks for each pair that has some in common.
+
+    Shape: three arrays (pairs,). Unit: ticks and positions. Source: ScaleGraph.
     """
     found: list[tuple[Array, Array, Array]] = []
     for who, mine in by_location(location, len(first) - 1):

@@ -15,6 +15,8 @@ def critical_path(trace: Trace, path: CriticalPath, found: OnPath, show: str) ->
 
     Times are ``path_s`` on the path and ``total_s`` over all locations (s), ``share`` of the path 0 to 1. Hand-overs,
     messages and what is unexplained are rows of their own, so that the rows add up to the path.
+
+    Shape: one row for each entry of *show*. Unit: s; shares have none. Source: Böhme and others 2012.
     """
     second, length = trace.meta.ticks_per_second, max(path.ticks(), 1)
     if show == "pieces":
@@ -54,7 +56,10 @@ def critical_path(trace: Trace, path: CriticalPath, found: OnPath, show: str) ->
 
 
 def named(trace: Trace, table: pd.DataFrame) -> pd.DataFrame:
-    """Return *table* with names for its numbers of regions, states, locations and who was waited for."""
+    """Return *table* with names for its numbers of regions, states, locations and who was waited for.
+
+    Shape: that of *table*. Unit: that of *table*. Source: ScaleGraph.
+    """
     definitions, made = trace.definitions, table.copy()
     names = {
         "region": ([one.name for one in definitions.regions], "outside of all regions"),

@@ -17,6 +17,8 @@ def task_stretches(trace: Trace, begin: int, end: int, locations: Sequence[int] 
     A location runs a task from where it switches to it until it switches to another or the task ends; task 0 is what it
     does beside explicit tasks (OpenMP's implicit task). The region is that of the switch, else that of the task's
     creation.
+
+    Shape: (stretches,) of each column. Unit: ticks. Source: ScaleGraph.
     """
     columns = trace.columns("tasks")
     order = np.argsort(columns["location"], kind="stable")
@@ -51,6 +53,8 @@ def task_times(trace: Trace, begin: int, end: int, locations: Sequence[int]) -> 
     Columns: ``region``, ``name``, ``file``, ``line``; ``created`` and ``ended`` in the interval; ``ran``: tasks that
     ran in it; ``time_s`` in it over the *locations*, ``share`` of their time; ``least_s``, ``mean_s``, ``most_s`` of a
     task in it; ``imbalance``: most over mean time by location.
+
+    Shape: one row for each region. Unit: s; shares have none. Source: ScaleGraph.
     """
     found = task_stretches(trace, begin, end, locations)
     second, regions = trace.meta.ticks_per_second, trace.definitions.regions

@@ -13,7 +13,10 @@ from scalegraph.traces.model import Trace
 
 
 def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
-    """Return who waited for a lock within the call of a region for locks (*calls*, by region) that acquired it."""
+    """Return who waited for a lock within the call of a region for locks (*calls*, by region) that acquired it.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     found = trace.columns("locks")
     if not len(found["time"]) or not calls.any():
         return Rows.none()
@@ -36,7 +39,10 @@ def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
 
 
 def task_waits(trace: Trace, there: Presence) -> Rows:
-    """Return who was idle until a task was created that it then ran."""
+    """Return who was idle until a task was created that it then ran.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
+    """
     found = trace.columns("tasks")
     made = np.flatnonzero((found["what"] == TaskStep.CREATED) & (found["task"] > 0))
     runs = np.flatnonzero((found["what"] == TaskStep.SWITCHED_TO) & (found["task"] > 0))
@@ -64,6 +70,8 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER
     """Return the waits of locations until the first of their group started them: an assumption, see `waiting`.
 
     It is made up to the tick *last*, until which it is known what that one did.
+
+    Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
     group = np.array([one.group for one in trace.definitions.locations], np.int64)
     if not len(group) or not len(stacks.time):

@@ -46,12 +46,18 @@ class WaitStates:
 
     @property
     def total(self) -> int:
-        """Ticks lost in all waits."""
+        """Ticks lost in all waits.
+
+        Unit: ticks. Source: ScaleGraph.
+        """
         return int(self.lost.sum())
 
     @property
     def share(self) -> float:
-        """Share of the time of all locations, 0 to 1, that is lost."""
+        """Share of the time of all locations, 0 to 1, that is lost.
+
+        Unit: none (share). Source: ScaleGraph.
+        """
         whole = (self.end - self.begin) * self.locations
         return self.total / whole if whole else 0.0
 
@@ -68,6 +74,8 @@ def wait_states(
     """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all.
 
     Only those of *least* ticks or more, with what of them lies outside of the part.
+
+    Shape: (waits,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
     since = trace.meta.begin if begin is None else begin
     until = trace.meta.end if end is None else end
@@ -162,6 +170,8 @@ def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
     regions from the outermost), ``begin_s``, ``end_s``, ``lost_s``, ``handover_s``, ``indirect_s``, ``holder`` (-1: not
     known), ``holder_region``, ``object``, ``told`` (by the trace itself, else derived). Locations and regions are
     numbered as in the trace.
+
+    Shape: one row for each wait. Unit: s. Source: ScaleGraph.
     """
     numbers = states.numbers[:most]
     rows, second, meta = states.waits.rows.take(numbers), trace.meta.ticks_per_second, trace.meta
@@ -199,6 +209,8 @@ def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
     ``of_waits`` of all that is lost (0 to 1), ``longest_s``, ``handover_s``, ``indirect_s``; ``location`` that loses
     most there and ``location_share`` of the loss; ``holder`` for whom most is waited (-1: not known) and
     ``holder_share``; ``holder_region`` that takes most of the holders' time, of the longest waits.
+
+    Shape: one row for each kind and region. Unit: s; shares have none. Source: ScaleGraph.
     """
     rows = states.waits.rows.take(states.numbers)
     frame = pd.DataFrame(

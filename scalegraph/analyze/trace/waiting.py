@@ -71,7 +71,10 @@ class Waits:
 
     @classmethod
     def of(cls, trace: Trace, beyond: Beyond | None = None) -> Waits:
-        """Find all waits of *trace*; of one that is a part of another with what lies *beyond* it (`part_of`)."""
+        """Find all waits of *trace*; of one that is a part of another with what lies *beyond* it (`part_of`).
+
+        Shape: (waits,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
+        """
         count = len(trace.definitions.locations)
         regions = trace.definitions.regions
         with stage(0.0, 0.4):
@@ -113,24 +116,36 @@ class Waits:
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
 
     def between(self, begin: int, end: int) -> Waits:
-        """Return those that lie in the time from *begin* to *end* (ticks), or in part."""
+        """Return those that lie in the time from *begin* to *end* (ticks), or in part.
+
+        Shape: (waits,) of each array. Unit: ticks. Source: ScaleGraph.
+        """
         rows = self.rows.take((self.rows.end > begin) & (self.rows.begin < end))
         return replace(self, rows=rows, first=rows.starts(len(self.since)))
 
     @property
     def present(self) -> Array:
-        """Whether each location does anything or waits at all; some traces name more locations than they tell of."""
+        """Whether each location does anything or waits at all; some traces name more locations than they tell of.
+
+        Shape: (locations,). Unit: none. Source: ScaleGraph.
+        """
         told: Array = (self.since <= self.until) | (self.first[1:] > self.first[:-1])
         return told
 
     @property
     def assumed(self) -> int:
-        """How many waits are there only because the first location of a group is taken to start the others."""
+        """How many waits are there only because the first location of a group is taken to start the others.
+
+        Unit: none (count). Source: ScaleGraph.
+        """
         return int(np.count_nonzero((self.rows.cause == Cause.START) & ~self.rows.told))
 
     @property
     def derived(self) -> int:
-        """How many waits have a holder that the trace does not record itself, but for those at its end."""
+        """How many waits have a holder that the trace does not record itself, but for those at its end.
+
+        Unit: none (count). Source: ScaleGraph.
+        """
         return int(np.count_nonzero(~self.rows.told & (self.rows.holder >= 0) & (self.rows.cause != Cause.ENDED)))
 
 

@@ -63,11 +63,17 @@ class Counted:
 
     @property
     def locations(self) -> tuple[int, ...]:
-        """The locations that have values."""
+        """The locations that have values.
+
+        Shape: (locations,). Unit: none (numbers of locations). Source: ScaleGraph.
+        """
         return tuple(sorted(self._curves))
 
     def at(self, location: int, times: Array) -> Array:
-        """Return how far it had counted at *location* at *times* (ticks); 0 where it has no values."""
+        """Return how far it had counted at *location* at *times* (ticks); 0 where it has no values.
+
+        Shape: that of *times*. Unit: that of the metric. Source: ScaleGraph.
+        """
         if location not in self._curves:
             return np.zeros(len(times))
         time, total = self._curves[location]
@@ -75,7 +81,10 @@ class Counted:
         return counted
 
     def between(self, location: Array, begin: Array, end: Array) -> Array:
-        """Return what was counted from *begin* to *end* (ticks) at *location*, for arrays of stretches."""
+        """Return what was counted from *begin* to *end* (ticks) at *location*, for arrays of stretches.
+
+        Shape: that of *location*. Unit: that of the metric. Source: ScaleGraph.
+        """
         counted = np.zeros(len(location))
         for number in np.unique(location).tolist():
             rows = np.flatnonzero(location == number)
@@ -83,18 +92,27 @@ class Counted:
         return counted
 
     def totals(self, begin: int, end: int, locations: Sequence[int]) -> Array:
-        """Return what each of *locations* counted from *begin* to *end* (ticks)."""
+        """Return what each of *locations* counted from *begin* to *end* (ticks).
+
+        Shape: (locations,). Unit: that of the metric. Source: ScaleGraph.
+        """
         ends = np.array([begin, end], np.int64)
         return np.array([np.diff(self.at(number, ends))[0] for number in locations], np.float64)
 
 
 def countable(trace: Trace) -> dict[str, int]:
-    """Return the metrics that count something, by name, in the order of the trace."""
+    """Return the metrics that count something, by name, in the order of the trace.
+
+    Shape: one entry for each metric. Unit: none (numbers of metrics). Source: ScaleGraph.
+    """
     return {metric.name: number for number, metric in enumerate(trace.definitions.metrics) if counts(metric)}
 
 
 def counts(metric: Metric) -> bool:
-    """Return whether *metric* counts something that can be summed over time."""
+    """Return whether *metric* counts something that can be summed over time.
+
+    Source: ScaleGraph.
+    """
     return metric.mode in ("next", "sum")
 
 
@@ -102,6 +120,8 @@ def work_metric(trace: Trace) -> str | None:
     """Return the metric that counts work, or None: floating-point operations, as in isospeed.txt, else operations.
 
     Of a program whose floating-point operations are less than a tenth of its operations they are not the work.
+
+    Source: isospeed.txt III (floating-point operations); choice ScaleGraph's.
     """
     # Paraver's names have a description behind them
     known = {name.lower().partition(" ")[0]: (name, number) for name, number in countable(trace).items()}

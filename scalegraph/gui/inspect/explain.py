@@ -213,12 +213,12 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
         run = shown_first(data, runs)
         cost = next(cost for cost in run.regions if cost.region == region)
         whole = run.processor_cycles
-        for leaf, cycles in sorted(cost.leaves.items(), key=lambda item: -item[1])[:8]:
+        for category, cycles in sorted(cost.categories.items(), key=lambda item: -item[1])[:8]:
             if cycles:
                 value = si(cycles / run.clock_hz, "s", 4) if run.clock_hz else f"{si(cycles, '', 4)} cycles"
                 facts.append(
                     Fact(
-                        leaf.replace("_", " "),
+                        category.replace("_", " "),
                         value,
                         f"{si(cycles)} of {si(whole)} cycles: {100 * cycles / whole:.1f} % of processor time",
                     )

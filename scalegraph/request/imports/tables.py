@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunPoint, RunRecord, Value
-from scalegraph.runtime.format import LEAF_NAMES
+from scalegraph.runtime.format import CATEGORY_NAMES
 from scalegraph.store import Manifest, Study
 
 _NEEDED = ("processors", "time_s")
@@ -35,11 +35,11 @@ _NUMBERS: dict[str, type[int | float]] = {
     "invalidations": int,
     "host_s": float,
 }
-_LEAF = "leaf."
+_CATEGORY = "leaf."
 MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
 SERIAL = "serial_s"  # time of the serial program of the run's problem, which the run on one processor is not
 _FACTS = (MEMORY, SERIAL)
-_PREFIXES = {"param.": "parameters", _LEAF: "leaves", "count.": "counters"}
+_PREFIXES = {"param.": "parameters", _CATEGORY: "categories", "count.": "counters"}
 _KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", *_FACTS)
 _MOST_ROWS = 100_000
 
@@ -118,8 +118,8 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
         if name not in _KNOWN and not name.startswith(tuple(_PREFIXES)):
             expected = near(name, _KNOWN) or "; parameters of the program are called param.NAME"
             faults.append(Fault(f"unknown column '{name}'{expected}", file=file, line=1))
-        elif name.startswith(_LEAF) and name.removeprefix(_LEAF) not in LEAF_NAMES:
-            hint = near(name.removeprefix(_LEAF), LEAF_NAMES)
+        elif name.startswith(_CATEGORY) and name.removeprefix(_CATEGORY) not in CATEGORY_NAMES:
+            hint = near(name.removeprefix(_CATEGORY), CATEGORY_NAMES)
             faults.append(Fault(f"unknown category of the accounts in column '{name}'{hint}", file=file, line=1))
     return faults
 
@@ -165,7 +165,7 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
         return None, faults
     try:
         made = RunPoint(**point, parameters=groups["parameters"])
-        return RunRecord(**values, point=made, leaves=groups["leaves"], counters=groups["counters"]), []
+        return RunRecord(**values, point=made, categories=groups["categories"], counters=groups["counters"]), []
     except ValidationError as error:
         return None, [replace(fault, line=line) for fault in toml.faults_of(error, RunRecord, str(path), {})]
 

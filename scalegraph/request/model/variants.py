@@ -72,7 +72,7 @@ def _line_cycles(cost: LineCost) -> int:
 
 
 def _region_cycles(cost: RegionCost) -> int:
-    return sum(cycles for leaf, cycles in cost.leaves.items() if leaf.startswith((_BUSY, _STALLS)))
+    return sum(cycles for category, cycles in cost.categories.items() if category.startswith((_BUSY, _STALLS)))
 
 
 def faults(build: Build, variants: Sequence[Variant]) -> list[Fault]:

@@ -15,7 +15,7 @@ from scalegraph.base.units import assigned, plain
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.figures.way import Need, Way
 from scalegraph.measurements.model import MeasurementSet, Metric
-from scalegraph.runtime.format import COUNTERS, GROUPS, LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS, COUNTERS, GROUPS
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
@@ -77,8 +77,8 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
         index = place[cost.region]
         own[index] += _value(cost, metric) * (scale if unit == "s" else 1.0)
         visits[index] = np.nansum([visits[index], cost.counters["visits"]]) if "visits" in cost.counters else np.nan
-        for leaf, cycles in cost.leaves.items():
-            groups[index, GROUPS.index(LEAF_GROUPS[leaf])] += cycles * scale
+        for category, cycles in cost.categories.items():
+            groups[index, GROUPS.index(CATEGORY_GROUPS[category])] += cycles * scale
     own = np.maximum(own, 0.0)
     parents = tuple(-1 if region.id == 0 else place.get(region.parent or 0, 0) for region, _ in known)
     rows = [{"name": region.name, "kind": region.kind, "line": region.line} for region, _ in known]
@@ -123,15 +123,15 @@ def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
         return time, "processor time"
     if metric in GROUPS:
         return time, f"{common.GROUP_WORDS[metric]} time"
-    if metric in LEAF_GROUPS:
-        return time, f"time of {common.LEAF_WORDS.get(metric, metric)}"
+    if metric in CATEGORY_GROUPS:
+        return time, f"time of {common.CATEGORY_WORDS.get(metric, metric)}"
     if metric == "references":
         return "", "reads and writes"
     if metric in _COUNTS:
         return "", metric.replace("_", " ")
     if metric in _SEVERAL:
         raise InputError(Fault(f"'{metric}' is of one processor in each region, so it does not add up", key="metric"))
-    choices = ["time", *GROUPS, *_ALIASES, *LEAF_GROUPS, *_COUNTS, "references"]
+    choices = ["time", *GROUPS, *_ALIASES, *CATEGORY_GROUPS, *_COUNTS, "references"]
     raise InputError(
         Fault(f"no metric '{metric}'{near(metric, choices)}; there are time, {', '.join(GROUPS)}, their parts, and"
               " counters such as references", key="metric")
@@ -140,11 +140,11 @@ def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
 
 def _value(cost: RegionCost, metric: str) -> float:
     if metric == "time":
-        return float(sum(cost.leaves.values()))
+        return float(sum(cost.categories.values()))
     if metric in GROUPS:
-        return float(sum(cycles for leaf, cycles in cost.leaves.items() if LEAF_GROUPS[leaf] == metric))
-    if metric in LEAF_GROUPS:
-        return float(cost.leaves.get(metric, 0))
+        return float(sum(cycles for category, cycles in cost.categories.items() if CATEGORY_GROUPS[category] == metric))
+    if metric in CATEGORY_GROUPS:
+        return float(cost.categories.get(metric, 0))
     if metric == "references":
         return float(cost.counters.get("reads", 0) + cost.counters.get("writes", 0))
     return float(cost.counters.get(metric, 0))

@@ -8,11 +8,11 @@ from typing import Any
 from scalegraph.figures.figure import Figure, Key, Origin
 from scalegraph.figures.palette import name_slots
 from scalegraph.figures.way import Need
-from scalegraph.runtime.format import LEAF_GROUPS
+from scalegraph.runtime.format import CATEGORY_GROUPS
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window, works
 from scalegraph.traces.model import Metric
-from scalegraph.views.common import LEAF_WORDS, leaf_role
+from scalegraph.views.common import CATEGORY_WORDS, category_role
 
 
 def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, ...]:
@@ -31,13 +31,13 @@ def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, .
 def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
     """Return a key for each code of a layer of activities or states (`traces.lod`).
 
-    The leaves of a simulated run have the names and shades that they have in all views, other states the shades of
+    The categories of a simulated run have the names and shades that they have in all views, other states the shades of
     their activity. A state that is none of the activities has the colour that the trace gives it.
     """
     made: list[Key] = []
     for code in codes:
-        if code.key in LEAF_GROUPS:
-            made.append(Key(LEAF_WORDS.get(code.key, code.name), leaf_role(code.key), number=code.number))
+        if code.key in CATEGORY_GROUPS:
+            made.append(Key(CATEGORY_WORDS.get(code.key, code.name), category_role(code.key), number=code.number))
         else:
             colour = code.colour if code.role in ("muted", "other") else ""
             made.append(Key(code.name, code.role, colour, number=code.number))

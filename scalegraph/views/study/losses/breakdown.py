@@ -15,18 +15,18 @@ from scalegraph.views.view import View
 _TITLE = "Breakdown of processor time"
 
 
-def _make(data: StudyData, size: object = None, by: object = "leaf") -> Figure:
+def _make(data: StudyData, size: object = None, by: object = "category") -> Figure:
     series = series_.chosen_series(data, size)
     shares = None if series is None else breakdown(series.rows, by=str(by))
     if series is None or shares is None or shares.empty or shares.isna().all().all():
         need = "The breakdown needs runs with an accounting of processor time; simulated runs have it."
         return common.empty("breakdown", _TITLE, data, needs.simulated(need))
     rows = series.rows
-    words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
+    words = common.GROUP_WORDS if by == "group" else common.CATEGORY_WORDS
     stacks, tips = [], []
     for name in shares.columns:
         heights = tuple(float(value) * 100 for value in numbers(shares, name))
-        role = str(name) if by == "group" else common.leaf_role(str(name))
+        role = str(name) if by == "group" else common.category_role(str(name))
         stacks.append((words[str(name)], role, heights))
         tips.append(
             tuple(
@@ -64,7 +64,15 @@ VIEW = View(
     _make,
     (
         common.SIZE,
-        Option("by", "Detail", "choice", "leaf", ("leaf", "group"), description="all causes, or the four groups"),
+        Option(
+            "by",
+            "Detail",
+            "choice",
+            "category",
+            ("category", "group"),
+            description="all categories, or the four groups",
+            aliases=(("leaf", "category"),),
+        ),
     ),
     order=50,
 )

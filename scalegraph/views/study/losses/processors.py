@@ -21,11 +21,11 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
     if run is None or costs.empty:
         need = "This needs a simulated run, which accounts for every processor."
         return common.empty("processors", _TITLE, data, needs.simulated(need))
-    words = common.GROUP_WORDS if by == "group" else common.LEAF_WORDS
+    words = common.GROUP_WORDS if by == "group" else common.CATEGORY_WORDS
     series, tips = [], []
     for name in costs.columns:
         values = tuple(float(value) for value in costs[name])
-        series.append((words[str(name)], str(name) if by == "group" else common.leaf_role(str(name)), values))
+        series.append((words[str(name)], str(name) if by == "group" else common.category_role(str(name)), values))
         tips.append(tuple(f"processor {p}, {words[str(name)]}: {common.exact(v, 's')}" for p, v in enumerate(values)))
     busy = processor_costs(run)["busy"]
     mean = float(busy.mean())
@@ -63,7 +63,15 @@ VIEW = View(
     (
         common.PROCESSORS,
         common.SIZE,
-        Option("by", "Detail", "choice", "group", ("group", "leaf"), description="the four groups, or all causes"),
+        Option(
+            "by",
+            "Detail",
+            "choice",
+            "group",
+            ("group", "category"),
+            description="the four groups, or all categories",
+            aliases=(("leaf", "category"),),
+        ),
     ),
     order=80,
 )

@@ -1,4 +1,4 @@
-"""Latency sources ML, IT, PT and their leaves over N (scale-graph.txt eq. 5-7, Fig. 13)."""
+"""Latency sources ML, IT, PT and their categories over N (scale-graph.txt eq. 5-7, Fig. 13)."""
 
 from __future__ import annotations
 
