@@ -4,7 +4,7 @@
 
 Every table stands in VALIDATION.md between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``; the text around
 them is written by hand. Runs are kept as studies in DIR, so what is there is not run again: an empty DIR makes all
-anew, on one state of the code, in some hours of one core. `papers_tables` has the tables. With ``--host`` also that of
+anew, on one state of the code, in ten minutes of one core. `papers_tables` has the tables. With ``--host`` also that of
 the calibrated host, which depends on this computer and needs it idle.
 """
 
