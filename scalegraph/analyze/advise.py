@@ -2,8 +2,8 @@
 
 The interval is that of the predicted time at a target point, doubt about the law included: where rivals that the points
 allow reach further than the best law's own band, theirs counts. A new measurement narrows the own band as linear
-theory says (`Fit.narrowed`), and it takes the rest away as far as it tells the rivals apart: two laws whose predictions
-differ by z standard deviations of the measurement are confused with probability 2 Phi(-z/2).
+theory says (`Fit.narrowed`), and it takes the rest away as far as it distinguishes the rivals: two laws whose
+predictions differ by z standard deviations of the measurement are confused with probability 2 Phi(-z/2).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LEAST_NOISE = 1e-3  # relative; what a repetition of a run that never varied st
 class Model:
     """The time of a study over processors and, where sizes were run, a size.
 
-    *size* names the parameter that makes the problem larger, empty where only one problem is looked at; *along* are
+    *size* names the parameter that makes the problem larger, empty where there is only one problem; *along* are
     parameters that grow in proportion with it (value over that of *size*), *fixed* those that stay, *whole* those that
     are whole numbers in all runs. *points* (points, 1 or 2) are what was measured; *best* and *rivals* the laws that
     they allow.
@@ -99,7 +99,7 @@ def _plain(value: Any) -> object:
 
 
 def half_width(width: float) -> str:
-    """Return the relative *width* of an interval as people read it, half of it to each side: ``±2.1 %``.
+    """Return the relative *width* of an interval for display, half of it to each side: ``±2.1 %``.
 
     Source: ScaleGraph.
     """
@@ -110,8 +110,8 @@ def half_width(width: float) -> str:
 class Advice:
     """One run that could be next.
 
-    *seconds* it is predicted to take, *cost* in the unit asked for (seconds, or processor-seconds); *now* and *then*
-    the width of the interval at the target over its value, before and expected after; *tells* by how many standard
+    *seconds* it is predicted to take, *cost* in the unit requested (seconds, or processor-seconds); *now* and *then*
+    the width of the interval at the target over its value, before and expected after; *tells* is the number of standard
     deviations rivals differ there; *again* whether the point was measured already.
     """
 
@@ -187,7 +187,7 @@ def _over_sizes(runs: pd.DataFrame) -> Model | None:
     if len(np.unique(points[:, 0])) < 3 or len(np.unique(points[:, 1])) < 3 or len(points) < 7 or (points <= 0).any():
         return None
     if np.ptp(np.log(points[:, 1]) - np.log(points[:, 0])) < _ALONG:
-        return None  # weak scaling: the size follows N, so nothing tells what either does to the time
+        return None  # weak scaling: the size follows N, so the effects of the two on the time cannot be separated
     best = fit_models(points, values[None], parameters=("N", size.removeprefix(PARAMETER)))[0]
     fixed = tuple((name.removeprefix(PARAMETER), _plain(runs[name].iloc[0])) for name in names if name not in varying)
     whole = tuple(name.removeprefix(PARAMETER) for name in varying if _all_whole(numbers(runs, name)))

@@ -1,4 +1,4 @@
-"""Where, at each processor count, the runs at hand meet a bound: an efficiency, a time, a memory, a speed.
+"""Where, at each processor count, the available runs meet a bound: an efficiency, a time, a memory, a speed.
 
 METRICS, "three ways to a matrix": a run within tolerance of the bound is *measured*; between two runs on either side
 the point is *computed* by interpolation in log W (isospeed.txt IV.A, approach 2).
@@ -48,7 +48,7 @@ class Anchor:
     """The point at N = *processors* that meets the bound; ``None`` where it is not known, and then *reason* says why.
 
     *latency_s* seconds per processor, *work* operations of the one-processor run, *unit_speed* operations/s per
-    processor. *labels* and *keys* name the run, or the two runs it lies between.
+    processor. *labels* and *keys* name the run, or the two runs it is between.
     """
 
     processors: int
@@ -73,7 +73,7 @@ class Anchor:
         return self.way != ""
 
 
-# Columns of equal length. A dragged line asks for matrices at every step, and slices of a table cost ten times as much.
+# Columns of equal length. A dragged line requests matrices at every step, and slices of a table cost ten times as much.
 _Rows: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 
@@ -158,7 +158,7 @@ def _anchor(
         return Anchor(
             count, reason=_out_of_reach(rows, value, target, count, goal, (unit, of_work)), runs_tried=len(work)
         )
-    # what was asked for holds exactly, whatever the interpolation of the rest gives
+    # what was requested holds exactly, whatever the interpolation of the rest gives
     return replace(_between(rows, value, pair, target, count), **{column: target})  # type: ignore[arg-type]
 
 
@@ -245,7 +245,7 @@ def _known(value: object) -> float | None:
 
 
 def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
-    """Return a target that the runs at hand meet at as many processor counts as possible; ``None`` without any.
+    """Return a target that the available runs meet at as many processor counts as possible; ``None`` without any.
 
     For efficiencies the round values 0.5, 0.25, 0.75, ... are tried, in that order of preference; for a speed half of
     the asymptotic one-processor speed (`isospeed.reference_speed`) if two counts meet it; otherwise values of the runs

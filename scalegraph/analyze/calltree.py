@@ -21,7 +21,7 @@ _NEARLY: Final = 1e-3  # of a value by which sums of measured parts may differ f
 
 @dataclass(frozen=True)
 class CallTree:
-    """Nodes with what each costs itself; a parent (-1: none) stands before its children.
+    """Nodes with what each costs itself; a parent (-1: none) is before its children.
 
     *own* >= 0 is exclusive; *visits* is NaN where it is not known. *key* names the region or call path a node stands
     for, *place* where it is in the program text (``solve.c:12``). *clipped* counts nodes whose parts cost more than the
@@ -72,7 +72,7 @@ class CallTree:
 
 
 def inclusive(parents: Sequence[int], own: Floats) -> Floats:
-    """Return the sums of *own* at and below each node; parents stand before their children.
+    """Return the sums of *own* at and below each node; parents are before their children.
 
     Shape: (nodes,). Unit: that of *own*. Source: ScaleGraph.
     """
@@ -86,7 +86,7 @@ def inclusive(parents: Sequence[int], own: Floats) -> Floats:
 def merged(tree: CallTree) -> CallTree:
     """Return *tree* with siblings of one name as one node, the largest first, and without nodes that cost nothing.
 
-    The first of them gives key and place. Nodes stand in preorder.
+    The first of them gives key and place. Nodes are in preorder.
 
     Shape: one node for each name below a parent. Source: ScaleGraph.
     """
@@ -117,7 +117,7 @@ def _ordered(tree: CallTree, weight: Floats) -> CallTree:
 
 
 def _taken(tree: CallTree, order: Sequence[int]) -> CallTree:
-    """Return the nodes of *tree* numbered in *order*, in which parents stand before their children."""
+    """Return the nodes of *tree* numbered in *order*, in which parents are before their children."""
     at = {old: new for new, old in enumerate(order)}
     rows = np.array(order, np.int64)
     return CallTree(
@@ -318,8 +318,8 @@ def butterfly(tree: CallTree, name: str, root: str = "") -> Butterfly:
     if not mine:
         raise KeyError(name)
     outer = {index for index in mine if not tree.inner[index]}
-    near, repeated = set(outer), []  # those that no other function lies between
-    for index in mine:  # parents stand before their children
+    near, repeated = set(outer), []  # those that no other function is between
+    for index in mine:  # parents are before their children
         if tree.parents[index] in near:
             near.add(index)
         if tree.parents[index] >= 0 and tree.names[tree.parents[index]] == name:

@@ -11,7 +11,7 @@ from scalegraph.runtime.format import CAUSE_NAMES, STALL_NAMES
 
 _REMOTE = ("remote_reads", "remote_writes", "upgrades")
 _REMOTE_STALLS = ("stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_contention")
-# Accesses by what makes them, so that every access is in one group: the mean of all lies between those of the groups.
+# Accesses by what makes them, so that every access is in one group: the mean of all is between those of the groups.
 GROUPS = {
     "computation": ("computation",),
     "synchronisation": ("barrier", "lock"),

@@ -56,10 +56,10 @@ def contradictions(
     """Return the entries of *matrix* that contradict the others, the furthest first; none if all agree.
 
     value(N, N') = value(N, N'') value(N'', N') (isospeed.txt IV.B) means that value(N, N') = T(N)/T(N') for some T. A
-    linear program looks for the T that fits every value within half of its last printed digit, or within the relative
-    *tolerance*, with the least sum of departures (in logarithms); the entry furthest out is set aside, until the rest
-    agree. *times* (s,
-    by N) are the T that were published with it, to their printed digits: then a time can be what contradicts.
+    linear program searches for the T that fits every value within half of its last printed digit, or within the
+    relative *tolerance*, with the least sum of departures (in logarithms); the entry furthest out is set aside, until
+    the rest agree. *times* (s, by N) are the T that were published with it, to their printed digits: then a time can be
+    what contradicts.
 
     Shape: one entry for each contradiction. Unit: none (ratios); times in s. Source: as named above; the search is
     ScaleGraph's.
@@ -164,7 +164,7 @@ def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[in
 
 
 def sentence(found: Sequence[Contradiction], least: int = 3) -> str:
-    """Return what contradicts for people; empty without contradictions. *least* digits of what would fit.
+    """Return what contradicts for display; empty without contradictions. *least* digits of what would fit.
 
     Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""A quantity over processors and work: the runs, and what lies between them, for contour maps (isospeed.txt Fig. 5)."""
+"""A quantity over processors and work: the runs, and what is between them, for contour maps (isospeed.txt Fig. 5)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WorkField:
 def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkField | None:
     """Return *column* of `metrics.scaling` over (N, W), linear in log W between the runs on each N; never beyond them.
 
-    Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes stand at the
+    Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes are at the
     sizes that were run, or at *most_rows* even steps of log W if there are more.
 
     Shape: `values` is (sizes, counts). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation ScaleGraph's.

@@ -414,7 +414,7 @@ def _nan(value: float | None) -> float:
 
 
 def bound_words(bound: Bound, target: str) -> str:
-    """Return the bound for people: ``efficiency held at 0.5``.
+    """Return the bound for display: ``efficiency held at 0.5``.
 
     Source: ScaleGraph.
     """

@@ -24,11 +24,11 @@ from scalegraph.analyze.table import Floats, numbers
 Latency: TypeAlias = Literal["accounting", "method1"]
 DRAWS = 400  # from which intervals are read
 _STEPS = 240  # of log W in the search
-_DOWN, _UP = 64.0, 4096.0  # how far below the least and above the largest size that was run it looks
+_DOWN, _UP = 64.0, 4096.0  # how far below the least and above the largest size that was run a solution is searched
 _FAR = 4.0  # times the largest size: further on it is said
 _ROUGH = 0.1  # relative error of the cross-validation from which it is said
 _FEWEST = 5  # runs on two processors or more
-_COUNTS = 4  # different N > 1 from which a model tells growth from fall by them
+_COUNTS = 4  # different N > 1 from which a model separates growth from fall
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     grid = np.column_stack([np.repeat(np.asarray(counts, dtype=float), _STEPS), np.tile(steps, len(counts))])
     shape = (1 + DRAWS, len(counts), _STEPS)
     few = len(set(count[many])) < _COUNTS
-    # with few counts the runs on one processor are needed to tell what grows with N from what falls
+    # with few counts the runs on one processor are needed to separate what grows with N from what falls
     taken = many | few
     lost = np.where(many & _absolute(rows), _latency(rows, latency), np.nan)[taken]
     both = np.stack([numbers(rows, "time_s")[taken], np.where(lost > 0, lost, np.nan)])[:, :, None]

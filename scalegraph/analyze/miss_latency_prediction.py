@@ -34,7 +34,7 @@ class Reach:
 
     @property
     def words(self) -> str:
-        """For people: ``30``, ``about 6 (below the smallest count run)``, ``very large``.
+        """For display: ``30``, ``about 6 (below the smallest count run)``, ``very large``.
 
         Source: ScaleGraph.
         """

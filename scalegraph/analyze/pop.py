@@ -35,7 +35,7 @@ _PRIMITIVE_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if
 
 @dataclass(frozen=True)
 class Factor:
-    """A node of the tree: column *name*, *title* for people, *depth*, and what a low value says."""
+    """A node of the tree: column *name*, *title* for display, *depth*, and what a low value says."""
 
     name: str
     title: str

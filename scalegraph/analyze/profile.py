@@ -42,7 +42,7 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
         busiest[index] = cost.busy_max
         blamed[index] = sum(sum(part.values()) for part in cost.waited.values()), sum(cost.caused.values())
     both = np.concatenate([exclusive, blamed], axis=1)
-    for index in range(len(known) - 1, 0, -1):  # children stand after their parents
+    for index in range(len(known) - 1, 0, -1):  # children are after their parents
         parent = known[index][0].parent
         both[place.get(parent if parent is not None else 0, 0)] += both[index]
     inclusive, blamed_inside = both[:, : len(GROUPS)], both[:, len(GROUPS) :]
@@ -91,7 +91,7 @@ def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, su
 def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Region, int]]:
     """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root.
 
-    Regions that only *runs* know stand below the root.
+    Regions that only *runs* know are below the root.
 
     Shape: one entry for each region. Unit: none (depth). Source: ScaleGraph.
     """

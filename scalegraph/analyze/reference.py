@@ -74,7 +74,7 @@ def others(scaling: pd.DataFrame) -> Floats:
 
 
 def comparable(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which rows may stand beside each other over several sizes: those of the smallest reference there is.
+    """Return which rows may be beside each other over several sizes: those of the smallest reference there is.
 
     A row that is its own reference, but for one processor, says nothing: its efficiency is 1 by definition.
 

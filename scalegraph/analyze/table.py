@@ -149,7 +149,7 @@ def _medians(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def parameter_label(row: Mapping[Any, Any]) -> str:
-    """Return the parameters of a row for people: ``balls = 200, steps = 40``; missing ones are left out.
+    """Return the parameters of a row for display: ``balls = 200, steps = 40``; missing ones are left out.
 
     Source: ScaleGraph.
     """

@@ -19,7 +19,7 @@ CLOCK = "clock"
 KEY = "timed"  # of a request
 _WORK = 0.9  # of the parallel work between the first read of a clock and the last
 _OF_RUN = 0.1  # of the parallel work of the run: less is no measurement of the program
-_DIFFERS = 0.05  # speedups that are told apart
+_DIFFERS = 0.05  # speedups that are distinguished
 
 
 @dataclass(frozen=True)

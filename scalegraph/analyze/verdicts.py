@@ -36,7 +36,7 @@ class Verdict:
     """One sentence and what it rests on.
 
     *kind*: ``strong``, ``weak``, ``loss`` or ``timed`` (what the program times itself); *rating* of `RATINGS`, empty
-    where there is none; *processors* and *place* (a region's id or a call path's position) are what to look at.
+    where there is none; *processors* and *place* (a region's id or a call path's position) are where to begin.
     """
 
     kind: str
@@ -137,7 +137,7 @@ def weak_series(scaling: pd.DataFrame, tolerance: float = _EVEN) -> Series | Non
 def weak(found: Series, *, same_size: bool = False) -> Verdict:
     """Return whether time stays the same while the work of each processor does: efficiency T(first N)/T(N).
 
-    *same_size*: the user says that the problem grows with N though no parameter tells it.
+    *same_size*: the user says that the problem grows with N though no parameter shows it.
 
     Source: Gustafson 1988; ratings ScaleGraph's.
     """

@@ -38,7 +38,7 @@ class Compared:
 
     @property
     def label(self) -> str:
-        """The problem for people.
+        """The problem for display.
 
         Source: ScaleGraph.
         """
@@ -171,7 +171,7 @@ class Curve:
 
     @property
     def words(self) -> str:
-        """The target for people.
+        """The target for display.
 
         Source: ScaleGraph.
         """

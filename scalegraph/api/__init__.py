@@ -152,7 +152,7 @@ def simulate(
     *executable* and *build* take the place of sources. Runs are kept in the file *study*, in memory without it;
     *workers* run side by side, one for each core if None. With *traced* each run of *processors* writes a trace
     (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says what the table ``[trace]`` of a
-    request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..). Runs that fail are told by `Data.notes`.
+    request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..). `Data.notes` lists runs that failed.
     Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
 
     Example:
@@ -182,7 +182,7 @@ def run(
 ) -> Data:
     """Carry a request file out and return its study, which is kept in the file *study* (in memory without it).
 
-    Runs that the file has are not made again. Traces that the request asks for go into the directory *traces*, or
+    Runs that the file has are not made again. Traces that the request requests go into the directory *traces*, or
     beside *study*. *trust*: run code in it that was not written here (a build command, an executable, options that
     load something); without it such a file raises `InputError` and nothing is run. Raises as `simulate`.
 

@@ -244,7 +244,7 @@ class Data:
     def check(self, *statements: str) -> list[Outcome]:
         """Return what became of *statements* such as ``E(64) > 0.7``: ``passed`` (None: undecided) and why (``said``).
 
-        Raises `InputError` for what is no statement; see docs/REPORTS.md for what can stand in one.
+        Raises `InputError` for what is no statement; see docs/REPORTS.md for what can be in one.
 
         Example:
             >>> held = all(outcome.passed for outcome in data.check("E(4) > 0.5", "T(8) < T(1)"))

@@ -86,7 +86,7 @@ class Picture:
         return None if self.figure.empty else render.content(self.figure, "svg").decode()
 
     def _repr_html_(self) -> str | None:
-        """Stand in where there is no picture; notebooks prefer HTML to pictures."""
+        """Return the notes if there is no picture; notebooks prefer HTML to pictures."""
         if not self.figure.empty:
             return None
         return f"<p><b>{escape(self.figure.title)}</b></p><p>{escape(self.figure.told)}</p>"

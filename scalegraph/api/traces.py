@@ -21,7 +21,7 @@ from scalegraph.traces import checking
 from scalegraph.traces.kinds import KINDS, NO_TIME
 
 _TABLES = ("groups", "locations", "regions", "metrics", "states", "communicators")
-# columns that refer to a definition are told by its name: column -> table
+# columns that refer to a definition are recognised by its name: column -> table
 _NAMED = {"location": "locations", "holder": "locations", "sender": "locations", "receiver": "locations",
           "root": "locations", "region": "regions", "state": "states", "metric": "metrics",
           "communicator": "communicators"}  # fmt: skip
@@ -30,7 +30,7 @@ _NAMED = {"location": "locations", "holder": "locations", "sender": "locations",
 class Trace:
     """A trace of any format, made by `trace`; it may be used in a ``with``, which closes its file at once.
 
-    Columns are read when they are asked for. Times are seconds from the start of the run unless ticks are asked for.
+    Columns are read when they are requested. Times are seconds from the start of the run unless ticks are requested.
     """
 
     def __init__(self, path: PathLike, *, partial: bool = False) -> None:
@@ -79,7 +79,7 @@ class Trace:
 
     @property
     def notes(self) -> list[str]:
-        """What was not understood or not told, and where the file is damaged.
+        """What was not understood or not recorded, and where the file is damaged.
 
         Example:
             >>> remarks = trace.notes
@@ -114,7 +114,7 @@ class Trace:
         """Return the rows of *kind* (``calls``, ``waits``, ..) that touch the time from *begin* to *end* (s).
 
         Times are columns like ``time_s``, unknown ones NaN; with *ticks* they stay whole ticks. Locations, regions and
-        what else is defined are told by name; with *numbers* by number. Raises `InputError` for an unknown kind.
+        what else is defined are given by name; with *numbers* by number. Raises `InputError` for an unknown kind.
 
         Example:
             >>> waits = trace.columns("waits", end=0.001)

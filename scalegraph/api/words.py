@@ -73,7 +73,7 @@ def choices(table: Mapping[str, Any] | TableChoices | None) -> TableChoices | No
 
 
 def _faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
-    """Return what is wrong with values that stand in no file."""
+    """Return what is wrong with values that are in no file."""
     return [replace(one, line=None, column=None) for one in toml.faults_of(error, model, "", {})]
 
 

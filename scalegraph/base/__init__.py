@@ -1,1 +1,1 @@
-"""Errors, events, cancellation, units, files; what every other package stands on."""
+"""Errors, events, cancellation, units, files; what every other package uses."""

@@ -44,7 +44,7 @@ class CancelToken:
 
 @dataclass
 class _Work:
-    """The work of this thread: how it is stopped, whom it tells its share, and from where to where it is now."""
+    """The work of this thread: how it is stopped, who receives its share, and which part of the whole it is now."""
 
     token: CancelToken
     report: Callable[[float], None]

@@ -1,6 +1,6 @@
-"""Numbers that stand together, on an axis or in a column: one SI prefix for all, so that they can be compared.
+"""Numbers that are together, on an axis or in a column: one SI prefix for all, so that they can be compared.
 
-The window, pictures, reports and tables for people all write their numbers with these.
+The window, pictures, reports and tables for display all write their numbers with these.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Measure:
     each: str | None = None  # numbers that cannot share a prefix: every one has its own, and this unit
 
     def number(self, value: float | None) -> str:
-        """Return *value* (in base units) as the digits that stand in the column; missing is an en dash."""
+        """Return *value* (in base units) as the digits that are in the column; missing is an en dash."""
         if value is None or math.isnan(value):
             return "–"
         if math.isinf(value):

@@ -107,7 +107,7 @@ class Variant(_Frozen):
         return json.dumps([list(self.ideal), self.speedup, self.machine]) if self else ""
 
     def label(self) -> str:
-        """Short name for people: ``infinite caches, solve.c:88 x 2``."""
+        """Short name for display: ``infinite caches, solve.c:88 x 2``."""
         if len(self.ideal) == len(IDEALS) or set(self.ideal) == set(IDEALS) - {"contention"}:
             parts = ["ideal machine"]
         else:
@@ -140,7 +140,7 @@ class RunPoint(_Frozen):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def label(self) -> str:
-        """Short name for people: ``N = 8, n = 200``."""
+        """Short name for display: ``N = 8, n = 200``."""
         parts = [assigned([("N", self.processors), *self.parameters.items()])]
         if self.repetition:
             parts.append(f"repetition {self.repetition + 1}")
@@ -242,7 +242,7 @@ class LinePart(_Frozen):
     file: str = ""
     line: int = 0
     offset: Count = 0  # from the beginning of the variable
-    element: str = ""  # what lies there, in the program's words: ``[3].hits``
+    element: str = ""  # what is there, in the program's words: ``[3].hits``
 
 
 class LineUser(_Frozen):
@@ -368,7 +368,7 @@ class RunRecord(_Frozen):
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     collected: tuple[str, ...] = ()  # what was collected on request: "classes"
-    left_out: tuple[str, ...] = ()  # what the run had and was not kept, as it was not asked for: "lines"
+    left_out: tuple[str, ...] = ()  # what the run had and was not kept, as it was not requested: "lines"
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
     variables: tuple[VariableCost, ...] = ()  # the most expensive first
     shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first

@@ -1,4 +1,4 @@
-"""Text of files that others made, for people to read: control characters become visible."""
+"""Text of files that others made, that a terminal can show: control characters become visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers for people: three or four significant digits, SI prefixes, units."""
+"""Numbers for display: three or four significant digits, SI prefixes, units."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def thousands(value: float, places: int = 0) -> str:
 
 
 def plain(value: object) -> str:
-    """Return a parameter's value for people: text and whole numbers as they are, others with six digits: ``107.8``."""
+    """Return a parameter's value for display: text and whole numbers as they are, others with six digits: ``107.8``."""
     if hasattr(value, "item"):
         value = value.item()  # of numpy
     if not isinstance(value, float):
@@ -64,7 +64,7 @@ def as_read(value: float) -> str:
 
 
 def assigned(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return names with their values for people: ``n = 200, tolerance = 0.5``."""
+    """Return names with their values for display: ``n = 200, tolerance = 0.5``."""
     return ", ".join(f"{name} = {plain(value)}" for name, value in pairs)
 
 
@@ -89,7 +89,7 @@ def plural(word: str) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration for people: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    """Return a duration for display: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
     if value is None or not math.isfinite(value):
         return "unknown"
     if value < 10:

@@ -1,4 +1,4 @@
-"""What ``scalegraph doctor`` looks at: one function a check, each returning what it found and what would help."""
+"""What ``scalegraph doctor`` checks: one function a check, each returning what it found and what would help."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-# pydantic looks for plugins among all installed packages before the first model: a tenth of a short run.
+# pydantic searches for plugins among all installed packages before the first model: a tenth of a short run.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 import click

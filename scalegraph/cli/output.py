@@ -1,4 +1,4 @@
-"""Results on standard output: JSON documents, and tables that are plain when nobody looks."""
+"""Results on standard output: JSON documents, and tables that are plain when output is no terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a study on standard output: a table for people, a document for programs."""
+"""The runs of a study on standard output: a table for display, a document for programs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def document(
 ) -> dict[str, Any]:
     """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs.
 
-    *place*: the study's file, from which the paths of traces are told; *part*: what is timed by itself.
+    *place*: the study's file, to which the paths of traces are relative; *part*: what is timed by itself.
     """
     values = derived(records)
     runs = [_run(record, values.get(record.point.key, {}), place) for record in records if record.point.key in shown]
@@ -120,7 +120,7 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
 def print_table(title: str, records: Sequence[RunRecord], shown: Sequence[str], part: timed.Part | None = None) -> None:
     """Print one row for each run whose key is in *shown*; a failed run's row says how it ended.
 
-    Columns for *part*, what is timed by itself, stand beside those of the whole run.
+    Columns for *part*, what is timed by itself, are beside those of the whole run.
     """
     values = derived(records)
     listed = [record for record in records if record.point.key in shown]

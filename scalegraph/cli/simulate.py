@@ -316,7 +316,7 @@ def _not_utf8(given: _Given) -> list[Fault]:
 
 
 def _counts(given: _Given, machine: machines.Machine) -> str:
-    """Return the counts that were asked for, else those that show how a program scales on *machine*."""
+    """Return the counts that were requested, else those that show how a program scales on *machine*."""
     if given.processors is not None:
         return given.processors
     return f"1..{min(max(OWN_PROCESSORS), machine.max_processors)}"

@@ -60,7 +60,7 @@ def info(file: Path, name: str, *, partial: bool, as_json: bool) -> None:
 def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: bool) -> None:
     """Check that trace FILE does not contradict itself; exit code 1 if it does.
 
-    Enters and leaves nest, time does not go back, messages are received after they are sent, everything lies inside
+    Enters and leaves nest, time does not go back, messages are received after they are sent, everything is inside
     the run and refers to what is there.
     """
     from scalegraph.traces import checking

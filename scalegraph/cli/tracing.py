@@ -74,7 +74,7 @@ def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
 
 
 def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
-    """Return what the options ask for, None for no traces; raise `InputError` with every fault, each with its option.
+    """Return what the options request, None for no traces; raise `InputError` with every fault, each with its option.
 
     *study*: the file of the runs, if there is one; without it a directory must be named.
     """

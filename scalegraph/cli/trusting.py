@@ -1,4 +1,4 @@
-"""``--trust``: consent to run code that came in a file, asked for on a terminal."""
+"""``--trust``: consent to run code that came in a file, requested on a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def trust_option(command: _Command) -> _Command:
 
 
 def settled(session: Session, request: Request, *, trust: bool) -> Consent | None:
-    """Return the user's consent to what *request* runs, None where none is needed; on a terminal it is asked for.
+    """Return the user's consent to what *request* runs, None where none is needed; on a terminal it is requested.
 
     Raises `InputError` when there is none: nothing may be run then.
     """

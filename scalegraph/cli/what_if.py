@@ -1,4 +1,4 @@
-"""What-if runs on the command line: the options that ask for them, and the table that shows them."""
+"""What-if runs on the command line: the options that request them, and the table that shows them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.request.model.request import WhatIf
 
 
 def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ...]:
-    """Return what ``--what-if contention,cache+sync,all`` and ``--speedup TARGET=FACTOR`` ask for, each by itself.
+    """Return what ``--what-if contention,cache+sync,all`` and ``--speedup TARGET=FACTOR`` request, each by itself.
 
     Raises `InputError` with every fault.
     """

@@ -180,5 +180,5 @@ def _manifest(units: Sequence[LinkedUnit], root: str, remarks: Sequence[str]) ->
 
 
 def printable(text: str) -> str:
-    """Return *text* with bytes that are no UTF-8 replaced, for people and databases."""
+    """Return *text* with bytes that are no UTF-8 replaced, for display and databases."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -112,7 +112,7 @@ def build(
 
 
 def _built(directory: Path, program: str, digest: str, launcher: Path) -> Build:
-    """Return the build that lies in *directory* of the cache."""
+    """Return the build that is in *directory* of the cache."""
     manifest = described(directory)
     return Build(
         program=program,
@@ -165,7 +165,7 @@ def _read(path: Path, name: str, language: Language) -> Source | Fault:
 
 
 def _digest(request: _Request) -> str:
-    """Return what tells this build from every other: all that goes into it, headers included."""
+    """Return what distinguishes this build from every other: all that goes into it, headers included."""
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
     settings = [*compilers, request.runtime.digest, _own_digest(), request.detail]

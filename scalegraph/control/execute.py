@@ -1,4 +1,4 @@
-"""Runs many points side by side on the host's cores, and tells what happens in one stream of events."""
+"""Runs many points side by side on the host's cores, and reports progress in one stream of events."""
 
 from __future__ import annotations
 

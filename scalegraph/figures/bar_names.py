@@ -1,4 +1,4 @@
-"""Which names of bars stand on an axis that has no room for all: always that of the largest bar."""
+"""Which names of bars are on an axis that has no room for all: always that of the largest bar."""
 
 from __future__ import annotations
 

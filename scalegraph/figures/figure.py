@@ -155,7 +155,7 @@ class Field:
 class Surface:
     """Heights over two axes, drawn as shaded polygons (isospeed.txt Fig. 6); *heights* is [row][column], NaN a gap.
 
-    *azimuth* and *elevation* (degrees) are where one looks from; `scalegraph.figures.projection` makes the polygons.
+    *azimuth* and *elevation* (degrees) are the direction of view; `scalegraph.figures.projection` makes the polygons.
     *tips* is like *heights*.
     """
 
@@ -265,7 +265,7 @@ class Arrows:
     Arrow i leads from lane *lane0[i]* at *x0[i]* (s) to *lane1[i]* at *x1[i]*. Lanes are indices of the track; one
     that is not shown is -1 (above the track) or the number of lanes (below it). *value* colours them along
     *scale* (viridis; sizes in bytes); without it they have the colour of *role*. *total* counts the arrows that the
-    visible time has: those that are not drawn are told in a note.
+    visible time has: those that are not drawn are named in a note.
     """
 
     kind: Literal["message", "lock", "other"]
@@ -285,7 +285,7 @@ class Arrows:
 class PathLine:
     """A path through the lanes, drawn thick: the critical path.
 
-    Segment i lies on lane *lane[i]* (-1: not shown) from *x0[i]* to *x1[i]* (s); segments stand in the order of time
+    Segment i is on lane *lane[i]* (-1: not shown) from *x0[i]* to *x1[i]* (s); segments are in the order of time
     and each is joined to the next by a connector. *role* is one role for all, *roles* one for each segment.
     """
 
@@ -301,7 +301,7 @@ class PathLine:
 
 @dataclass(frozen=True, eq=False)
 class Ticks:
-    """Moments: barriers, marks, bookmarks. A tick stands at *x* (s) on *lane*; lane -1 is the height of the track."""
+    """Moments: barriers, marks, bookmarks. A tick is at *x* (s) on *lane*; lane -1 is the height of the track."""
 
     kind: Literal["barrier", "mark", "bookmark", "wait"]
     name: str
@@ -337,7 +337,7 @@ class LaneTrack:
     overlays: tuple[Overlay, ...] = ()
     scale: Axis | None = None
     tips: tuple[str, ...] = ()  # of the lanes
-    groups: tuple[str, ...] = ()  # of the lanes, such as processes of threads; () where that tells nothing
+    groups: tuple[str, ...] = ()  # of the lanes, such as processes of threads; () where that is no information
 
     @property
     def height(self) -> int:
@@ -384,8 +384,8 @@ class Timeline:
     """Tracks one above the other that share the time axis *x* (seconds); visible is *begin* to *end*.
 
     *limits* are the first and last moment there is. *key* is the legend of all lane tracks, the largest first; a key
-    that no track has (a message without size, a barrier) may stand in it too. *clock* says where on the axis a moment
-    of the subject's run stands: the second of the run at 0, and places for each second. Where several runs lie on one
+    that no track has (a message without size, a barrier) may be in it too. *clock* says where on the axis a moment
+    of the subject's run is: the second of the run at 0, and places for each second. Where several runs are on one
     axis, that may begin elsewhere or count in %.
     """
 

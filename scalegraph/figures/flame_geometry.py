@@ -38,7 +38,7 @@ class Geometry:
 
     @property
     def levels(self) -> int:
-        """How many frames stand on one another at most."""
+        """How many frames are on one another at most."""
         shown = self.depth[self.width > 0]
         return int(shown.max()) + 1 if len(shown) else 1
 
@@ -67,7 +67,7 @@ class Geometry:
         return rows, begin[rows], end[rows]
 
     def ancestors(self, frame: int) -> list[int]:
-        """Return the frames that *frame* stands on, the root first."""
+        """Return the frames that *frame* is on, the root first."""
         line: list[int] = []
         while 0 <= frame < len(self.parent) and (frame := int(self.parent[frame])) >= 0:
             line.append(frame)
@@ -91,7 +91,7 @@ class Geometry:
         return np.array([names[frame.name] for frame in self.flame.frames], bool)
 
     def found_value(self, found: NDArray[np.bool_]) -> float:
-        """Return the value of the frames *found*; one that stands on another found one counts with that."""
+        """Return the value of the frames *found*; one that is on another found one counts with that."""
         total, covered = 0.0, np.zeros(len(found), bool)
         order = np.argsort(self.depth, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1):  # level by level, callers first
@@ -128,6 +128,6 @@ class Geometry:
 
 
 def change_share(flame: Flame, change: float) -> float:
-    """Return where a change lies between the ends of its colours, -1 to 1; NaN without."""
+    """Return where a change is between the ends of its colours, -1 to 1; NaN without."""
     limits = flame.change.limits if flame.change is not None else None
     return change / limits[1] if limits and limits[1] > 0 else float("nan")

@@ -55,7 +55,7 @@ _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 _TURNS: Final = (0, 2, 3, 6)  # shades of the series behind the first seven
 # Dashes and gaps in widths of a line, by turn: what is dashed among the first seven, then what further series have
 DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
-# For regions, by name: hues that colour-blind people tell apart, none of them one of a state of waiting (idle, orange)
+# For regions, by name: hues that colour-blind people distinguish, none of them one of a state of waiting (idle, orange)
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
 LINE_CONTRAST: Final = 1.9  # of lines with the paper, at least
@@ -195,7 +195,8 @@ def name_slots(names: Iterable[str]) -> dict[str, int]:
 def diverging(share: float, theme: Theme = "light") -> str:
     """Return the colour of a change: *share* from -1 (blue, less) over 0 (grey) to 1 (vermilion, more).
 
-    What lies beyond is clipped, NaN is grey. Colour-blind people tell both ends apart, and both from the middle.
+    What is beyond is clipped, NaN is grey. Colour-blind people distinguish both ends from each other and from the
+    middle.
     """
     middle = {"light": "#E3E5E8", "dark": "#4A4F57", "print": "#E8E8E8"}[theme]
     if not share:

@@ -42,7 +42,7 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Word:
-    """A label of the box, written so that it stands on the far side of its *x*, *y*: right of it for 1, left for -1."""
+    """A label of the box, written so that it is on the far side of its *x*, *y*: right of it for 1, left for -1."""
 
     x: float
     y: float
@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Node:
-    """Where a height stands on the plane, for tips: row and column in the surface, and nearness to the viewer."""
+    """Where a height is on the plane, for tips: row and column in the surface, and nearness to the viewer."""
 
     x: float
     y: float

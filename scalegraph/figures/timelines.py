@@ -183,7 +183,7 @@ def _step(rough: float) -> float:
 
 
 def time_text(seconds: float, resolution: float) -> str:
-    """Return a time as it must be read to tell it from one *resolution* (s) away: ``12.3456 ms``."""
+    """Return a time with the digits that separate it from one *resolution* (s) away: ``12.3456 ms``."""
     factor, unit = next(((f, u) for f, u in _UNITS if abs(seconds) >= f * 0.9999), _UNITS[-1])
     digits = max(0, min(15, math.ceil(-math.log10(max(resolution, 1e-15) / factor) - 1e-9)))
     return f"{seconds / factor:.{digits}f} {unit}"
@@ -256,7 +256,7 @@ def drawn(arrows: Arrows, most: int) -> Any:
 
 
 def lane_labels(count: int, room: float, size: float) -> list[int]:
-    """Return which of *count* lanes get their name when they stand in *room* and a name is *size* high.
+    """Return which of *count* lanes get their name when they are in *room* and a name is *size* high.
 
     All, or every 2nd, 4th, 5th, 8th, 10th .. , so that numbers stay round.
     """
@@ -291,7 +291,7 @@ def resampled(
     """Return *colours* of bins, shape (lanes, bins, 3), for *pixels* columns from *begin* to *end* (s).
 
     A column is the mean of the bins in it by the time they share with it, so that no bin is lost where there are more
-    bins than pixels. The part of it that lies before the first or after the last bin has the colour *behind*.
+    bins than pixels. The part of it that is before the first or after the last bin has the colour *behind*.
     """
     at = np.linspace(begin, end, pixels + 1)
     edges = np.asarray(edges, np.float64)

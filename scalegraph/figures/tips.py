@@ -7,7 +7,7 @@ from typing import overload
 
 
 class Tips(Sequence[str]):
-    """Words for each of many things, made when they are asked for: of thousands one is looked at."""
+    """Words for each of many things, made when they are shown: of thousands the user sees one."""
 
     def __init__(self, count: int, word: Callable[[int], str]) -> None:
         self._count, self._word = count, word

@@ -1,4 +1,4 @@
-"""Starts the window: looks first whether there can be one, so that Qt never aborts the program."""
+"""Starts the window: checks first whether there can be one, so that Qt never aborts the program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_display() -> None:
         if not named:
             raise MissingTool(f"no display (neither DISPLAY nor WAYLAND_DISPLAY is set): {_HEADLESS}")
     try:
-        import PySide6.QtWidgets  # noqa: F401 - looked for, not used
+        import PySide6.QtWidgets  # noqa: F401 - searched for, not used
     except ImportError as error:
         raise MissingTool(f"Qt cannot be loaded ({error}); on Debian: {INSTALL_QT}; or {_HEADLESS}") from error
     _check_server()

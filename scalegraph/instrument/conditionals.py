@@ -3,7 +3,7 @@
 Which branch the compiler will take depends on flags and headers, so none is decided here except the obvious ones
 (``#if 0``, ``_OPENMP``, ``__cplusplus``). Instead the file is read twice, once with every open condition true and once
 with every one false; a probe is planted only where both readings that see a statement agree on its extent, and where
-its opening and closing brace stand in the same branch.
+its opening and closing brace are in the same branch.
 """
 
 from __future__ import annotations

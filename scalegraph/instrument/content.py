@@ -1,4 +1,4 @@
-"""What tells one linked program from another: what it does and is attributed to, not when and as what it was linked."""
+"""Identity of a linked program: what it does and what costs are attributed to, not when or how it was linked."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _NOWHERE = -1
 def lines(path: Path | str, root: str = "") -> LineMap:
     """Return the line map of the executable at *path*; without debug information it knows functions only.
 
-    Files are named as the compiler was told, or relative to *root*, see `shown_name`.
+    Files are named as given to the compiler, or relative to *root*, see `shown_name`.
 
     Raises `InputError` if *path* is not an executable of a known architecture.
     """

@@ -114,7 +114,7 @@ class Image:
 
 
 def _code_checksum(elf: ELFFile) -> int:
-    """Return the Adler-32 checksum of the code segment: tells an executable from one compiled otherwise."""
+    """Return the Adler-32 checksum of the code segment: differs for an executable compiled otherwise."""
     segments = (s for s in elf.iter_segments("PT_LOAD") if s["p_flags"] & P_FLAGS.PF_X)
     return zlib.adler32(next((s.data() for s in segments), b""))
 

@@ -35,7 +35,7 @@ def is_foreign(file: str) -> bool:
 def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:
     """Return what was inlined into the functions of *unit*.
 
-    Only functions with code are looked into; with them the declarations of headers, by far the most, are left out.
+    Only functions with code are searched; with them the declarations of headers, by far the most, are left out.
     """
     top = unit.get_top_DIE()
     base = _address(top, "DW_AT_low_pc") or 0

@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A region that will be planted: without *closing* its scope ends with the block it stands in.
+    """A region that will be planted: without *closing* its scope ends with the block it is in.
 
     *calls* writes plain calls instead of a scope, for a phase whose declarations must stay visible after it.
     """

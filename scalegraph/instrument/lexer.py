@@ -1,7 +1,7 @@
 """Tokens, comments and directives of a C source file, by byte offset.
 
 The syntax tree (``syntax.py``) is built from text in which directives and comments are blanked, so this scanner
-is what knows about them: a grammar cannot, because a ``#pragma`` or an ``#if`` may stand between any two tokens.
+is what knows about them: a grammar cannot, because a ``#pragma`` or an ``#if`` may be between any two tokens.
 Offsets are bytes of the UTF-8 text; lines count from 1.
 """
 
@@ -71,7 +71,7 @@ class Lexed:
     _newlines: list[int] = field(default_factory=list)
 
     def line(self, offset: int) -> int:
-        """Return the line (from 1) that the byte at *offset* stands on."""
+        """Return the line (from 1) that the byte at *offset* is on."""
         return bisect.bisect_left(self._newlines, offset) + 1
 
     def line_start(self, offset: int) -> int:

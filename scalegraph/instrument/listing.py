@@ -1,4 +1,4 @@
-"""Original and instrumented program side by side, for people to look at."""
+"""Original and instrumented program side by side, for the user to read."""
 
 from __future__ import annotations
 

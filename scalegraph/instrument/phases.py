@@ -100,7 +100,7 @@ def _place(places: Places, mark: PhaseMark) -> Place:
 
 
 def _block(reading: Reading, mark: PhaseMark) -> tuple[int, int] | None:
-    """Return the statement list that *mark* stands in, None if it stands inside a statement or outside functions."""
+    """Return the statement list that *mark* is in, None if it stands inside a statement or outside functions."""
     block = _smallest(reading.blocks, mark.start)
     if block is None:
         return None

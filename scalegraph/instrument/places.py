@@ -18,7 +18,7 @@ Span: TypeAlias = tuple[int, int, str]  # first address, address behind the last
 
 
 class Place(NamedTuple):
-    """A source place; file "" and line 0 where nothing is known. *file* is as the compiler was told."""
+    """A source place; file "" and line 0 where nothing is known. *file* is as given to the compiler."""
 
     file: str
     line: int
@@ -45,7 +45,7 @@ class LineMap:
         return places
 
     def files(self) -> list[str]:
-        """Return the names of the files that code was made from, as the compiler was told."""
+        """Return the names of the files that code was made from, as given to the compiler."""
         return sorted({self.names[number] for number in set(self._files)} - {""})
 
     def ranges(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
@@ -91,7 +91,7 @@ def source_name(symbol: str) -> str:
 
 
 def shown_name(directory: str, file: str, root: str) -> str:
-    """Return how the source *file*, compiled in *directory*, is called: as told, or relative to *root* if it is given.
+    """Return how the source *file*, compiled in *directory*, is called: as given, or relative to *root* if it is given.
 
     Files outside of *root* keep their whole path.
     """

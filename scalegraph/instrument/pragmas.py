@@ -110,7 +110,7 @@ class Construct:
 
     @property
     def title(self) -> str:
-        """Name for people, without place."""
+        """Name for display, without place."""
         name = " ".join(self.words)
         return f"{name} ({self.label})" if self.label else name
 

@@ -107,7 +107,7 @@ def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditio
 
 
 def _probe(site: Site, places: Places, conditionals: Conditionals) -> Probe | None:
-    """Return the probe for *site*, None if its braces would stand in different branches."""
+    """Return the probe for *site*, None if its braces would be in different branches."""
     if site.inner:
         return Probe(site, Place(site.start + 1))
     if site.tail is not None:

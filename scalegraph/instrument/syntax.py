@@ -1,4 +1,4 @@
-"""Where regions may stand in a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
+"""Where regions may be in a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
 
 Every reading of the file (see ``conditionals.py``) is parsed by itself. A `Site` is a candidate region with the bytes
 it spans; anything the parser was not sure about is left out and said in a remark.
@@ -52,7 +52,7 @@ class Site:
 
     *start* and *end* are the bytes of the statement (of the function body for a function). *lead* is the first
     directive that must stay glued to the statement, None if there is none. *tail* is the directive itself for a
-    stand-alone construct. *inner* asks for a probe just behind the opening brace.
+    stand-alone construct. *inner* requests a probe just behind the opening brace.
     """
 
     kind: str
@@ -272,7 +272,7 @@ class _FunctionWalk:
         self.found |= found
 
     def _statement(self, node: Node, chain: list[tuple[Directive, Construct | None]], loops: int) -> bool:
-        """Add the regions of one statement; True if nothing inside it may be looked at."""
+        """Add the regions of one statement; True if nothing inside it may be instrumented."""
         attached = _attached(chain)
         constructs = [made for _, made in attached if made is not None]
         opaque = any(made.opaque for made in constructs)

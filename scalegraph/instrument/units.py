@@ -31,7 +31,7 @@ _MOST = 256 << 20  # bytes of one unit's document, which holds a source twice: m
 
 @dataclass(frozen=True)
 class Unit:
-    """One compiled source. *file* as the compiler was told, relative to *directory*; its *regions* count from 1."""
+    """One compiled source. *file* as given to the compiler, relative to *directory*; its *regions* count from 1."""
 
     directory: str
     file: str

@@ -1,6 +1,6 @@
 """How bytes and processes reach a target: here the simulated one.
 
-What reads the results of runs, and numpy with it, is loaded when it is first asked for: a request needs only names.
+What reads the results of runs, and numpy with it, is loaded when it is first requested: a request needs only names.
 """
 
 from __future__ import annotations

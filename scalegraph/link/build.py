@@ -1,4 +1,4 @@
-"""A program ready to run on a target, and the limits of a run: what the floors above hand to a link."""
+"""A program ready to run on a target, and the limits of a run: what higher layers pass to a link."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Build:
     there is none from the executable's debug information.
     """
 
-    program: str  # name for people: the first source without its directory and ending
+    program: str  # name for display: the first source without its directory and ending
     executable: Path
     launcher: Path  # what starts it, see runtime.library
     blocks: Path  # block table, see runtime.format
@@ -40,7 +40,7 @@ class Build:
     remarks: tuple[str, ...]  # the compiler's warnings and ours, each with the user's file:line
     digest: str  # of what it does: runs of programs that have the same can be compared
     file_digest: str = ""  # of an executable of the user's; studies of ScaleGraph 0.1.0 may know it by that
-    root: str = ""  # files are named relative to it; as the compiler was told, if it is empty
+    root: str = ""  # files are named relative to it; as given to the compiler, if it is empty
     places: Path | None = None  # see instrument.places
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _places: list[Places] = field(default_factory=list, repr=False, compare=False)

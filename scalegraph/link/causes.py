@@ -29,7 +29,7 @@ from scalegraph.runtime.results import Result
 
 _SHOWN_VARIABLES = 400  # the others are one row
 _SHOWN_USERS = 64  # of one line
-# The runtime's own variables, for people.
+# The runtime's own variables, for display.
 _OWN_WORDS = {
     "various": "runtime's own",
     "barrier": "barrier variables",
@@ -245,7 +245,7 @@ class _Words:
         self._build, self._result, self._variables, self._parts = build, result, variables, parts
 
     def at(self, byte: int) -> str:
-        """Return what lies at *byte* of the line: ``counts[3]``; "" if that is not known."""
+        """Return what is at *byte* of the line: ``counts[3]``; "" if that is not known."""
         for part in self._parts:
             first = part["address"] - part["line"]
             if first <= byte < first + part["bytes"]:
@@ -253,7 +253,7 @@ class _Words:
         return ""
 
     def _offset(self, byte: int) -> int | None:
-        """Return how far *byte* lies behind the beginning of its heap block; None elsewhere."""
+        """Return how far *byte* is behind the beginning of its heap block; None elsewhere."""
         for part in self._parts:
             first = part["address"] - part["line"]
             if first <= byte < first + part["bytes"]:

@@ -1,4 +1,4 @@
-"""The trace of a simulated run: what the runtime is told to collect, and the file that is kept of it."""
+"""The trace of a simulated run: what the runtime collects, and the file that is kept of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TraceOrder:
     """What one run's trace shall hold, and where it goes: *directory*/*name*.sgtrace.
 
     Times are cycles of the machine; *end* None: to the end; *interval*: over which shares and counters are added up, 0:
-    no limit. *regions*: numbers, with all that is called inside; empty: everything. *limit*: bytes. *identity* tells
+    no limit. *regions*: numbers, with all that is called inside; empty: everything. *limit*: bytes. *identity* names
     the run from any other: a file of the same name that is of another run is left alone and a number added to the
     name. *asked* goes into the record.
     """

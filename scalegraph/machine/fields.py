@@ -20,7 +20,7 @@ class Section(BaseModel):
 
 @dataclass(frozen=True)
 class On:
-    """What a value is converted with: the section it stands in, the processors' clock and the coherence line."""
+    """What a value is converted with: the section it is in, the processors' clock and the coherence line."""
 
     section: Any
     clock_hz: float
@@ -141,7 +141,7 @@ def fill(model: type[BaseModel], data: dict[str, Any], origin: dict[str, str], p
 
 
 def _model_of(annotation: Any, item: dict[str, Any]) -> type[BaseModel] | None:
-    """Return the model that *annotation* asks for; of several, the one of the kind that *item* says it is."""
+    """Return the model that *annotation* requests; of several, the one of the kind that *item* says it is."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     models = [found for part in get_args(annotation) if (found := _model_of(part, item)) is not None]

@@ -108,7 +108,7 @@ def _place(path: tuple[str | int, ...], places: toml.Positions) -> tuple[int | N
 
 
 def _origins(text: str, places: toml.Positions, known: set[str]) -> dict[str, str]:
-    """Return the origin comments of *text* by the dotted key, one of *known*, of the value they stand behind."""
+    """Return the origin comments of *text* by the dotted key, one of *known*, of the value they are behind."""
     root = Parser(Language(tree_sitter_toml.language())).parse(text.encode()).root_node
     comments = {}
     for node in _comments(root):

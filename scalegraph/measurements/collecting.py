@@ -46,7 +46,7 @@ class Collector:
         self._values = array("d")
 
     def call_path(self, name: str) -> int:
-        """Return the position of ``main->solve``, making what lies above it. Without a name it is `ROOT`."""
+        """Return the position of ``main->solve``, making what is above it. Without a name it is `ROOT`."""
         name = name if name.strip() else ROOT
         known = self._by_name.get(name)
         if known is None:
@@ -138,7 +138,7 @@ class Collector:
         )
 
     def at(self, point: int) -> str:
-        """Return a point for people: ``p = 4, n = 100``."""
+        """Return a point for display: ``p = 4, n = 100``."""
         return assigned(zip(self.parameters, self.points[point], strict=True))
 
     def _name(self, path: int) -> str:
@@ -207,7 +207,7 @@ def _is_number(value: Coordinate) -> bool:
 
 
 def _running_number(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for every key how many of the same stand before it."""
+    """Return for every key how many of the same are before it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])

@@ -16,9 +16,9 @@ _ROUNDED = 0.02  # shares are whole numbers, so that share times processors is n
 def following(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
     """Return the parameters that follow from the number of *processors* and the others, in the order of the set.
 
-    Such a one tells no problems apart, and with it no run would have another of the same problem on more processors:
-    a number times *processors* that stays the same for one problem (``n_local``), and another count of processors that
-    never falls while *processors* rises (``nodes`` beside ``ranks``).
+    Such a parameter distinguishes no problems, and with it no run would have another of the same problem on more
+    processors: a number times *processors* that stays the same for one problem (``n_local``), and another count of
+    processors that never falls while *processors* rises (``nodes`` beside ``ranks``).
     """
     found: list[str] = []
     points = measured.points

@@ -14,7 +14,7 @@ _STAT = r"[^,;\n]*[,;][^,;\n]*[,;][A-Za-z][^,;\n]*[,;]\d+[,;][\d.]+([,;]|$)"  # 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool's output: *name* for people, *marks* that all stand in its first lines, and what to *do* about it."""
+    """A tool's output: *name* for display, *marks* that all are in its first lines, and what to *do* about it."""
 
     name: str
     marks: tuple[str, ...]

@@ -103,7 +103,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
 def _problem(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the parameters that tell no problems apart, and those that are sizes of the problem."""
+    """Return the parameters that distinguish no problems, and those that are sizes of the problem."""
     follow = following(measured, processors) if processors else ()
     if follow:
         listed = ", ".join(follow)
@@ -341,7 +341,7 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
 def _scaling(
     measured: MeasurementSet, mapping: Mapping, times: Floats, questions: list[Question], notes: list[str]
 ) -> Scaling:
-    """Return strong where sizes tell it or times fall as they do, weak or a question where they do not."""
+    """Return strong where sizes show it or times fall so, else weak or a question."""
     points = measured.points
     counts = np.maximum(points[mapping.processors].to_numpy(dtype=np.float64), 1.0)
     others = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]

@@ -52,8 +52,8 @@ class Mapping(BaseModel):
     all the same. With *summed* values are sums over the processors, so that elapsed is the value divided by their
     number. *columns* names the metric for other columns of the run table (``work_flops``, ``references``, ..).
     *sizes* are the parameters that make the problem larger; those that *follow* from the processors and the others
-    tell no problems apart. *scaling* says whether the problem grows with the
-    processors where no size tells.
+    distinguish no problems. *scaling* says whether the problem grows with the
+    processors where no size shows it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -79,7 +79,7 @@ class Mapping(BaseModel):
 
 @dataclass(frozen=True)
 class Question:
-    """What cannot be guessed safely: for people to choose, by *switch* or in a dialog.
+    """What cannot be guessed safely: the user chooses, by *switch* or in a dialog.
 
     *key* is the field of `Mapping` or of `table.TableChoices` that the answer goes into; *choices* are likely answers,
     the likeliest first.

@@ -36,7 +36,7 @@ class Metric:
 class CallPath:
     """A place of the program: a node of the call tree. *parent* is an index into `MeasurementSet.call_paths`.
 
-    *name* is the last part (``MPI_Waitall``); a parent stands before its children.
+    *name* is the last part (``MPI_Waitall``); a parent is before its children.
     """
 
     name: str

@@ -48,7 +48,7 @@ def rates(measured: MeasurementSet) -> list[str]:
 def chosen(measured: MeasurementSet, said: str, questions: list[Question]) -> str:
     """Return the rate that times are to be made of, empty where a time was measured or none is a rate.
 
-    *said* is the metric that was named as the time. Of several rates one is asked for.
+    *said* is the metric that was named as the time. Of several rates one is requested.
     """
     found = rates(measured)
     if said:
@@ -126,7 +126,7 @@ def _aligned(measured: MeasurementSet, rows: pd.DataFrame, metric: str) -> Float
 
 
 def grown(measured: MeasurementSet, processors: str, left: Sequence[str]) -> bool:
-    """Whether each problem, told apart by *left*, was run on one number of *processors* only: it grows with them."""
+    """Whether each problem, distinguished by *left*, was run on one number of *processors* only: it grows with them."""
     others = [name for name in left if varies(measured.points[name])]
     if not others:
         return False

@@ -19,7 +19,7 @@ from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
 
 ALL = "*"  # as the whole program: all call paths together
-SIZE = "problem"  # parameter that tells grown problems apart where scaling is weak and no parameter does
+SIZE = "problem"  # parameter that distinguishes grown problems where scaling is weak and no parameter does
 MOST_RUNS = 20_000  # of a study; models take every value of a set, however many
 _COUNTS = frozenset({"work_ops", "work_flops", "references", "misses", "invalidations"})
 _SUMS_S = frozenset({"busy_s", "memory_stall_s", "idle_s", "primitive_s"})
@@ -29,7 +29,7 @@ def totals(measured: MeasurementSet, mapping: Mapping, metric: str = "") -> Floa
     """Return values of a metric for the whole program, shape (points, repetitions); NaN where one is not known.
 
     *metric* empty: that of time. Exclusive values are summed over the call paths below `Mapping.total`; inclusive ones
-    and those of an unknown extent stand at that path. With ``*`` as total those of all roots are summed.
+    and those of an unknown extent are at that path. With ``*`` as total those of all roots are summed.
     """
     name = metric or mapping.time
     index = measured.metric(name)
@@ -209,7 +209,7 @@ def _value(value: Any) -> Value:
 
 
 def _scale(measured: MeasurementSet, metric: str, column: str) -> float:
-    """Return what a metric's values are multiplied by to stand in a column of the run table."""
+    """Return what a metric's values are multiplied by to be in a column of the run table."""
     if column not in _SUMS_S:
         return 1.0
     unit = measured.metrics[measured.metric(metric)].unit

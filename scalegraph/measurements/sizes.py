@@ -1,4 +1,4 @@
-"""Which parameters tell problems apart: sizes do, counts that every run gives anew (iterations, checksums) do not."""
+"""Which parameters distinguish problems: sizes do, counts that every run gives anew (iterations, checksums) do not."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _splits(measured: MeasurementSet, processors: str, left: Sequence[str], name
 
 
 def _shared(points: pd.DataFrame, processors: str, names: Sequence[str]) -> float:
-    """Return the share of points whose problem, told apart by *names*, was run on several processor counts."""
+    """Return the share of points whose problem, distinguished by *names*, was run on several processor counts."""
     if not names:
         return float(varies(points[processors]))
     counts = points.groupby(list(names), dropna=False)[processors].transform("nunique")

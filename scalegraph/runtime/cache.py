@@ -17,10 +17,10 @@ import platformdirs
 from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 
-Waiting = Callable[[float], None]  # is told for how many seconds one has waited; may raise to wait no longer
+Waiting = Callable[[float], None]  # called with the seconds waited so far; may raise to wait no longer
 
 _STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
-_PATIENCE_S = 0.2  # between two looks whether another is done
+_PATIENCE_S = 0.2  # between two checks whether another is done
 _CONTENTS = ".contents.json"  # size and digest of every file of an entry, written last
 _DIGESTED = 32 * 2**20  # bytes; of larger files only the size is compared: formats that large have checksums
 
@@ -35,8 +35,8 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
     """Return *directory*, filled by *make* if it does not exist yet, or again if files of it are damaged or missing.
 
     *make* gets a temporary directory that takes its final name only when complete, so whoever sees *directory* sees
-    all of it. Two processes (or threads) that ask at once: one makes, the other waits and uses it; *waiting* is told
-    for how long, again and again.
+    all of it. Of two processes (or threads) that need it at once: one makes it, the other waits and uses it; *waiting*
+    is called with the seconds so far, again and again.
 
     Raises `WorkError` when the cache cannot be written, and whatever *make* and *waiting* raise.
     """
@@ -58,7 +58,7 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
 
 
 def spoil(directory: Path) -> None:
-    """Note that the entry *directory* is damaged where its sizes do not tell: `get_or_make` makes it again."""
+    """Note that the entry *directory* is damaged where its sizes do not show it: `get_or_make` makes it again."""
     with suppress(OSError):
         (directory / _CONTENTS).unlink()
 

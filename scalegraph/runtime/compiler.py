@@ -56,7 +56,7 @@ class Compiler:
 
     @property
     def identity(self) -> str:
-        """What tells this compiler from another one: path, version and target."""
+        """What distinguishes this compiler from another one: path, version and target."""
         path = shutil.which(self.command[0]) or self.command[0]
         return "\n".join([str(Path(path).resolve()), *self.command[1:], self.version, self.target])
 
@@ -92,7 +92,7 @@ class Compiler:
 
     @property
     def linking(self) -> tuple[str, ...]:
-        """Options for the linker: target regions run on the host, so nobody looks for compilers of other devices."""
+        """Options for the linker: target regions run on the host, so nobody searches for compilers of other devices."""
         return () if self.clang else ("-foffload=disable",)
 
     def run(
@@ -105,7 +105,7 @@ class Compiler:
     ) -> subprocess.CompletedProcess[str]:
         """Call the compiler; messages come untranslated, so that they can be recognised.
 
-        Raises `Cancelled` when *cancel* asks for it (the compiler and what it started are then ended), `WorkError` when
+        Raises `Cancelled` when *cancel* requests it (the compiler and what it started are then ended), `WorkError` when
         the disk is full.
         """
         return call([*self.command, *arguments], cwd=cwd, stdin=stdin, cancel=cancel, env={"LC_ALL": "C"})
@@ -114,7 +114,7 @@ class Compiler:
 def compiler_command(language: Language) -> tuple[str, ...]:
     """Return how the compiler of *language* is called: as ``SCALEGRAPH_CC`` or ``CC`` say, else ``gcc``.
 
-    The same with ``CXX`` and ``FC``. One of our own wrappers is no answer: it asks for the compiler behind it.
+    The same with ``CXX`` and ``FC``. One of our own wrappers is no answer: it requests the compiler behind it.
     """
     kind = KINDS[language]
     for variable in (f"SCALEGRAPH_{kind.variable}", kind.variable):

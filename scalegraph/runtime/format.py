@@ -9,7 +9,7 @@ Four files cross the border:
 * the *configuration* (Python writes, C reads): text, one ``key value`` pair a line;
 * the *block table* (Python writes, C reads): what every basic block of the program costs;
 * the *result* (C writes, Python reads): header, section directory, sections of fixed records;
-* the *records of a trace* (C writes, Python reads), if one was asked for: header, records of one size.
+* the *records of a trace* (C writes, Python reads), if one was requested: header, records of one size.
 
 All binary values are little-endian. A reader refuses a wrong magic, a newer version or a
 foreign byte order with a sentence, it never guesses.
@@ -329,7 +329,7 @@ GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 
 TRACE_MAGIC: Final = b"SGEVENTS"
 TRACE_VERSION: Final = 1
-# What a trace may tell, in the order of the bits of TRACE_HEADER's `what`.
+# What a trace may record, in the order of the bits of TRACE_HEADER's `what`.
 TRACED: Final = ("regions", "waits", "locks", "tasks", "chunks", "shares", "counters")
 TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
     ("running", "the run was killed, or still goes on"),
@@ -338,7 +338,7 @@ TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
     ("full", "the trace reached its limit and ends there; the run went on"),
     ("failed", "the file could not be written any more; the run went on"),
 )
-# What a record tells, and the meaning of its fields: time, processor and, where not said otherwise, region are what
+# What a record holds, and the meaning of its fields: time, processor and, where not said otherwise, region are what
 # they are called.
 TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("call", "what: 1 enters, 2 leaves the region"),
@@ -382,16 +382,16 @@ TRACE_HEADER: Final = Layout(
         ("record_size", "<u4"),
         ("what", "<u4"),  # bits of TRACED
         ("records", "<u8"),  # 0 while the run goes on: then the file's size says how many
-        ("begin", "<u8"),  # cycles: of the first and the last thing that is told
+        ("begin", "<u8"),  # cycles: of the first and the last thing that is recorded
         ("end", "<u8"),
         ("clock_hz", "<u8"),
-        ("interval", "<u8"),  # as asked for
+        ("interval", "<u8"),  # as requested
         ("limit", "<u8"),
         ("inexact", "<u8"),  # stretches whose busy cycles could not be split exactly
-        ("asked_begin", "<u8"),  # the window that was asked for; 0 and 0: all of the run
+        ("asked_begin", "<u8"),  # the window that was requested; 0 and 0: all of the run
         ("asked_end", "<u8"),
         ("asked_regions", "<u8"),  # number of regions that the trace is limited to
-        ("regions", "<u4"),  # one more than the greatest number of a region that is told
+        ("regions", "<u4"),  # one more than the greatest number of a region that is recorded
         ("fractions", "<u4"),  # 1: blocks take parts of cycles, see runtime/shares.py
         ("pad", "<u8"),
     ]

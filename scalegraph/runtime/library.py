@@ -55,7 +55,7 @@ def library(compiler: Compiler) -> Library:
 
 
 def _flags(name: str) -> tuple[str, ...]:
-    """Return the compiler options that stand in the runtime's file *name*."""
+    """Return the compiler options that are in the runtime's file *name*."""
     return tuple(shlex.split((SOURCES / name).read_text(encoding="utf-8"), comments=True))
 
 
@@ -79,7 +79,7 @@ def include_flags() -> list[str]:
 
 @cache
 def sources_digest() -> str:
-    """Return what tells this simulator from another version of it; programs that are linked with it carry this."""
+    """Return what identifies this version of the simulator; programs that are linked with it carry this."""
     total = hashlib.sha256("\0".join(_LAUNCHER_FLAGS).encode())
     for path in _files():
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -134,7 +134,7 @@ def _compile(compiler: Compiler, source: Path, where: Path) -> Path:
     prefix = f"-ffile-prefix-map={SOURCES}=scalegraph"
     flags = _LAUNCHER_FLAGS if source == _LAUNCHER_SOURCE else _compile_flags(compiler)
     # Warnings are errors for whoever changes the runtime; a newer compiler's new warnings must not stop a user.
-    # Its debug information would only slow down the look-up of the user's lines.
+    # Its debug information would only slow down the search of the user's lines.
     ours = ["-Wno-error", "-g0", prefix, *include_flags(), f"-I{where}", f'-DSG_RUNTIME_DIGEST="{sources_digest()}"']
     result = compiler.run([*flags, *ours, "-c", str(source), "-o", str(target)])
     if result.returncode == 0:

@@ -25,7 +25,7 @@ _MOST = 3  # cycles that are moved from one category of a processor and region
 
 
 def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int) -> Array:
-    """Return the cycles that are told in the busy categories, shape (processors, regions, categories)."""
+    """Return the cycles that are recorded in the busy categories, shape (processors, regions, categories)."""
     told = np.zeros((processors, regions, _BUSY), np.int64)
     for _, records in chunks:
         rows = records[(records["event"] == _SHARE) & (records["what"] < _BUSY)]
@@ -41,7 +41,7 @@ class Moves:
 
     @classmethod
     def to_match(cls, told: Array, costs: Records) -> Moves:
-        """Return what has to move so that *told*, as of `busy`, is as in the result's *costs*; no more than that."""
+        """Return what has to move so that *told*, as of `busy`, equals the result's *costs*; no more than that."""
         known = np.zeros_like(told)
         known[costs["processor"], costs["region"]] = costs["leaves"][:, :_BUSY].astype(np.int64)
         more = told - known

@@ -28,7 +28,7 @@ def call(
 ) -> subprocess.CompletedProcess[str]:
     """Run *command* with *env* added to the environment; with *merge*, stderr comes within stdout, in order.
 
-    Raises `Cancelled` when *cancel* asks for it (the command and what it started are then ended), `WorkError` when the
+    Raises `Cancelled` when *cancel* requests it (the command and what it started are then ended), `WorkError` when the
     disk is full.
     """
     process = subprocess.Popen(

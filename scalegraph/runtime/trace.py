@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scalegraph.runtime.results import Records, Result
 
 ROWS = 1 << 19  # records that are converted at a time
-METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records tell them
+METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records hold them
 _EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 
 
@@ -47,7 +47,7 @@ _EVENT = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 class Written:
     """What `write_trace` has written: rows by kind, the traced time in cycles, what is not as in a whole trace.
 
-    *cut*: why the trace ends before what was asked for does; empty if it does not.
+    *cut*: why the trace ends before what was requested does; empty if it does not.
     """
 
     rows: dict[str, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def write_trace(
 
     *regions*: those of the program, by their numbers. *result*: of the same run; its accounts become the property
     ``accounting`` of a trace of the whole run, and none is written without it or of a part of a run. *machine*,
-    *program*: names; *properties* are added to the trace's. *progress* is told the share that is done, 0 to 1.
+    *program*: names; *properties* are added to the trace's. *progress* is called with the share that is done, 0 to 1.
     Works in bounded memory; *raw* is left alone. A run that was stopped has a trace up to there, and a note says so.
 
     Raises `WorkError` when *raw* is no such file, is cut short before its first record or of another version, or when
@@ -172,25 +172,25 @@ class _Raw:
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """The first and last time that is told, in cycles."""
+        """The first and last time that is recorded, in cycles."""
         if self.whole:
             return int(self.header["begin"]), int(self.header["end"])
         times = [(int(part["time"].min()), int(part["time"].max())) for _, part in self.chunks()]
         return min((low for low, _ in times), default=0), max((high for _, high in times), default=0)
 
     def tells(self, what: str) -> bool:
-        """Whether *what*, of TRACED, was asked for."""
+        """Whether *what*, of TRACED, was requested."""
         return bool(int(self.header["what"]) >> TRACED.index(what) & 1)
 
     @property
     def complete(self) -> bool:
-        """Whether the whole run is told, from its beginning to its end."""
+        """Whether the whole run is recorded, from its beginning to its end."""
         asked = int(self.header["asked_begin"]) | int(self.header["asked_end"]) | int(self.header["asked_regions"])
         return self.state == "whole" and not asked
 
 
 class _Converter:
-    """Makes columns of records. *definitions* are complete from the beginning, however many regions are told."""
+    """Makes columns of records. *definitions* are complete from the beginning, however many regions are recorded."""
 
     def __init__(self, source: _Raw, regions: Sequence[Region], machine: str, result: Result | None) -> None:
         self._source, self._machine, self._result = source, machine, result
@@ -214,7 +214,9 @@ class _Converter:
             known["time_cycles"] = result.meta["time_cycles"]
         if lacking := [name for name in TRACED if not source.tells(name)]:
             known["not asked for"] = ", ".join(lacking)
-        if source.state == "whole" and not source.header["asked_regions"]:  # nothing told is a part of the run, too
+        if (
+            source.state == "whole" and not source.header["asked_regions"]
+        ):  # time without records is a part of the run, too
             last = int(known.get("time_cycles", end))
             end = max(end, min(last, int(source.header["asked_end"]) or last))
             begin = min(int(source.header["asked_begin"]), end)
@@ -390,7 +392,7 @@ def _cut(source: _Raw, result: Result | None) -> str:
 
 
 def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
-    """Yield what differs from a trace that tells everything of a run."""
+    """Yield what differs from a trace that records everything of a run."""
     header = source.header
     if cut := _cut(source, result):
         yield Note(cut)

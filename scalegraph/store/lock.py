@@ -44,7 +44,7 @@ class WriteLock:
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         except OSError:
-            pass  # a full disk: the number is for people only, the lock holds without it
+            pass  # a full disk: the number is for display only, the lock holds without it
         return handle
 
     def _is_ours(self, handle: int) -> bool:

@@ -128,7 +128,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        """Short name for people."""
+        """Short name for display."""
         return self._path.stem if self._path else "unsaved study"
 
     @property
@@ -340,7 +340,7 @@ class Study:
         return record.model_copy(update={"stdout": stdout, "stderr": stderr})
 
     def _copy_to(self, path: Path, final: Path | None = None) -> None:
-        """Copy everything to the file *path*, which will be *final*: seen from there, traces lie elsewhere."""
+        """Copy everything to the file *path*, which will be *final*: seen from there, traces are elsewhere."""
         target = sqlite3.connect(path, isolation_level=None)
         try:
             self._connection.backup(target)
@@ -362,7 +362,7 @@ def _seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
 
 
 def _check_header(path: Path) -> None:
-    """Refuse what is plainly no study before SQLite looks at it."""
+    """Refuse what is plainly no study before SQLite examines it."""
     try:
         with path.open("rb") as file:
             head = file.read(len(_MAGIC))

@@ -16,7 +16,7 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 
-_LOOK: Final = 0.05  # seconds between two looks of who waits at whether to stop
+_LOOK: Final = 0.05  # seconds between two checks whether to stop
 
 
 _KEPT: Final = 6  # sums of intervals that are kept
@@ -53,7 +53,7 @@ def calls(data: TraceData) -> CallTable:
 
 
 def finder(data: TraceData) -> Finder:
-    """Return what looks for things by name in the trace."""
+    """Return what searches for things by name in the trace."""
     return remembered(data, "finder", lambda: Finder(data.trace))
 
 
@@ -77,7 +77,7 @@ def _sources(chosen: Window) -> activity.Sources:
 
 
 def activity_sums(chosen: Window) -> activity.ActivitySums | None:
-    """Return the activities of the chosen time and locations; None if the trace tells nothing of them."""
+    """Return the activities of the chosen time and locations; None if the trace records nothing of them."""
     data = chosen.data
     return remembered(
         data,
@@ -87,7 +87,7 @@ def activity_sums(chosen: Window) -> activity.ActivitySums | None:
 
 
 def region_activity(chosen: Window) -> Array | None:
-    """Return ticks by activity and region of the chosen time and locations; None if that is not told."""
+    """Return ticks by activity and region of the chosen time and locations; None if the trace does not record that."""
     data = chosen.data
     return remembered(
         data,
@@ -112,5 +112,5 @@ def _key(what: str, chosen: Window) -> str:
 
 
 def location_names(data: TraceData) -> list[str]:
-    """Return the names of all locations for people."""
+    """Return the names of all locations for display."""
     return [data.location_name(number) for number in range(len(data.trace.definitions.locations))]

@@ -87,7 +87,7 @@ def matrix(
     relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
     interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
     times (`analyze.predicted`), ``best`` the models only where the runs give nothing. *processors* may name counts
-    without runs, which can only be predicted. A printed matrix is returned as it is, whatever is asked for.
+    without runs, which can only be predicted. A printed matrix is returned as it is, whatever is requested.
     """
     given = printed(data)
     if given is not None:
@@ -120,7 +120,7 @@ def asked(
     bound: object = "efficiency",
     processors: Sequence[int] | None = None,
 ) -> Matrix | None:
-    """Return the one matrix that the *options* of a view (`ASKED`) ask for: isospeed holds the speed, others *bound*.
+    """Return the one matrix that the *options* of a view (`ASKED`) request: isospeed holds the speed, others *bound*.
 
     *bound* is for views that leave it out of their options, because they hold several.
     """

@@ -21,7 +21,7 @@ def target_of(model: Model, processors: int | None = None, size: float | None = 
     """Return the point whose time is to be known: twice the most processors and the largest size unless given.
 
     Raises:
-        InputError: a size is given though only one problem is looked at.
+        InputError: a size is given though only one problem is examined.
 
     """
     goal = [float(processors or _AHEAD * model.points[:, 0].max())]

@@ -42,7 +42,7 @@ class Option:
 
     @property
     def worded(self) -> tuple[tuple[str, str], ...]:
-        """Choices as people read them, each with its name."""
+        """Choices for display, each with its name."""
         return tuple(zip(self.words or self.choices, self.choices, strict=True))
 
     def parse(self, value: OptionValue) -> OptionValue:

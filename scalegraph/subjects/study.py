@@ -34,7 +34,7 @@ class StudyData:
     parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest as
     a dictionary (read: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and
     ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
-    *variants* are the what-if runs, which stand in neither *table* nor *runs*. *imported* is the measurement set that
+    *variants* are the what-if runs, which are in neither *table* nor *runs*. *imported* is the measurement set that
     the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
     *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
     """
@@ -81,7 +81,7 @@ class StudyData:
 
     @cached_property
     def main_series(self) -> Series | None:
-        """The runs that views speak of where nothing is chosen (`series.main_series` of `scaling`), looked for once."""
+        """The runs that views speak of where nothing is chosen (`series.main_series` of `scaling`), found once."""
         return main_series(self.scaling)
 
     @cached_property
@@ -105,7 +105,7 @@ class StudyData:
 
     @property
     def machine_title(self) -> str:
-        """Name of the machine for people, without what stands in parentheses behind it."""
+        """Name of the machine for display, without what is in parentheses behind it."""
         values = self.manifest.get("machine_values") or {}
         title = self.manifest.get("machine_title") or values.get("title") or self.manifest.get("machine")
         if not title and not self.table.empty:
@@ -113,7 +113,7 @@ class StudyData:
         return str(title or "").partition(" (")[0]
 
     def bound(self, kind: str) -> tuple[float | None, float | None]:
-        """Return value and relative tolerance of the request's bound *kind*, ``None`` where it asked for none."""
+        """Return value and relative tolerance of the request's bound *kind*, ``None`` where it requested none."""
         for bound in (self.manifest.get("request") or {}).get("bound") or ():
             if bound.get("kind") == kind and bound.get("value") is not None:
                 return float(bound["value"]), float(bound.get("tolerance") or 0.05)

@@ -19,9 +19,9 @@ from scalegraph.traces.model import Trace
 class TraceData:
     """A trace as views see it. Times of views are seconds from the start of the run (`seconds`, `ticks`).
 
-    *timeline* answers questions about any time at once (`scalegraph.traces.lod`). *name* is for people, *path* the file
-    that was opened. *sources* are files that regions name and that were found, by the name in the trace; they are
-    read when asked for (`text`). *texts* are program texts that are kept with the run, which go before them. *others*
+    *timeline* answers questions about any time at once (`scalegraph.traces.lod`). *name* is for display, *path* the
+    file that was opened. *sources* are files that regions name and that were found, by the name in the trace; they are
+    read when requested (`text`). *texts* are program texts that are kept with the run, which go before them. *others*
     are the traces that a view for several compares it with. *facts* is what is known of the run beside the trace
     (``processors``, ``work``: W, operations; ``machine``, ``program``), as far as it is known.
     """
@@ -55,9 +55,9 @@ class TraceData:
         return meta.begin + round(seconds * meta.ticks_per_second)
 
     def location_name(self, number: int) -> str:
-        """Return the name of a location for people; one without a name is called by its kind and number.
+        """Return the name of a location for display; one without a name is called by its kind and number.
 
-        Where names repeat, as threads of several processes do, that of the group stands before them.
+        Where names repeat, as threads of several processes do, that of the group is before them.
         """
         names = self._location_names
         return names[number] if 0 <= number < len(names) else "unknown"
@@ -76,7 +76,7 @@ class TraceData:
         return tuple(names)
 
     def lane_groups(self, locations: Sequence[int]) -> tuple[str, ...]:
-        """Return the group of each of *locations* where groups tell them apart: several, one with several; else ()."""
+        """Return the group of each of *locations* where groups distinguish them: several, one with several; else ()."""
         defined, count = self.trace.definitions.locations, len(self.group_names)
         numbers = [defined[number].group for number in locations]
         if not 1 < len(set(numbers)) < len(numbers):
@@ -116,7 +116,7 @@ class TraceData:
         return tuple(np.flatnonzero(seen).tolist()) if seen.any() else tuple(range(count))
 
     def region_name(self, number: int) -> str:
-        """Return the name of a region for people."""
+        """Return the name of a region for display."""
         regions = self.trace.definitions.regions
         if not 0 <= number < len(regions):
             return "unknown"

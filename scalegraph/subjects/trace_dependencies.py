@@ -1,4 +1,4 @@
-"""Who waited for whom, as several views of a trace need it: found once and kept with the trace."""
+"""Waiters and holders, as several views of a trace need it: found once and kept with the trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.subjects.interval_sums import calls, remembered
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 
-_NEAR: Final = 256  # parts of a very large trace, of which three are looked at for one moment
+_NEAR: Final = 256  # parts of a very large trace, of which three are examined for one moment
 _BEYOND: Final = "beyond"  # kept with a part of a trace
 OUTSIDE: Final = "outside of all regions"
 
@@ -38,7 +38,7 @@ def path(data: TraceData) -> CriticalPath:
 
 
 def too_many(window: Window) -> str:
-    """Return what to do where the time of *window* has more events than are looked at together; else nothing."""
+    """Return what to do where the time of *window* has more events than are processed together; else nothing."""
     trace = window.data.trace
     if rows_in(trace, trace.meta.begin, trace.meta.end) <= LARGE:
         return ""
@@ -60,12 +60,12 @@ def around(window: Window, tick: int) -> Window:
     if rows_in(window.data.trace, meta.begin, meta.end) <= LARGE:
         return window
     length = (meta.end - meta.begin) // _NEAR
-    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is looked at
+    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is examined
     return replace(window, begin=max(since - length, meta.begin), end=min(since + 2 * length, meta.end))
 
 
 def subject(window: Window) -> TraceData:
-    """Return the data that is looked at for *window*: all of the trace, or of a very large one what is needed.
+    """Return the data that is examined for *window*: all of the trace, or of a very large one what is needed.
 
     Raises `InputError` where even that is too much (`too_many`).
     """
@@ -88,7 +88,7 @@ def subject(window: Window) -> TraceData:
 
 
 def path_in(window: Window) -> CriticalPath:
-    """Return what of the critical path lies in the time of *window*."""
+    """Return what of the critical path is in the time of *window*."""
     return path(subject(window)).within(window.begin, window.end)
 
 
@@ -139,7 +139,7 @@ def at(data: TraceData, region: int) -> str:
 
 
 def notes(window: Window) -> tuple[str, ...]:
-    """Return what must be said of what the trace does not record itself, and of what was not looked at."""
+    """Return what must be said of what the trace does not record itself, and of what was not examined."""
     data = subject(window)
     found = waits(data).between(window.begin, window.end)
     said = [*found.doubts]

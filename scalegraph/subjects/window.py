@@ -1,4 +1,4 @@
-"""The part of a trace that is asked for: the options that choose it, and the choice."""
+"""The part of a trace that is requested: the options that choose it, and the choice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WINDOWED = (*COMMON, WIDTH)
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The part of a trace that a view is asked for, made by `window`.
+    """The part of a trace that a view is requested, made by `window`.
 
     *begin* and *end* are ticks. *locations* are the numbers of the locations, rising, at least one unless the trace
     has none; without a choice those that have events (`TraceData.active`). *regions* are the numbers of the regions,
@@ -197,7 +197,7 @@ def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | Non
     """Return the numbers of the regions whose name contains *text* (or matches it, with * and ?); None for all.
 
     Raises:
-        InputError: there is none; the nearest name is told.
+        InputError: there is none; the error has the nearest name.
 
     """
     if text is None or not str(text).strip():
@@ -242,7 +242,7 @@ def all_of(data: TraceData, length: str = "") -> str:
 
 
 def run_seconds(data: TraceData) -> float | None:
-    """Return how long the run took of which the trace tells a part only; None when it tells all, as far as is known."""
+    """Return how long the run took if the trace records a part only; None when it records all, as far as is known."""
     meta = data.trace.meta
     cycles = meta.properties.get("time_cycles", "")  # which are the ticks of simulated runs
     if cycles.isdecimal() and int(cycles) > meta.end - meta.begin:

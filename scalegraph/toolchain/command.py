@@ -1,4 +1,4 @@
-"""A compiler's command line, read as gcc reads it: what is asked for, which words are files, which are options."""
+"""A compiler's command line, read as gcc reads it: what is requested, which words are files, which are options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAKES_WORD: Final = frozenset((
     "--param", "--sysroot", "-target", "-wrapper", "-specs", "-arch", "-h", "-R", "-rpath", "-soname", "-mllvm",
 ))  # fmt: skip
 _PREPROCESS: Final = frozenset(("-E", "-M", "-MM"))
-# Whoever asks for one of these wants an answer of the compiler itself.
+# Whoever requests one of these wants an answer of the compiler itself.
 _ASK: Final = ("-dump", "-print-", "--print-", "--version", "--help", "-###", "--target-help")
 _X: Final[dict[str, Language]] = {
     "c": "c", "c++": "c++", "f77": "fortran", "f77-cpp-input": "fortran", "f95": "fortran", "f95-cpp-input": "fortran",
@@ -40,7 +40,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Command:
-    """What a command line asks for.
+    """What a command line requests.
 
     *rest*: all words except what says the mode and ``-o``; the *inputs* are among them; *options*: *rest* without the
     inputs and without options of the linker.
@@ -54,7 +54,7 @@ class Command:
 
 
 def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
-    """Return what *words* (without the name of the *compiler*) ask for. Response files are put in place."""
+    """Return what *words* (without the name of the *compiler*) request. Response files are put in place."""
     expanded = list(_expanded(words, 0))
     mode: Mode = "link"
     output = ""

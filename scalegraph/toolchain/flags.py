@@ -42,7 +42,7 @@ _PREFIX = {
     "-save-temps": "ScaleGraph chooses where files go",
     "-fopenacc": "the simulated target runs OpenMP, not OpenACC",
 }
-# What wrapped compilers are asked for beside their job: done by themselves, or harmless.
+# What wrapped compilers are requested beside their job: done by themselves, or harmless.
 _WRAPPED = ("-c", "-S", "-E", "-o", "-M", "-MD", "-MM", "-save-temps", "-pie", "-fPIE", "-fpie", "-flto")
 _AT_LINK = ("-shared", "-static-pie", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
 _DROPPED = ("-pie", "-fPIE", "-fpie", "-fPIC", "-fpic", "-flto", "-ffat-lto", "-fuse-linker-plugin", "-fwhole-program")

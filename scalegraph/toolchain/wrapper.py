@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scalegraph.instrument import Detail
 
 NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
-# The same under names in which builds find the compiler that they look for.
+# The same under names in which builds find the compiler that they search for.
 ALSO: dict[Language, str] = {"c": "scalegraph-gcc", "c++": "scalegraph-g++", "fortran": "scalegraph-gfortran"}
 _INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
@@ -101,7 +101,7 @@ class _Work:
         self.options = tuple(word for word in command.options if not is_dropped(word, linking=False))
 
     def run(self) -> int:
-        """Compile, and link if that is asked for; return the exit code."""
+        """Compile, and link if that is requested; return the exit code."""
         self._check()
         compiled = [item for item in self.command.inputs if item.compiled]
         if self.command.mode != "link":
@@ -134,7 +134,7 @@ class _Work:
 
     def _target(self, item: Input) -> Path:
         suffix = ".o" if self.command.mode == "compile" else ".s"
-        return Path(self.command.output or Path(item.file).with_suffix(suffix).name)  # as told: rules for make name it
+        return Path(self.command.output or Path(item.file).with_suffix(suffix).name)  # as given: rules for make name it
 
     def _compile(self, item: Input, target: Path) -> None:
         """Compile one source to *target*, print the compiler's warnings."""
@@ -179,11 +179,11 @@ class _Work:
             )
 
     def _with_debug(self) -> list[str]:
-        """Return the options with debug information, which tells lines."""
+        """Return the options with debug information, which names lines."""
         return ["-g", *(word for word in self.options if word != "-g0")]
 
     def _with_rule(self, item: Input) -> list[str]:
-        """Return where the rule for make goes, if one is asked for: as gcc would choose it."""
+        """Return where the rule for make goes, if one is requested: as gcc would choose it."""
         asked = {"-MD", "-MMD"} & set(self.options)
         if not asked or "-MF" in self.options:
             return []

@@ -103,7 +103,7 @@ def activity_of_region(region: Region) -> int:
     by_kind = _KINDS.get(region.kind.lower())
     if by_kind is None:
         return _by_name(region.name)
-    # a role of OTF2 does not tell a collective barrier from other collective operations
+    # a role of OTF2 does not distinguish a collective barrier from other collective operations
     return IDLE if by_kind == COMMUNICATION and "barrier" in region.name.lower() else by_kind
 
 

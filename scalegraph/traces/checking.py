@@ -15,7 +15,7 @@ from scalegraph.traces.lod.streams import by_location
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
-# what each rule asks for, as a sentence about what was found instead
+# what each rule requests, as a sentence about what was found instead
 RULES = {
     "numbers": "refers to a definition that is not there",
     "values": "has a value that the specification does not name",
@@ -74,7 +74,7 @@ class Violation:
 
 @dataclass
 class Report:
-    """What `check` found; *checked* counts the rows that were looked at by kind."""
+    """What `check` found; *checked* counts the rows that were examined by kind."""
 
     violations: list[Violation] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Report:
 
 @dataclass
 class Found:
-    """Collects violations while parts are looked at one after the other."""
+    """Collects violations while parts are examined one after the other."""
 
     trace: Trace
     by_rule: dict[tuple[str, str], Violation] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Found:
 def check(
     trace: Trace, cancel: CancelToken | None = None, progress: Callable[[float], None] = lambda _share: None
 ) -> Report:
-    """Look at every row of *trace* and return what contradicts `RULES`. Memory grows with a part only."""
+    """Examine every row of *trace* and return what contradicts `RULES`. Memory grows with a part only."""
     found = Found(trace)
     report = Report()
     total = sum(trace.counts().values()) or 1

@@ -1,4 +1,4 @@
-"""What the Chrome format says in pieces: flows (arrows) and asynchronous spans, whose ends may stand in any order.
+"""What the Chrome format says in pieces: flows (arrows) and asynchronous spans, whose ends may be in any order.
 
 An event names what it belongs to by category and id: ``id`` holds everywhere, ``id2`` in one process or everywhere,
 ``bind_id`` ties whole events by their flags flow_out and flow_in.
@@ -120,7 +120,7 @@ class Spans:
 
 
 def scoped(event: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what tells the id of *event* from others."""
+    """Return what distinguishes the id of *event* from others."""
     scope, second = event.get("scope"), event.get("id2")
     if not isinstance(second, dict):
         return scope, str(event.get("id"))

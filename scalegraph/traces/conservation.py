@@ -1,4 +1,4 @@
-"""Conservation: the shares of a trace tell of all its time, and agree with an accounting that was kept apart.
+"""Conservation: the shares of a trace cover all its time, and agree with an accounting that was kept apart.
 
 The property ``accounting`` of a trace is JSON: ``{"leaves": {category: [ticks by location]}, "regions":
 {number: {category: ticks}}}``, where a category is the key of a state. A category that is not named is 0 everywhere. If
@@ -102,7 +102,7 @@ class Conservation:
             self._gaps(location[rows], columns["begin"][rows], columns["end"][rows], rows + row)
 
     def _gaps(self, owner: Array, begin: Array, end: Array, row: Array) -> None:
-        """Find time between stretches that no share tells of; rows are by location and in their order."""
+        """Find time between stretches that no share covers; rows are by location and in their order."""
         new = np.r_[True, owner[1:] != owner[:-1]]
         before = np.r_[np.int64(0), end[:-1]]
         before[new] = self._reached[owner[new]]

@@ -32,7 +32,7 @@ _BLOCK = struct.Struct("<4s4sQI4x16sQqq")  # mark, what, length, crc, kind, rows
 _END = struct.Struct("<Q8s")
 _MARK, _LAST = b"sgBK", b"SGEND\r\n\0"
 _ALIGN = 64
-_PIECE = 16 << 20  # bytes of a large array that are looked at together
+_PIECE = 16 << 20  # bytes of a large array that are processed together
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class _File:
         return memoryview(self.buffer)[offset : min(offset + max(length, 0), self.size)]
 
     def broken(self, message: str, offset: int) -> InputError:
-        """Return the error that says what is wrong at *offset*; who opened the file is told."""
+        """Return the error that says what is wrong at *offset*; it goes to the caller that opened the file."""
         self._told()
         return InputError(Fault(f"byte {offset}: {message}", file=str(self.path)))
 
@@ -184,7 +184,7 @@ class _File:
 
 
 class StoredPart:
-    """Rows that lie in a file; its checksum is compared when a column of it is first asked for."""
+    """Rows that are in a file; its checksum is compared when a column of it is first requested."""
 
     def __init__(self, file: _File, block: Block) -> None:
         self._file, self._block = file, block
@@ -229,7 +229,7 @@ class Extra:
         self._blocks = {(block.what, block.kind): block for block in blocks if block.what in {"LODX", "LODA"}}
 
     def has(self, what: str, name: str) -> bool:
-        """Return whether there is a block *name* of the sort *what*."""
+        """Return whether there is a block *name* of the kind *what*."""
         return (what, name) in self._blocks
 
     def payload(self, what: str, name: str, each: Callable[[], None] = lambda: None) -> Any:
@@ -260,7 +260,7 @@ def _schemas(kind: str) -> list[list[tuple[str, pa.DataType]]]:
 def open_container(path: Path, *, partial: bool = False, broken: Callable[[], None] = lambda: None) -> Trace:
     """Open *path*; only index and definitions are read. With *partial* damaged blocks are left out and named.
 
-    *broken* is called when damage is found, now or as soon as a part that has it is looked at.
+    *broken* is called when damage is found, now or as soon as a part that has it is examined.
 
     Raises `InputError` naming the byte where the file is not what it should be, or its version when it is newer.
     """
@@ -296,7 +296,7 @@ def open_container(path: Path, *, partial: bool = False, broken: Callable[[], No
 
 
 def _parts(file: _File, blocks: list[Block]) -> dict[str, list[StoredPart]]:
-    """Return the parts by kind, none of them looked at."""
+    """Return the parts by kind, none of them examined."""
     return {kind: [StoredPart(file, b) for b in blocks if b.what == "PART" and b.kind == kind] for kind in KINDS}
 
 
@@ -327,7 +327,7 @@ def _block(what: str, offset: int, length: int, crc: int, kind: str, rows: int, 
 
 
 def _header(file: _File, offset: int) -> Block | None:
-    """Return the block whose header stands at *offset*, or None if there is none."""
+    """Return the block whose header is at *offset*, or None if there is none."""
     data = bytes(file.bytes(offset, _BLOCK.size)) if 0 <= offset < file.size else b""
     if len(data) < _BLOCK.size:
         return None
@@ -370,7 +370,7 @@ def _salvage(file: _File) -> tuple[list[Block], Definitions, Meta]:
 
 
 def write_container(trace: Trace, path: Path, each: Callable[[float], None] = lambda _share: None) -> None:
-    """Write *trace* and its pyramid to *path*; *each* is told the share that is done and may raise to stop it."""
+    """Write *trace* and its pyramid to *path*; *each* is called with the share done and may raise to stop it."""
     writer = ContainerWriter(path)
     try:
         writer.define(trace.definitions, trace.meta)

@@ -21,7 +21,7 @@ Progress = Callable[[float], None]  # share that is done, 0 to 1
 
 @dataclass
 class Reading:
-    """A file that is being read: where to put what is found, and whom to ask and tell."""
+    """A file that is being read: where results go, who answers questions and who sees progress."""
 
     path: Path
     partial: bool = False
@@ -37,7 +37,7 @@ class Reading:
         self.builder.damage(str(fault))
 
     def step(self, share: float) -> None:
-        """Tell how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        """Report how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
         self.cancel.check()
         self.progress(min(share, 1.0))
 
@@ -71,7 +71,7 @@ class Writing:
     lost: dict[str, int] = field(default_factory=dict)
 
     def step(self, share: float) -> None:
-        """Tell how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        """Report how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
         self.cancel.check()
         self.progress(min(share, 1.0))
 

@@ -1,4 +1,4 @@
-"""A trace: definitions, and columns of events in parts that may still lie on disk."""
+"""A trace: definitions, and columns of events in parts that may still are on disk."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class Part(Protocol):
 
 
 class Extra(Protocol):
-    """What a file holds besides the events: blocks of bytes, by their sort and name."""
+    """What a file holds besides the events: blocks of bytes, by kind and name."""
 
     def has(self, what: str, name: str) -> bool:
         """Return whether there is such a block."""
@@ -225,7 +225,7 @@ class MemoryPart:
 
 
 class SomeRows:
-    """Those rows of another part for which *kept* (bool) holds; a column is put together when it is asked for."""
+    """Those rows of another part for which *kept* (bool) holds; a column is put together when it is requested."""
 
     def __init__(self, part: Part, kept: Array) -> None:
         self._part, self._kept = part, kept
@@ -242,7 +242,7 @@ class SomeRows:
 
 
 class Trace:
-    """A whole trace. Rows of one location stand in the order of its events; columns are read when asked for."""
+    """A whole trace. Rows of one location are in the order of its events; columns are read when requested."""
 
     def __init__(
         self,
@@ -265,7 +265,7 @@ class Trace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file it lies in, if any."""
+        """Let go of the file it is in, if any."""
         if self._close is not None:
             self._close()
             self._close = None

@@ -16,7 +16,7 @@ from typing import Any
 from scalegraph.base.errors import MissingTool
 
 INSTALL = "OTF2 needs the package otf2: pip install otf2"
-BATCH = 1 << 16  # events between two looks at the clock of progress
+BATCH = 1 << 16  # events between two examines the clock of progress
 
 _u32, _u64, _pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_void_p
 # what follows location, time, position, user data and attributes in a callback

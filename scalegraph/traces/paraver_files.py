@@ -29,7 +29,7 @@ class Header:
 
 
 def header(reading: Reading, line: str) -> Header | None:
-    """Return what *line*, the first, says; None (and told) if it is no header of Paraver."""
+    """Return what *line*, the first, says; None (and a note) if it is no header of Paraver."""
     found = _HEADER.match(line)
     unit = (found["unit"] or "") if found else "?"
     if not found or unit not in _TICKS:

@@ -123,7 +123,7 @@ class Records:
                           location=self._locate(application, task, thread), state=state)  # fmt: skip
 
     def _messages(self, values: Array, starts: Array) -> None:
-        if self._own or not len(starts):  # rows of ours stand in events, with their communicators
+        if self._own or not len(starts):  # rows of ours are in events, with their communicators
             return
         ends = [values[starts + n] for n in range(1, 15)]
         self._builder.add(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Relation:
-    """Looks at the parts of one kind in their order; by itself it asks for nothing."""
+    """Examines the parts of one kind in their order; by itself it requests nothing."""
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -209,5 +209,5 @@ _RELATIONS: dict[str, type[Relation]] = {
 
 
 def relation(kind: str, found: Found) -> Relation:
-    """Return what looks at the rows of *kind*."""
+    """Return the check of the rows of *kind*."""
     return _RELATIONS.get(kind, Relation)(found)

@@ -19,7 +19,7 @@ LONGEST = 64 << 20  # of a line
 def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     """Yield the content of *path* (the file that is read) in blocks of at most *size* bytes, decompressed.
 
-    A damaged end of a gzip file is told by `Reading.broken`; progress counts bytes of the file itself.
+    A damaged end of a gzip file is reported by `Reading.broken`; progress counts bytes of the file itself.
     """
     path = path or reading.path
     total = path.stat().st_size or 1

@@ -103,7 +103,7 @@ PROCESSORS = Option(
 
 
 def region_name(row: Mapping[Any, Any]) -> str:
-    """Return the name of a region, whose *row* has name, kind and line, for people."""
+    """Return the name of a region, whose *row* has name, kind and line, for display."""
     name, kind = str(row["name"]), str(row["kind"])
     if kind in ("function", "program", "phase"):
         return name.removeprefix(f"{kind} ") or kind
@@ -188,7 +188,7 @@ def exact(value: float, unit: str = "") -> str:
 
 
 def run_label(row: Mapping[Any, Any]) -> str:
-    """Return the run behind a row for people: ``N = 8, n = 200 (median of 3)``."""
+    """Return the run behind a row for display: ``N = 8, n = 200 (median of 3)``."""
     parts = [f"N = {int(row['processors'])}", str(row.get("label", ""))]
     text = ", ".join(part for part in parts if part)
     repetitions = int(row.get("repetitions", 1))

@@ -134,7 +134,7 @@ def of_one_size(data: StudyData) -> bool:
 
 
 def asks_for_sizes(data: StudyData) -> bool:
-    """Return whether the request of *data* asks for other sizes: they come as its runs end."""
+    """Return whether the request of *data* requests other sizes: they come as its runs end."""
     request = data.manifest.get("request") or {}
     kinds = {bound.get("kind", "problem_size") for bound in request.get("bound") or ()}
     return bool(kinds - {"problem_size"})

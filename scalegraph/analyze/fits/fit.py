@@ -32,8 +32,9 @@ class Fit:
     ``1`` for what stays). *cv_error* is the mean relative error of each point as predicted by the others; *adjusted_r2*
     of the weighted fit; *aicc* Akaike's criterion with its small-sample correction (less is better, comparable among
     the fits of the same data only); *weight* the share of the evidence by `select.criterion` among what was fitted.
-    *decided*: the points tell this law from its rivals, as far as they differ up to four times the largest point;
-    *doubt* says in a sentence why not, and what to measure. *rivals* are the names of laws as plausible as this one.
+    *decided*: the points distinguish this law from its rivals, as far as they differ up to four times the largest
+    point; *doubt* says in a sentence why not, and what to measure. *rivals* are the names of laws as plausible as this
+    one.
     """
 
     law: str

@@ -149,7 +149,7 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
 
 
 def _doubted(fit: Fit, fits: Sequence[Fit], largest: float) -> Fit:
-    """Return *fit* with its plausible rivals, and the sentence about what the points cannot tell."""
+    """Return *fit* with its plausible rivals, and the sentence about what the points leave open."""
     best = fits[0]
     if fit is not best:
         return replace(fit, decided=False, doubt=_against(fit, best))
@@ -200,7 +200,7 @@ def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
 
 
 def telling(fit: Fit, other: Fit, largest: float) -> float | None:
-    """Return the least N beyond the points, in powers of 2, where one measurement would tell the laws apart.
+    """Return the least N beyond the points, in powers of 2, where one measurement would distinguish the laws.
 
     There they differ by more than four standard deviations of what *fit* predicts for the mean of three repetitions,
     and by more than 2 %. ``None`` where that takes more than 64 times the largest N.

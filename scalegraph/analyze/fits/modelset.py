@@ -211,7 +211,7 @@ class Models:
 
     @property
     def decided(self) -> Flags:
-        """Which models the points tell from their rivals up to `far`, and which explain them.
+        """Which models the points distinguish from their rivals up to `far`, and which explain them.
 
         Shape: (series,). Unit: none. Source: ScaleGraph.
         """
@@ -307,7 +307,7 @@ class Models:
         )  # fmt: skip
 
     def doubt(self, series: int, apart: Floats | None = None) -> str:
-        """Return what the points cannot tell about a series, empty when they can.
+        """Return what the points leave open about a series, empty when nothing.
 
         Source: ScaleGraph.
         """

@@ -68,7 +68,7 @@ class Sample:
 def sizes(values: Floats) -> tuple[Floats, Flags]:
     """Return what errors of *values* (.., points) are relative to, and where there is such a size.
 
-    A value that is nothing beside the largest of its series has none; 1 stands there.
+    A value that is nothing beside the largest of its series has none; 1 is there.
 
     Shape: two arrays (.., points). Unit: that of *values*. Source: ScaleGraph.
     """

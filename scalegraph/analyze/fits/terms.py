@@ -37,7 +37,7 @@ class Factor:
         return np.asarray(value)
 
     def text(self, name: str) -> str:
-        """Return the factor for people: ``N^(3/2) log2(N)``.
+        """Return the factor for display: ``N^(3/2) log2(N)``.
 
         Source: ScaleGraph.
         """
@@ -154,7 +154,7 @@ def columns_at(hypothesis: Hypothesis, x: Floats) -> Floats:
 
 
 def product_text(product: Product, parameters: Sequence[str]) -> str:
-    """Return a product for people: ``N^(-1) size``.
+    """Return a product for display: ``N^(-1) size``.
 
     Source: ScaleGraph.
     """

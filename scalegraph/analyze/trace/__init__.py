@@ -1,4 +1,4 @@
-"""Analysis of traces: sums over intervals of time, exact to the tick; who waited for whom, who sent to whom, how fast.
+"""Analysis of traces: sums over time, exact to the tick; waits, messages, speeds.
 
 Pure functions on `scalegraph.traces.model.Trace`: columns in, arrays and tables out. Intervals are half open, [begin,
 end) in ticks, so that the sums of two intervals that meet are the sums of both together; the last tick of the run

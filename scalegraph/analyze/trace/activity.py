@@ -1,4 +1,4 @@
-"""How much of each location's time was busy, stalled, communicating .. in an interval, exact where it is told so."""
+"""How long each location was busy, stalled, communicating .. in an interval; exact where the trace is."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OVERHEAD = (MEMORY_STALL, PRIMITIVE, COMMUNICATION)
 
 @dataclass(frozen=True)
 class Sources:
-    """What is made of a trace once, when it is asked for: its calls, and its shares or states.
+    """What is made of a trace once, when it is requested: its calls, and its shares or states.
 
-    *sums* are those of the calls in the time and locations that are asked for, where they are kept as well.
+    *sums* are those of the calls in the time and locations that are requested, where they are kept as well.
     """
 
     calls: Callable[[], CallTable]
@@ -79,7 +79,7 @@ def activity_sums(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> ActivitySums | None:
-    """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace tells nothing of it.
+    """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace records nothing of it.
 
     It comes from shares or states of the trace; without either from the innermost region, where what is outside every
     region is idle, and nothing is known of locations without calls. As in the level of detail (`traces.lod`).
@@ -109,9 +109,9 @@ def region_activity(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> Array | None:
-    """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if it is not told.
+    """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if not recorded.
 
-    States tell no region. Otherwise as `activity_sums`, whose totals these are.
+    States record no region. Otherwise as `activity_sums`, whose totals these are.
 
     Unit: ticks. Source: ScaleGraph.
     """
@@ -142,7 +142,7 @@ def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
     """Return a row for each activity that was met.
 
     Columns: ``activity``, ``mean``: locations in it at a time, ``share`` of their time, ``time_s``. What is not
-    told (a gap between states) is ``not known``; so the shares add up to 1. *second* is ticks per second.
+    recorded (a gap between states) is ``not known``; so the shares add up to 1. *second* is ticks per second.
 
     Shape: one row for each activity. Unit: s; shares have none. Source: ScaleGraph.
     """

@@ -14,7 +14,7 @@ from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
-_KEPT: Final = 1 << 29  # bytes of matched calls that stay in memory; what is more is matched again when asked for
+_KEPT: Final = 1 << 29  # bytes of matched calls that stay in memory; what is more is matched again when requested
 _ROW: Final = 24  # bytes of a call
 NEVER: Final = 2**63 - 1  # a tick after all others
 

@@ -1,4 +1,4 @@
-"""Waits as rows: what is told or derived, before and after they are put in order."""
+"""Waits as rows, recorded or derived, before and after sorting."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Rows:
 
     *released* is when the holder let go (`NO_TIME`: not known), *cause* a `Cause`, *region* where the location was
     (-1: looked up), *object* what it waited for as the trace numbers it. *jump* says that what the holder did until
-    it let go decided how long the wait was; *told* that the trace says so itself, else it is derived.
+    it let go decided how long the wait was; *told* that the trace records it, else it is derived.
     """
 
     begin: Array
@@ -151,7 +151,7 @@ class Rows:
 
 
 def in_order(rows: Rows) -> Rows:
-    """Return *rows* by location and time without overlaps: what lies within another goes, what begins in one is cut.
+    """Return *rows* by location and time without overlaps: what is within another goes, what begins in one is cut.
 
     Of rows that begin and end together the one that was released last stays.
 
@@ -199,7 +199,7 @@ def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
 
 
 def common(one: Rows, other: Rows, locations: int) -> Rows:
-    """Return the parts of *one* that lie in *other* (both in order, without overlaps).
+    """Return the parts of *one* that are in *other* (both in order, without overlaps).
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """

@@ -71,7 +71,7 @@ def _cause(operation: Array) -> Array:
 
 
 def turns(key: Array) -> Array:
-    """Return for each row how many rows of the same *key* stand before it; equal keys have to stand together.
+    """Return for each row how many rows of the same *key* are before it; equal keys have to be together.
 
     Shape: (rows,). Unit: none (count). Source: ScaleGraph.
     """
@@ -216,7 +216,7 @@ def _teams(trace: Trace, pairs: Array) -> tuple[Array, int]:
 def _of_teams(visits: Visits, team: Array, teams: Array, members: Array) -> tuple[Rows, int]:
     """Return who waited in *visits* by *team*, and how many teams are left out: nobody may leave before all have come.
 
-    *members* are how many each of *teams* has. Who waits where somebody comes beyond waits for whom is not known.
+    *members* are how many each of *teams* has. Where a member arrives beyond the part, the holder is not known.
     """
     by_key = ordered(visits.instance)
     starts = np.flatnonzero(np.r_[True, visits.instance[by_key][1:] != visits.instance[by_key][:-1]])

@@ -1,10 +1,10 @@
 """The critical path: what of a run could not be shorter without the run being shorter.
 
 It is followed backwards from where the run ends. On a location that does something it stays; where the location waited,
-it goes on at who made it wait, at the tick when that one let go. What lies between is the hand-over (a message under
+it goes on at who made it wait, at the tick when that one let go. What is between is the hand-over (a message under
 way, a lock given on, a barrier opened). So its pieces follow each other in time without gap or overlap from the begin
 of the run to its end, and never is a piece on a location that waits for another: it cannot be longer than the run, and
-is as long where the trace tells all dependencies. A wait whose cause is not known is a piece *unexplained*; such
+is as long where the trace records all dependencies. A wait whose cause is not known is a piece *unexplained*; such
 pieces are not part of the length. A wait that is released, but by nobody, is one that the location ended by itself (it
 slept, or was the last to come to an operation): a hand-over from itself.
 """
@@ -26,7 +26,7 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Meta, Trace
 
-_CHECKED: Final = 1 << 14  # pieces between two looks at whether to stop
+_CHECKED: Final = 1 << 14  # pieces between two examines whether to stop
 _BY_MESSAGE: Final = (Cause.LATE_SENDER, Cause.LATE_RECEIVER, Cause.TRANSIT)
 
 
@@ -86,7 +86,7 @@ class CriticalPath:
         return self.ticks() - self.ticks(Piece.UNEXPLAINED)
 
     def within(self, begin: int, end: int) -> CriticalPath:
-        """Return what of it lies between two ticks; that part counts as the run.
+        """Return what of it is between two ticks; that part counts as the run.
 
         Shape: (pieces,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -148,7 +148,8 @@ def _steps(waits: Waits) -> _Steps:
     before[followed] = place(waits.first, rows.begin, rows.holder[followed], rows.released[followed], before=True)
     stay = np.arange(-1, len(rows) - 1)
     stay[waits.first[:-1][waits.first[:-1] < len(rows)]] = -1
-    # told, but let go before the wait began: the rest is the cost of going on; so is what a location ended by itself
+    # recorded, but let go before the wait began: the rest is the cost of going on; so is what a location ended by
+    # itself
     alone = (rows.holder < 0) & (rows.released == NO_TIME)
     kind = np.where(
         alone, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)

@@ -1,4 +1,4 @@
-"""What lies on the critical path: regions, activities and locations, beside what they take in the whole run."""
+"""What is on the critical path: regions, activities and locations, beside what they take in the whole run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEEP: Final = 256  # no sum over deeper stacks
 
 @dataclass(frozen=True, eq=False)
 class OnPath:
-    """Tables of what lies on a path, largest share of the path first; ticks are exact where the trace is cut there.
+    """Tables of what is on a path, largest share of the path first; ticks are exact where the trace is cut there.
 
     *regions*: ``region`` (number, -1: outside of all), ``path`` ticks of the path in the region itself, ``inclusive``
     those within it and all it calls, ``total`` ticks of all locations in the region itself, ``mean`` of a location;
@@ -48,7 +48,7 @@ class Contents:
 
 
 def on_path(contents: Contents, path: CriticalPath) -> OnPath:
-    """Return what lies on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers.
+    """Return what is on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers.
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """
@@ -63,7 +63,7 @@ def on_path(contents: Contents, path: CriticalPath) -> OnPath:
     checkpoint()
     state_path, shared_path = told.sums(mine)
     state_total, shared_total = told.sums(whole)
-    if trace.count("shares"):  # they tell it by region too, by cycles
+    if trace.count("shares"):  # they record it by region too, in cycles
         inner, total_of_regions = shared_path, shared_total
     where = np.bincount(location, (end - begin).astype(float), minlength=len(trace.definitions.locations))
     kinds = [(PIECES[kind], path.ticks(kind)) for kind in Piece]

@@ -17,7 +17,7 @@ _ENDS: Final = {"waits": ("begin", "end"), "states": ("begin", "end"), "messages
 def lasting(trace: Trace, least: int) -> Trace:
     """Return *trace* with only those calls, waits, states and messages that last *least* ticks or more.
 
-    A call counts with its whole length, also where it is looked at in part; one that is never left ends with the run.
+    A call counts with its whole length, also where it is examined in part; one that is never left ends with the run.
     What leaves a region that was never entered goes, and so do messages of which an end is not known. Everything else
     stays as it is.
 

@@ -15,7 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Wait, What
 from scalegraph.traces.model import Part, Trace
 
-_COUNTED: Final = 48  # parts that are looked through to say which of many an occurrence is; of more it is not said
+_COUNTED: Final = 48  # parts that are searched to say which of many an occurrence is; of more it is not said
 _DENSE: Final = 1 << 20
 WAITS: Final = {
     Wait.OTHER: "waiting", Wait.BARRIER: "barrier", Wait.LOCK: "lock", Wait.TASK: "task", Wait.JOIN: "join",
@@ -26,7 +26,7 @@ WAITS: Final = {
 
 @dataclass(frozen=True)
 class Sort:
-    """A sort of things that events name in *column* of *kind*; an occurrence is at *time* on *location*, to *end*."""
+    """A kind of things that events name in *column* of *kind*; an occurrence is at *time* on *location*, to *end*."""
 
     name: str
     plural: str
@@ -55,7 +55,7 @@ LASTING: Final = ("region", "wait", "state", "tag")  # what of it lasts, so that
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be looked for: its *sort*, its *number* in the trace, and how often it occurs."""
+    """Something that can be searched for: its *sort*, its *number* in the trace, and how often it occurs."""
 
     sort: str
     number: int
@@ -105,7 +105,7 @@ class _Index:
 
 
 class Finder:
-    """Looks for things in one trace. What it counts in the first pass over a kind of events is kept."""
+    """Searches for things in one trace. What it counts in the first pass over a kind of events is kept."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -114,7 +114,7 @@ class Finder:
         self._lock = threading.Lock()
 
     def targets(self, text: str, cancel: CancelToken | None = None) -> list[Target]:
-        """Return what has *text* in its name (``*`` and ``?`` stand for anything), sort by sort, the likeliest first.
+        """Return what has *text* in its name (``*`` and ``?`` stand for anything), kind by kind, the likeliest first.
 
         A tag of messages is found by its number, with or without the word before it.
 
@@ -189,7 +189,7 @@ class Finder:
         return max(self._trace.meta.end, int(parts[number].column("time")[row]))
 
     def _which(self, target: Target, key: Key, cancel: CancelToken | None) -> int:
-        """Return the place of *key* among all occurrences, from 1; 0 if too many parts had to be looked through."""
+        """Return the place of *key* among all occurrences, from 1; 0 if the search would need too many parts."""
         sort, index, before, looked = SORTS[target.sort], self._index(target.sort, cancel), 0, 0
         for number, part in enumerate(self._trace.parts[sort.kind]):
             count = index.count(number, target.number)

@@ -1,4 +1,4 @@
-"""Tables of what was looked for: how often and where first in a part of the run, and the longest one by one."""
+"""Tables of search results: how often and where first in a part of the run, and the longest occurrences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When locations did nothing, as states, shares or the lack of calls tell it, and when each began and ended."""
+"""When locations were idle, by states, shares or the lack of calls, and when each location began and ended."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def idle_states(trace: Trace) -> Array:
 
 
 def idle_causes(trace: Trace) -> Array:
-    """Return of each state what a location that is in it waits for, as far as categories of simulated runs tell it.
+    """Return of each state what a location that is in it waits for, as far as categories of simulated runs show it.
 
     Shape: (states,). Unit: none (numbers of `Cause`). Source: ScaleGraph.
     """
@@ -83,7 +83,7 @@ def barriers(regions: list[Region]) -> Array:
 def operations(trace: Trace) -> Array:
     """Return of each region the `Operation` that its calls are by kind or name, if all wait for all in it; else -1.
 
-    Those of MPI are none where the trace tells collective operations itself.
+    Those of MPI are none where the trace records collective operations itself.
 
     Shape: (regions,). Unit: none (numbers of `Operation`). Source: ScaleGraph.
     """
@@ -118,7 +118,7 @@ class Presence:
 def presence(trace: Trace, stacks: Stacks) -> Presence:
     """Return when every location of *trace* was there, and idle.
 
-    States and shares tell it if there are any; else a location is idle where it is outside of every region.
+    States and shares show it if there are any; else a location is idle where it is outside of every region.
 
     Shape: (stretches,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -183,7 +183,7 @@ def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
 
 
 def stretches(location: Array, begin: Array) -> Array:
-    """Return the first row of every stretch of shares: rows of one stretch stand together.
+    """Return the first row of every stretch of shares: rows of one stretch are together.
 
     Shape: (stretches,). Unit: none (positions). Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""A part of a trace as a trace of its own: of very large ones not all is looked at in memory."""
+"""A part of a trace as a trace of its own, so that very large traces need not be in memory whole."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep, What
 from scalegraph.traces.model import MemoryPart, Part, Trace
 
-LARGE: Final = 25_000_000  # rows: what needs all of more than that at once looks at an interval
+LARGE: Final = 25_000_000  # rows: what needs all of more than that at once examines an interval
 _SPANS: Final = ("waits", "messages", "states", "shares")
-LATER: Final = 4  # what comes after an interval is looked at too, for its length over this
+LATER: Final = 4  # what comes after an interval is examined too, for its length over this
 
 
 @dataclass(frozen=True, eq=False)
 class Beyond:
-    """What lies outside of a part of a trace and decides who waited in it for whom.
+    """What is outside of a part of a trace and decides which holder each wait in it has.
 
-    *begin* and *end* (ticks) bound what is looked at. *callers* are numbers region * locations + location, rising, of
-    regions in which all wait for all; *before* and *total* say how many calls each has before the first that is looked
-    at, and in the whole run. *sizes* are those of all messages, rising, and *fastest* the ticks in which one of that
-    size came at best.
+    *begin* and *end* (ticks) bound what is examined. *callers* are numbers region * locations + location, rising, of
+    regions in which all wait for all; *before* and *total* say how many calls each has before the first that is
+    examined at, and in the whole run. *sizes* are those of all messages, rising, and *fastest* the ticks in which one
+    of that size came at best.
     """
 
     begin: int
@@ -39,7 +39,7 @@ class Beyond:
 
 
 def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
-    """Return the ticks between which rows are looked at for *begin* to *end*: what comes after decides about waits.
+    """Return the ticks between which rows are examined for *begin* to *end*: what comes after decides about waits.
 
     Unit: ticks. Source: ScaleGraph.
     """
@@ -47,7 +47,7 @@ def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
 
 
 def rows_in(trace: Trace, begin: int, end: int) -> int:
-    """Return how many rows there are from *begin* to *end* (ticks); of parts that lie within no column is read.
+    """Return how many rows there are from *begin* to *end* (ticks); of parts that are within no column is read.
 
     Unit: none (count). Source: ScaleGraph.
     """
@@ -66,7 +66,7 @@ def _rows(kind: str, part: Part, begin: int, end: int) -> int:
 
 
 def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace, Beyond]:
-    """Return what of *trace*, with its calls in *table*, lies between *begin* and *end* (ticks), and soon after.
+    """Return what of *trace*, with its calls in *table*, is between *begin* and *end* (ticks), and soon after.
 
     Calls that are open at the begin are entered when they were; a location that is outside of every region leaves
     something at its last event before, and enters something at its next event behind. Bounds stay as they are.
@@ -215,7 +215,7 @@ def _locks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
 
 
 def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Array, Array, Array]:
-    """Return who calls regions in which all wait for all, how often before what is looked at, and how often in all."""
+    """Return who calls regions in which all wait for all, how often before what is examined, and how often in all."""
     wanted = idle.operations(trace) >= 0
     regions, locations = len(wanted), len(trace.definitions.locations)
     pairs, before, total = (np.zeros(0, np.int64) for _ in range(3))
@@ -231,7 +231,7 @@ def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Arra
         pairs, place = np.unique(np.r_[pairs, called], return_inverse=True)
         before = np.bincount(place, np.r_[before, early], len(pairs)).astype(np.int64)
         total = np.bincount(place, np.r_[total, np.ones(len(called))], len(pairs)).astype(np.int64)
-    opened, _ = _across(table, begin, end)  # those that are open are looked at
+    opened, _ = _across(table, begin, end)  # those that are open are examined
     region = table.paths.region[opened["path"]] if len(opened["path"]) else opened["path"]
     called = region * locations + opened["location"]
     called = called[np.isin(called, pairs) & (region >= 0)]

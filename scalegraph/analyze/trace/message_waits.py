@@ -15,7 +15,7 @@ def message_waits(trace: Trace, stacks: Stacks, calls: Array, beyond: Beyond | N
     """Return late senders, messages in transit and late receivers.
 
     *calls* says of each region whether it communicates: a wait begins when such a call was entered, or later. How fast
-    messages can be, those *beyond* a part of a trace tell too.
+    messages can be, is known from those *beyond* a part of a trace, too.
 
     Shape: (rows,) of each array. Unit: ticks. Source: late sender and late receiver of Scalasca (Geimer and others
     2010).
@@ -80,7 +80,7 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
     call = _entered(stacks, calls, who, sent, before=False)
     there = call
     if len(stacks.time):
-        # a source that tells no end of the send: it lasts as long as its call
+        # the source records no end of the send: the send takes as long as its call
         short = (left <= sent) & (call >= 0)
         left = np.where(short, np.maximum(left, stacks.leave(np.where(short, call, -1))), left)
         # one that ends later, in another call, made the location wait in that call only

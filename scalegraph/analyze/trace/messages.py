@@ -1,4 +1,4 @@
-"""Who sent how much to whom, how long it took, and who waited for whom."""
+"""Messages by sender and receiver: how much, how long; and waits by waiter and holder."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def wait_matrix(
     most: int = 64,
     names: Sequence[str] | None = None,
 ) -> Matrix:
-    """Return who waited (rows) for whom (columns) in [*begin*, *end*): time in it, and the waits that began in it.
+    """Return waits by waiter (rows) and holder (columns): time in [*begin*, *end*), and the waits that began in it.
 
     Only waits whose holder is known; *why* (`Wait`) chooses some.
 
@@ -279,7 +279,7 @@ def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int]
     """Return a row for each reason of waiting, the most time first.
 
     Columns: ``why``, ``waits``, ``time_s``, ``mean_s`` and ``most_s`` of a whole wait. ``waits``
-    counts those that began in the interval, ``time_s`` what of all lies in it.
+    counts those that began in the interval, ``time_s`` what of all is in it.
 
     Shape: one row for each reason. Unit: s. Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""One moment of a trace: what every location is in, since when, and for whom it waits; and when that changes next."""
+"""One moment of a trace: what every location does, since when, which location it waits for; and the next change."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Moment:
 
 
 def moment(waits: Waits, tick: int, locations: Sequence[int], states: StateRows | None = None) -> Moment:
-    """Return what *locations* do at *tick*; *states* where the trace tells any.
+    """Return what *locations* do at *tick*; *states* where the trace records any.
 
     Shape: one entry for each location. Unit: ticks. Source: ScaleGraph.
     """

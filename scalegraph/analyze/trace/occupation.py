@@ -1,4 +1,4 @@
-"""How the time of each location was spent in an interval, by state and by region: exact where it is told exactly."""
+"""Time of each location in an interval, by state and by region: exact where the trace records it exactly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Rows:
     region: Array
 
     def within(self, begin: int, end: int) -> Array:
-        """Return the ticks of each that lie in the interval: in proportion where it cuts the stretch."""
+        """Return the ticks of each that are in the interval: in proportion where it cuts the stretch."""
         length = self.end - self.begin
         inside = np.clip(np.minimum(self.end, end) - np.maximum(self.begin, begin), 0, None)
         whole: Array = self.ticks.astype(np.float64)
@@ -40,7 +40,7 @@ class _Rows:
 
 @dataclass
 class _Block:
-    """Rows of a part: their times, and what they add up to by state and location once that was asked for."""
+    """Rows of a part: their times, and what they add up to by state and location once that was requested."""
 
     first: int
     last: int
@@ -61,7 +61,7 @@ class StateTable:
     def by_location(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
         """Return ticks in [*begin*, *end*) by state and location (all: None), shape (states, locations).
 
-        Ticks of a stretch that the interval cuts count by the part of it that lies inside, so they may be fractions;
+        Ticks of a stretch that the interval cuts count by the part of it that is inside, so they may be fractions;
         whole stretches are exact.
 
         Unit: ticks. Source: ScaleGraph.
@@ -89,7 +89,7 @@ class StateTable:
     def by_region(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
         """Return ticks in [*begin*, *end*) of *locations* by state and region, shape (states, regions + 1).
 
-        The last region stands for none. States tell no region: their ticks are there.
+        The last region stands for none. States record no region: their ticks are there.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -131,7 +131,7 @@ class StateTable:
         return _Rows(first[good], last[good], owner[good], state[good], ticks[good], region[good])
 
     def _keep(self, number: int, at: int, rows: _Rows, sums: Array, begin: int, end: int) -> None:
-        """Remember the times of a block, and its sums if it lies inside the interval and there is room."""
+        """Remember the times of a block, and its sums if it is inside the interval and there is room."""
         first, last = (int(rows.begin.min()), int(rows.end.max())) if len(rows.begin) else (0, 0)
         block = self._blocks.setdefault((number, at), _Block(first, last))
         if begin <= first and last <= end:

@@ -21,7 +21,7 @@ CHOICES: Final = ("auto", "phase", "parallel", "depth")
 class Phases:
     """Stretches of locations in *regions* (numbers): *phase* is an index of *regions*, times are ticks.
 
-    Stretches are clipped to the interval, stand in the order of location and time and do not overlap in a location.
+    Stretches are clipped to the interval, are in the order of location and time and do not overlap in a location.
     *how* says in words what a phase is here.
     """
 

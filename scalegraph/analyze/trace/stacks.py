@@ -13,7 +13,7 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
 _SMALL = 1 << 16
-_BLOCK = 1 << 18  # rows that are looked at together: what is made of them stays near the processor
+_BLOCK = 1 << 18  # rows that are processed together: what is made of them stays near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def _grouped(location: Array) -> Array | slice:
 def _innermost(enters: Array, inner: Array, low: int, high: int) -> None:
     """Put into *inner* the enter that is innermost after each row from *low* to *high*: those of one location.
 
-    Blocks of rows are looked at as if the calls that are open where they begin were entered just before.
+    Blocks of rows are examined as if the calls that are open where they begin were entered just before.
     """
     still = np.zeros(0, np.int64)  # enters that are open, the outermost first
     for start in range(low, high, _BLOCK):

@@ -11,7 +11,7 @@ from scalegraph.traces.model import Trace
 
 
 def critical_path(trace: Trace, path: CriticalPath, found: OnPath, show: str) -> pd.DataFrame:
-    """Return what lies on *path* (*found*) by ``regions``, ``states`` or ``locations``, or the ``pieces`` themselves.
+    """Return what is on *path* (*found*) by ``regions``, ``states`` or ``locations``, or the ``pieces`` themselves.
 
     Times are ``path_s`` on the path and ``total_s`` over all locations (s), ``share`` of the path 0 to 1. Hand-overs,
     messages and what is unexplained are rows of their own, so that the rows add up to the path.

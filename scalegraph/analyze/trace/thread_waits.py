@@ -21,7 +21,7 @@ def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
     if not len(found["time"]) or not calls.any():
         return Rows.none()
     acquired = found["what"] == LockStep.ACQUIRED
-    # of one lock by time; what is released stands before what is acquired at the same tick
+    # of one lock by time; what is released is before what is acquired at the same tick
     order = np.lexsort((acquired, found["time"], found["lock"]))
     lock, acquired = found["lock"][order], acquired[order]
     pair = np.flatnonzero((lock[1:] == lock[:-1]) & acquired[1:] & ~acquired[:-1])

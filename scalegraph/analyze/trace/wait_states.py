@@ -1,4 +1,4 @@
-"""Wait states: who lost how much time where, waiting for whom, and what that one did meanwhile.
+"""Wait states: who lost how much time where, waiting for which holder, and what the holder did meanwhile.
 
 Times are in seconds from the start of the run. The time of a wait is lost between its begin and its end; *hand-over* is
 the part after its holder let go. *Indirect* is the part in which the holder itself waited: the cause is further on.
@@ -22,7 +22,7 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
-_PAIRS: Final = 3_000_000  # stretches of holders that are looked at, those of the longest waits first
+_PAIRS: Final = 3_000_000  # stretches of holders that are examined, those of the longest waits first
 _TOGETHER: Final = 1 << 18  # of them at once
 
 
@@ -73,7 +73,7 @@ def wait_states(
 ) -> WaitStates:
     """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all.
 
-    Only those of *least* ticks or more, with what of them lies outside of the part.
+    Only those of *least* ticks or more, with what of them is outside of the part.
 
     Shape: (waits,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
@@ -95,7 +95,7 @@ def wait_states(
     released = np.where(mine.released == NO_TIME, mine.end, np.clip(mine.released, mine.begin, mine.end))
     handed = np.where(mine.holder >= 0, np.maximum(stop - np.maximum(released, start), 0), 0)
     known = np.flatnonzero(mine.holder >= 0)
-    known = known[np.argsort(numbers[known])]  # looked up in the order in which they lie in memory
+    known = known[np.argsort(numbers[known])]  # looked up in the order in which they are in memory
     indirect = np.zeros(len(numbers), np.int64)
     let_go = np.minimum(released, stop)[known]
     indirect[known] = _waited(waits, mine.holder[known], let_go) - _waited(
@@ -177,7 +177,7 @@ def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
     rows, second, meta = states.waits.rows.take(numbers), trace.meta.ticks_per_second, trace.meta
     regions, stacks = trace.definitions.regions, states.waits.stacks
     inner = stacks.at(rows.location, rows.end, before=True)
-    # the wait's own region may be told, or the caller's: show the way to where the location was
+    # the wait's own region may be recorded, or the caller's: show the way to where the location was
     paths = [" > ".join(regions[r].name for r in stacks.path(int(row)) if 0 <= r < len(regions)) for row in inner]
     places = [regions[r] if 0 <= r < len(regions) else None for r in rows.region.tolist()]
     return pd.DataFrame(
@@ -207,7 +207,7 @@ def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
 
     Columns: ``kind``, ``region``, ``file``, ``line``, ``count``, ``lost_s``, ``share`` of the time of all locations and
     ``of_waits`` of all that is lost (0 to 1), ``longest_s``, ``handover_s``, ``indirect_s``; ``location`` that loses
-    most there and ``location_share`` of the loss; ``holder`` for whom most is waited (-1: not known) and
+    most there and ``location_share`` of the loss; ``holder`` that is waited for most (-1: not known) and
     ``holder_share``; ``holder_region`` that takes most of the holders' time, of the longest waits.
 
     Shape: one row for each kind and region. Unit: s; shares have none. Source: ScaleGraph.

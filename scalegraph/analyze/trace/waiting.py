@@ -1,18 +1,18 @@
-"""Who waited for whom: told by the trace, or derived from its messages, collective operations, barriers, locks, tasks.
+"""Waiters and holders: recorded in the trace, or derived from messages, collective operations, barriers, locks, tasks.
 
-What is told with its holder goes first. What is derived never overlaps it, nor each other; where nothing says why a
-location was idle, that is a wait of unknown cause: it is never left out.
+Waits that are recorded with their holder come first. What is derived never overlaps it, nor each other; where nothing
+says why a location was idle, that is a wait of unknown cause: it is never left out.
 
 Rules of what is derived (wait states as Scalasca has them, https://scalasca.org):
 
-- a receive waits for its sender where the message was sent after the receiver asked for it (late sender), or cannot
-  have been there when it was asked for: no message of that size was ever faster (in transit);
-- a send that lasts until after the receiver asked for the message waits for the receiver (late receiver);
+- a receive waits for its sender where the message was sent after the receiver requested it (late sender), or cannot
+  have been there when it was requested: no message of that size was ever faster (in transit);
+- a send that lasts until after the receiver requested the message waits for the receiver (late receiver);
 - in a collective operation of all with all, everyone waits for the last to come; in a one-to-all operation for the
   root; the root of an all-to-one operation for the last of the others; members of a scan for those of lower ranks;
 - calls of regions that are barriers or MPI's operations of all with all, by kind or name, are one by their turn where
   every location of the group (of all, for MPI's) that calls the region at all calls it equally often, and nobody leaves
-  before all have come; else nothing is assumed (this, and locks, only in traces that tell no waits at all);
+  before all have come; else nothing is assumed (this, and locks, only in traces that record no waits at all);
 - what the last to come to an operation of all with all is idle there is the completion of the operation;
 - who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
 - a task that starts where the location was idle was waited for until it was created;
@@ -93,7 +93,7 @@ class Waits:
                 lambda: _at_calls(trace, stacks, doubts, beyond),
                 lambda: lock_waits(trace, stacks, idle.locking(regions)),
             ]
-        # a part that ends before the run does not tell what comes after it
+        # a part that ends before the run does not record what comes after it
         known_until = NEVER if beyond is None or beyond.end >= trace.meta.end else beyond.end
         layers += [lambda: task_waits(trace, there), lambda: start_waits(trace, stacks, there, known_until)]
         known = told.holder >= 0
@@ -116,7 +116,7 @@ class Waits:
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
 
     def between(self, begin: int, end: int) -> Waits:
-        """Return those that lie in the time from *begin* to *end* (ticks), or in part.
+        """Return those that are in the time from *begin* to *end* (ticks), or in part.
 
         Shape: (waits,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -125,7 +125,7 @@ class Waits:
 
     @property
     def present(self) -> Array:
-        """Whether each location does anything or waits at all; some traces name more locations than they tell of.
+        """Whether each location does anything or waits at all; some traces name locations that have no event.
 
         Shape: (locations,). Unit: none. Source: ScaleGraph.
         """
@@ -187,7 +187,7 @@ def _ended(there: idle.Presence, end: int) -> Rows:
 
 
 def _named(told: Rows, idle_rows: Rows, count: int) -> Rows:
-    """Return *told* with what the states say of waits for which the trace names no other cause."""
+    """Return *told* with the waits that states record where the trace names no other cause."""
     other = np.flatnonzero(told.cause == Cause.OTHER)
     if not len(other) or not len(idle_rows):
         return told
@@ -199,7 +199,7 @@ def _named(told: Rows, idle_rows: Rows, count: int) -> Rows:
 
 
 def _with_release(told: Rows, derived: Rows, count: int) -> Rows:
-    """Return *told* with the release that collective operations tell, where only they do."""
+    """Return *told* with the release that collective operations record, where only they do."""
     lacking = np.flatnonzero(told.released == NO_TIME)
     if not len(lacking):
         return told

@@ -170,7 +170,7 @@ def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> t
     """Return wall time and processor time of one run."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
-    handle = os.pidfd_open(child.pid)  # tells the end at once, where Popen.wait with a limit would look now and then
+    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
     try:
         while not select.select([handle], [], [], _POLL_S)[0]:
             cancel.check()

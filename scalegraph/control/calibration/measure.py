@@ -26,12 +26,12 @@ _LARGEST = 512 * 2**20
 _DEFAULT_SIZES: Final = (16 * 2**10, 256 * 2**10, 8 * 2**20)  # where the system does not describe its caches
 
 Progress = Callable[[str, int], None]
-"""Told the name of each measurement when it is done, and how many are done."""
+"""Called with the name of each measurement when it is done, and how many are done."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measurement: median, and the quartiles that half of the values lie between, in *unit* (ns or GB/s)."""
+    """One measurement: median, and the quartiles that half of the values are between, in *unit* (ns or GB/s)."""
 
     unit: str
     median: float

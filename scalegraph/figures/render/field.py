@@ -126,7 +126,7 @@ def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, show
 def _place(
     points: np.ndarray[Any, Any], frame: Box, width: float, height: float, taken: list[Box]
 ) -> Box | None:  # fmt: skip
-    """Return a box on the line that lies inside *frame* and on no other, as near its middle as there is one."""
+    """Return a box on the line that is inside *frame* and on no other, as near its middle as there is one."""
     steps = np.linspace(0, len(points) - 1, max(2, 8 * len(points)))
     at = np.column_stack([np.interp(steps, np.arange(len(points)), points[:, i]) for i in (0, 1)])
     order = np.argsort(np.abs(np.arange(len(at)) - 0.5 * len(at)), kind="stable")
@@ -168,6 +168,6 @@ def draw_surface(brush: Brush, axes: Axes, surface: Surface) -> None:
 
 
 def lit(shade: str, light: float) -> str:
-    """Return ``#rrggbb`` *shade* as it looks in *light* (0 to 1)."""
+    """Return ``#rrggbb`` *shade* as it appears in *light* (0 to 1)."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(shade))
     return str(to_hex(colorsys.hls_to_rgb(hue, lightness * light, saturation)))

@@ -82,7 +82,7 @@ def as_json(figure: Figure) -> str:
 
 
 def latex(figure: Figure) -> str:
-    """Return the figure as a LaTeX ``tabular`` that needs no package; reasons of empty cells stand below it.
+    """Return the figure as a LaTeX ``tabular`` that needs no package; reasons of empty cells are below it.
 
     Raises:
         InputError: the figure is empty.
@@ -148,7 +148,7 @@ def _short(figure: Figure) -> tuple[list[str], Rows]:
 
 
 def readable(figure: Figure) -> tuple[list[str], list[list[str]]]:
-    """Return `header_and_rows` for people: a column of a table has one SI prefix, which its name tells.
+    """Return `header_and_rows` for display: a column of a table has one SI prefix, which its name shows.
 
     Raises:
         InputError: the figure is empty.
@@ -247,12 +247,12 @@ def reasons(grid: Grid) -> dict[str, int]:
 
 
 def cell_reasons(cell: Cell) -> list[str]:
-    """Return the single reasons of a cell, which stand in it with semicolons between."""
+    """Return the single reasons of a cell, which are in it with semicolons between."""
     return [reason for reason in cell.reason.split("; ") if reason]
 
 
 def cell_texts(values: tuple[float | None, ...]) -> list[str]:
-    """Return a cell's values for people: two decimals below 10, a dash where missing."""
+    """Return a cell's values for display: two decimals below 10, a dash where missing."""
     return ["–" if _missing(value) else _decimals(float(value or 0.0)) for value in values]
 
 
@@ -462,7 +462,7 @@ def _text(value: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a cell for people: four significant digits, empty where missing."""
+    """Return a cell for display: four significant digits, empty where missing."""
     if _missing(value):
         return ""
     return significant(value, 4) if isinstance(value, float) and not value.is_integer() else _text(value)

@@ -109,7 +109,7 @@ class Scale:
         return [step * 10.0**power for power in span for step in steps]
 
     def thin(self, axes: Axes, which: str) -> None:
-        """Drop the words of ticks that would stand on one another; the ticks stay."""
+        """Drop the words of ticks that would be on one another; the ticks stay."""
         if which == "y" and self.axis.scale == "category":
             return
         target = axes.xaxis if which == "x" else axes.yaxis
@@ -142,7 +142,7 @@ def _thinned(
     low, high = (extent.x0, extent.x1) if axis == 0 else (extent.y0, extent.y1)
     taken: list[tuple[float, float]] = []
     kept = [""] * len(names)
-    # ends first, then powers of two, then the rest: what is left out is what stands between
+    # ends first, then powers of two, then the rest: what is left out is what is between
     order = sorted(
         range(len(names)), key=lambda i: (i != first, i not in (0, len(names) - 1), not _power_of_two(values[i]), i)
     )
@@ -203,7 +203,7 @@ def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) 
     xs, ys = x.of(line.x), y.of(line.y)
     thin = line.style == "thin"
     dashed = line.style == "dashed" or line.origin == "predicted" or (line.origin == "computed" and not thin)
-    turn = series_turn(line.role)  # beyond seven series the dash tells, too
+    turn = series_turn(line.role)  # beyond seven series the dash distinguishes them, too
     marker: str | None = _MARKERS[index % len(_MARKERS)] if line.markers else None
     filled = line.origin in ("measured", "imported")
     axes.plot(

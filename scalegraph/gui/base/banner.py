@@ -54,7 +54,7 @@ class Banner(QFrame):
 
     @property
     def details(self) -> str:
-        """What stands below the sentence once it is asked for."""
+        """What is below the sentence once it is requested."""
         return self._details.text()
 
     @property
@@ -69,7 +69,7 @@ class Banner(QFrame):
     def show_remark(
         self, text: str, way: str = "", action: Callable[[], None] | None = None, details: str = ""
     ) -> None:
-        """Say something worth knowing; *details* are shown when they are asked for."""
+        """Say something worth knowing; *details* are shown when they are requested."""
         self._show(text, "remark", way, action, details)
 
     def clear(self) -> None:

@@ -15,7 +15,7 @@ State = TypeVar("State")
 
 
 class EditModel(QObject, Generic[State]):
-    """Holds the state in force, a frozen dataclass; widgets show it and ask for changes, `undo` walks through them."""
+    """Holds the state in force, a frozen dataclass; widgets show it and request changes, `undo` walks through them."""
 
     changed = Signal(object)  # the state now in force
 
@@ -62,7 +62,7 @@ class _Edit(Change):
     def __init__(self, model: EditModel[Any], before: Any, after: Any, label: str, number: int) -> None:
         super().__init__(label, model.show, before, after)
         self._number = number
-        self._fields = model._fields  # identity tells whether typing was finished in between
+        self._fields = model._fields  # identity shows whether typing was finished in between
 
     def id(self) -> int:
         return self._number

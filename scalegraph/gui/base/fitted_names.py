@@ -1,4 +1,4 @@
-"""Names in narrow columns: what tells them from their neighbours, the place in the source, is not what is cut."""
+"""Names in narrow columns: what distinguishes them from their neighbours, the place in the source, is kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-# The place is told in three ways: a file and line in brackets, a line in brackets, a line after a colon.
+# The place is written in three ways: a file and line in brackets, a line in brackets, a line after a colon.
 _PLACED: Final = re.compile(r"(?P<name>.*\S) \((?P<place>\S+:\d+|line \d+)\)|(?P<called>.*\S)(?P<line>:\d+)")
 
 

@@ -186,7 +186,7 @@ class Latest(QObject):
     def __init__(
         self, jobs: Jobs, name: str, parent: QObject | None = None, *, every: bool = False, quick: bool = False
     ) -> None:
-        """*every*: an answer is told even while newer work waits (a study that grows), else it is thrown away.
+        """*every*: an answer is delivered even while newer work waits (a study that grows), else it is thrown away.
 
         It may be changed at any time: while a line is dragged, answers on the way are better than none.
         """

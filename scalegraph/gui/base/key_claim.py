@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 class KeyClaim(QObject):
     """While the focus is in *widget*, the keys of *actions* call these instead of the window's shortcuts.
 
-    Qt asks the widget with the focus and then its parents whether they want a key before it looks for shortcuts.
+    Qt asks the widget with the focus and then its parents whether they want a key before it searches for shortcuts.
     """
 
     def __init__(self, widget: QWidget, actions: Mapping[str, Callable[[], object]]) -> None:

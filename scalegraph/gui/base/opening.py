@@ -1,4 +1,4 @@
-"""What a file is that somebody opens or drops: looked at, never run."""
+"""What kind of file the user opens or drops: it is read, never run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kind_of(path: Path) -> Kind:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {reason(error)}") from error
     if head == _SQLITE or path.suffix == ".sgstudy":
-        return "study"  # a damaged one is told by the store
+        return "study"  # the store reports a damaged one
     if is_executable(path):
         return "executable"
     if language_of(path.name) is not None:
@@ -98,7 +98,7 @@ def _trace_readers() -> list[TraceReader]:
 
 
 def _read_by_others(path: Path) -> Kind:
-    """Return whether *path* holds measurements or a trace: what both could read, by what stands in it."""
+    """Return whether *path* holds measurements or a trace: what both could read, by what is in it."""
     from scalegraph.measurements.reader import recognised
 
     measured = bool(recognised(path))

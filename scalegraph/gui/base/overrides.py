@@ -1,7 +1,7 @@
 """Keeps the program alive when a method that Qt calls throws: the window then says what happened.
 
 Python 3.11 keeps what C code throws (an object of Qt's is gone, a list is too short) as a class and a text until some
-handler looks at it. PySide (6.9 to 6.12) takes it for an exception object when a method of Qt's that Python has
+handler examines it. PySide (6.9 to 6.12) takes it for an exception object when a method of Qt's that Python has
 overridden fails inside another call, and the program ends with a segmentation fault. Python 3.12 keeps objects only.
 """
 
@@ -52,7 +52,7 @@ def install() -> None:
     try:
         from PySide6.QtCore import QObject
     except ImportError:
-        return  # who wants a window is told so with a sentence
+        return  # the caller reports it in a sentence
 
     def defined(cls: type, /, **more: Any) -> None:
         super(QObject, cls).__init_subclass__(**more)  # type: ignore[misc]

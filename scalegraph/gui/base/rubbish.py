@@ -1,4 +1,4 @@
-"""When Python looks for cyclic garbage: between events of the window's thread, and at no other moment."""
+"""Collects cyclic garbage between events of the window's thread, and at no other moment."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Collector(QObject):
     waits for the same one for ever.
 
     A collection of everything takes longer than a user should wait, the longer the more views there are. So what one
-    of the oldest generation leaves is set aside, and the next looks at what is new since then. What was set aside is
-    looked at when nothing has happened for a while. Only what refers to itself waits for that: all else goes at once.
+    of the oldest generation leaves is set aside, and the next examines what is new since then. What was set aside is
+    examined when nothing has happened for a while. Only what refers to itself waits for that: all else goes at once.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._was_on = gc.isenabled()
         self._settled = False
-        self._aside = False  # whether something was set aside since everything was looked at
+        self._aside = False  # whether something was set aside since everything was examined
         self._rested = 0  # times in a row that nothing was due
         gc.disable()
         self._timer = QTimer(self, interval=_EVERY_MS)
@@ -61,7 +61,7 @@ class Collector(QObject):
         gc.freeze()
 
     def settle(self) -> None:
-        """Look no more at what there is now: modules and classes, which never go, are most of a full collection.
+        """Exclude what exists now: modules and classes, which never go, are most of a full collection.
 
         Once: what a window leaves behind, and a later window would freeze, could never be collected.
         """

@@ -1,4 +1,4 @@
-"""The list below the search field of a trace: what was found, by its sort, or the longest of one thing."""
+"""The list below the search field of a trace: the results by kind, or the longest occurrences of one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SearchList(QFrame):
         self.hide()
 
     def show_targets(self, targets: list[Target], field: QWidget) -> None:
-        """List *targets* by their sort below *field*; the first is chosen."""
+        """List *targets* by kind below *field*; the first is chosen."""
         from scalegraph.analyze.trace.find import SORTS
 
         self.tree.clear()
@@ -83,7 +83,7 @@ class SearchList(QFrame):
         self._open(field)
 
     def say_looking(self, target: Target) -> None:
-        """Say that the longest are looked for."""
+        """Say that the longest are searched for."""
         self.hint.setText(f"Searching for the longest: {target.name} …")
 
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:
@@ -125,7 +125,7 @@ class SearchList(QFrame):
             self.tree.setCurrentItem(entries[(at + step) % len(entries)])
 
     def texts(self) -> list[str]:
-        """Return what is listed, headings and entries, with what stands beside."""
+        """Return what is listed, headings and entries, with what is beside."""
         items = [self.tree.topLevelItem(row) for row in range(self.tree.topLevelItemCount())]
         return ["  ".join(filter(None, (item.text(n) for n in range(3)))) for item in items if item is not None]
 

@@ -25,7 +25,7 @@ class Silence:
     tick: float
 
     def holds(self, begin: float, end: float) -> bool:
-        """Whether all of a stretch lies in it."""
+        """Whether all of a stretch is in it."""
         return (self.before is None or self.before < begin) and (self.after is None or end < self.after)
 
 
@@ -52,7 +52,7 @@ def stretch_at(moment: float, width: float, *, back: bool) -> tuple[float, float
 class SilenceNote(QFrame):
     """Floats over the picture of a silent stretch."""
 
-    wanted = Signal(float, bool)  # a moment (s) to show, whether it lies before
+    wanted = Signal(float, bool)  # a moment (s) to show, whether it is before
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -33,7 +33,7 @@ class Theme(QObject):
 
     @property
     def name(self) -> ThemeName:
-        """``light`` or ``dark``: what the views' palette is asked for."""
+        """``light`` or ``dark``: what the views' palette is requested."""
         return self._name
 
     @property
@@ -72,7 +72,7 @@ class Theme(QObject):
         application.setStyleSheet(stylesheet(self._size))
 
     def _change_clothes(self) -> None:
-        """Take the colours of another theme: the palette, then what looked them up before."""
+        """Take the colours of another theme: the palette, then what used the earlier ones."""
         if isinstance(application := QApplication.instance(), QApplication):
             application.setPalette(_qt_palette(self.paper))
             self._restyler.begin()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMen
 WIDEST: Final = 360  # pixels
 _FRAME: Final = 24  # pixels of that for border and padding
 _CURSOR: Final = 16  # pixels that Qt leaves below the place it is given, for the pointer
-_LOW: Final = 60  # pixels of height of a widget whose tooltip stands below it rather than below the pointer
+_LOW: Final = 60  # pixels of height of a widget whose tooltip is below it rather than below the pointer
 
 
 def bounded(text: str) -> str:
@@ -41,7 +41,7 @@ class Tips(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: take requests for a tooltip; all else passes."""
-        # Every event of every widget comes here: the test of its class costs a tenth of asking for its type.
+        # Every event of every widget comes here: the test of its class costs a tenth of requesting its type.
         if not isinstance(event, QHelpEvent):
             return False
         if event.type() != QEvent.Type.ToolTip or not isinstance(watched, QWidget):

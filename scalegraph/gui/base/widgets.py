@@ -33,7 +33,7 @@ def button(text: str, tip: str = "", kind: str = "") -> QPushButton:
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at, and have the widget drawn anew."""
+    """Set a property that the style sheet examines, and have the widget drawn anew."""
     if widget.property(name) != value:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
@@ -50,7 +50,7 @@ def empty(layout: QLayout) -> None:
 
 
 def elided(text: str, metrics: QFontMetrics, width: int, lines: int, end: str = " …") -> str:
-    """Return as much of *text* as stands in so many *lines* of *width* pixels, with *end* after it if that is less."""
+    """Return as much of *text* as is in so many *lines* of *width* pixels, with *end* after it if that is less."""
 
     def fits(part: str) -> bool:
         room = metrics.boundingRect(QRect(0, 0, max(40, width), 10_000), int(Qt.TextFlag.TextWordWrap), part)
@@ -105,7 +105,7 @@ class FittedLabel(ElidedLabel):
 
 
 class Group(QFrame):
-    """A part of a form: a heading, a sentence, and what stands below."""
+    """A part of a form: a heading, a sentence, and what is below."""
 
     def __init__(self, heading: str, sentence: str = "") -> None:
         super().__init__()

@@ -51,7 +51,7 @@ class ViewCommands(QObject):
         return {action: name in mine for name, action in self._offered.items()}
 
     def ask_save(self) -> None:
-        """Ask for a name and keep the present arrangement under it."""
+        """Request a name and keep the present arrangement under it."""
         if self._window.study.area is None or self._window.study.handle is None:
             return
         dialog = NameDialog(self.saved, [*ARRANGEMENT_NAMES, *TRACE_ARRANGEMENTS], self._window)

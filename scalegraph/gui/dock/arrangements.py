@@ -142,7 +142,7 @@ TRACE_ARRANGEMENTS: Final[dict[str, Layout]] = {
         ),
     ),
 }
-_SHORT: Final = {  # in a low window the lanes keep the height: what stands below them stands behind them
+_SHORT: Final = {  # in a low window the lanes keep the height: what is below them is behind them
     "Timeline": Split(
         "beside",
         (

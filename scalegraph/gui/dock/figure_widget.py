@@ -34,7 +34,7 @@ from scalegraph.gui.state.what_if_state import target_of
 from scalegraph.gui.trace.link import TraceLink
 
 Pictures: TypeAlias = Mapping[int, Picture]  # of timelines, by their id
-_CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be asked for
+_CRAMPED_TIME = 1.3  # of that where one is a timeline: tables below it can be requested
 _CRAMPED = 0.8  # share of its least size below which a panel is not worth showing beside another
 _WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
 _WHOLE_TIME_FROM = 640  # of that where one is a timeline: lanes come first
@@ -204,7 +204,7 @@ class FigureWidget(QWidget):
 
     @property
     def notes(self) -> NotesArea:
-        """What stands below the picture."""
+        """What is below the picture."""
         return self._notes
 
     def fit(self) -> None:
@@ -394,7 +394,7 @@ class FigureWidget(QWidget):
         super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Panels stand beside one another in a wide window, else below."""
+        """Panels are beside one another in a wide window, else below."""
         super().resizeEvent(event)
         self._orient()
         self._show_notes()
@@ -405,7 +405,7 @@ class FigureWidget(QWidget):
         notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
         room = self.height() > (_WHOLE_TIME_FROM if self._timed() else _NOTES_FROM)
         self._notes.show_notes(notes if room else (), self.height())
-        if notes and not room:  # they stand in the tooltip of the sentence
+        if notes and not room:  # they are in the tooltip of the sentence
             self._sentence.setToolTip("\n".join((self._figure.sentence if self._figure is not None else "", *notes)))
 
     def _timed(self) -> bool:
@@ -417,7 +417,7 @@ class FigureWidget(QWidget):
         return bool(self._panels) and isinstance(self._panels[max(0, self._choice.currentIndex())], TablePanel)
 
     def _place_ways(self) -> None:
-        """In a low view the buttons stand beside the tabs, else below the picture."""
+        """In a low view the buttons are beside the tabs, else below the picture."""
         low = self.height() < _WHOLE_FROM and self._choice.isVisibleTo(self)
         low = low and self._choice.sizeHint().width() + self.ways.sizeHint().width() + 24 <= self.width()
         if low != (self._top.indexOf(self.ways) >= 0):
@@ -444,7 +444,7 @@ class FigureWidget(QWidget):
         width, height = max(1, self.width()), max(1, self.height() - 60)
         beside = min(width / sum(LEAST[type(panel)][0] for panel in self._panels), height / 200)
         timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
-        if timed:  # beside another panel its axis of time would not stand below those of other views
+        if timed:  # beside another panel its axis of time would not be below those of other views
             beside = 0.0
         below = min(width / 400, height / sum(LEAST[type(panel)][1] for panel in self._panels))
         one = max(beside, below) < (_CRAMPED_TIME if timed else _CRAMPED)

@@ -110,7 +110,7 @@ class ViewBar(QWidget):
         self._menu.addAction(everything)
 
     def hold(self, tools: QWidget) -> None:
-        """Give *tools* the middle of the bar while they are shown; a message stands there otherwise."""
+        """Give *tools* the middle of the bar while they are shown; a message is there otherwise."""
         bar = self.layout()
         assert isinstance(bar, QHBoxLayout)
         bar.insertWidget(bar.indexOf(self.message), tools, 3)

@@ -40,7 +40,7 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.views import View
 
 log: Final = logging.getLogger(__name__)
-_PATIENCE: Final = 20  # times that an analysis is put off for the first picture
+_PATIENCE: Final = 20  # times that an analysis is deferred for the first picture
 _BEAT_MS: Final = 90  # between two pictures of a moment that moves
 _DEBOUNCE_MS: Final = 120  # several runs that land together are one drawing
 
@@ -80,7 +80,7 @@ class ViewDock(QDockWidget):
         self._compared.way_wanted.connect(self.way_wanted)
         self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
-        self._stood_back = 0  # times that it was put off
+        self._stood_back = 0  # times that it was deferred
         self._followed: Followed = {}
         self._named = False
         self._trace = handle if isinstance(handle, TraceHandle) else None
@@ -89,7 +89,7 @@ class ViewDock(QDockWidget):
             self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
         self._builds.every = view.window  # while one moves, a picture on the way is better than none
         self._builds.shared.connect(self._tell_share)
-        self._parts: Parts | None = None  # made when it is first seen, or asked for
+        self._parts: Parts | None = None  # made when it is first seen, or requested
         self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._later.timeout.connect(self.refresh)
         self._beat = QTimer(self, singleShot=True, interval=_BEAT_MS)
@@ -199,7 +199,7 @@ class ViewDock(QDockWidget):
 
     @property
     def export(self) -> QAction:
-        """Asks for a file to save to."""
+        """Requests a file to save to."""
         return self.furnish().export
 
     def take_focus(self) -> None:
@@ -208,7 +208,7 @@ class ViewDock(QDockWidget):
         place.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def name_study(self, on: bool) -> None:
-        """Say the study's name in the tab: where views of several studies stand together."""
+        """Say the study's name in the tab: where views of several studies are together."""
         self._named = on
         self._name_window(self.isFloating() and self.parent() is not None)  # a dock that has no place yet floats for Qt
 
@@ -238,12 +238,12 @@ class ViewDock(QDockWidget):
         return self._options.get(name)
 
     def has_option(self, name: str) -> bool:
-        """Whether the view can be asked for *name*."""
+        """Whether the view can be requested *name*."""
         return any(option.name == name for option in self.view.options)
 
     @property
     def stale(self) -> bool:
-        """Whether what is on the screen is not what was asked for last."""
+        """Whether what is on the screen is not what was requested last."""
         return self._stale
 
     def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:

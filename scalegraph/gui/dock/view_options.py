@@ -33,7 +33,7 @@ from scalegraph.views import View
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
 _INLINE: Final = 2
-_FIRST: Final = ("efficiency",)  # what one changes most stands in the title
+_FIRST: Final = ("efficiency",)  # what one changes most is in the title
 _MOST_CHOICES: Final = 200
 
 
@@ -282,7 +282,7 @@ class OptionBar(QWidget):
             self.more.setText(_MORE[-1])
 
     def make_room(self, width: int) -> None:
-        """Show or hide what stands beside the button."""
+        """Show or hide what is beside the button."""
         shown = 0
         self._name_button(width)
         room = width - self.more.sizeHint().width() - 12

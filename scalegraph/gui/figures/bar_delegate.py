@@ -64,7 +64,7 @@ class BarDelegate(QStyledItemDelegate):
             return QSize(box.width() + _SIDES, box.height() + 7)
         bar, height = bool(index.data(BAR_ROLE)), self._heights.get(option.fontMetrics.height())
         if height is not None and self.sentences >= 0:
-            # rows differ in height: Qt asks for every cell, and would work out all that it is painted with each time
+            # rows differ in height: Qt requests every cell, and would work out all that it is painted with each time
             return QSize(option.fontMetrics.horizontalAdvance(str(index.data())) + _SIDES + spare(bar=bar), height)
         size = super().sizeHint(option, index)
         height = self._heights[option.fontMetrics.height()] = max(size.height(), option.fontMetrics.height() + 7)

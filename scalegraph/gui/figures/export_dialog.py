@@ -259,7 +259,7 @@ class ExportDialog(QDialog):
     # saving
 
     def save(self) -> None:
-        """Ask for a file and write it in another thread."""
+        """Request a file and write it in another thread."""
         folder = self._folder()
         proposed = str(folder / f"{self._stem}.{self.ending}")
         title = _FORMATS.get(self.ending, self.ending)

@@ -17,7 +17,7 @@ _SPACE = 14
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """What stands in the legend: a sign of *shape* in *colour*, and its *text*.
+    """What is in the legend: a sign of *shape* in *colour*, and its *text*.
 
     *size* is how much of the picture it takes: where not all fit, the largest are named.
     """

@@ -1,4 +1,4 @@
-"""From values to places on an axis, and the ticks that stand there. Free of Qt."""
+"""From values to places on an axis, and the ticks that are there. Free of Qt."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Scale:
         ]
         gap = (high - low) / room
         kept: list[tuple[float, float]] = []
-        # round numbers first: powers of two may push out what stands between them, never the other way round
+        # round numbers first: powers of two may push out what is between them, never the other way round
         for place, value in sorted(inside, key=lambda pair: _roundness(pair[1])):
             if all(abs(place - other) >= gap for other, _ in kept):
                 kept.append((place, value))
@@ -159,7 +159,7 @@ class Scale:
         return [Tick(v * divisor, thousands(v, places)) for v in values]
 
     def _label(self, value: float) -> str:
-        if self.axis.unit in SI_UNITS or self._measure.divisor != 1.0:  # the prefix stands in the title
+        if self.axis.unit in SI_UNITS or self._measure.divisor != 1.0:  # the prefix is in the title
             return plain(value / self._measure.divisor)
         if value == int(value) and abs(value) < 1e5:
             return str(int(value))

@@ -27,7 +27,7 @@ _ROOM = (64.0, 30.0, 64.0, 58.0)  # for words around the box: left, top, right, 
 
 
 class SurfacePanel(QWidget):
-    """Shows one `Surface`. Where one looks from stays when a newer surface over the same axes comes."""
+    """Shows one `Surface`. The direction of view stays when a newer surface over the same axes comes."""
 
     processors_chosen = Signal(object)
     escaped = Signal()
@@ -87,7 +87,7 @@ class SurfacePanel(QWidget):
         """Nothing on a surface is of one N."""
 
     def fit(self) -> None:
-        """Look from where the view has it."""
+        """Set the direction of view of the figure."""
         self._azimuth, self._elevation, self._zoom = self._surface.azimuth, self._surface.elevation, 1.0
         self._turn(0.0, 0.0)
 
@@ -186,7 +186,7 @@ class SurfacePanel(QWidget):
         self.setCursor(Qt.CursorShape.OpenHandCursor)
 
     def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
-        """Look from the first place again."""
+        """Restore the first direction of view."""
         self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

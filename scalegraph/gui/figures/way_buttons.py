@@ -12,7 +12,7 @@ from scalegraph.gui.base.widgets import button, empty
 
 
 class WayButtons(QWidget):
-    """Stands below a picture; while there is none, its buttons stand in the middle of *state*, the empty state."""
+    """Buttons below a picture; while there is none, they are in the middle of *state*, the empty state."""
 
     wanted = Signal(object)  # the Way
 

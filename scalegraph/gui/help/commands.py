@@ -1,4 +1,4 @@
-"""Wires the actions of help and preferences to their dialogs; each dialog is made when it is asked for."""
+"""Wires the actions of help and preferences to their dialogs; each dialog is made when it is requested."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _ALL_WORDS: Final = "all of them together"
 
 
 class ImportForm(QWidget):
-    """Shows what is guessed and takes what is said: *edited* tells part, key and value (``None``: guess again)."""
+    """Shows guesses and takes the user's answers: *edited* carries part, key and value (``None``: guess again)."""
 
     edited = Signal(str, str, object)
 

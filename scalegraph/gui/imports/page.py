@@ -33,7 +33,7 @@ _NOTHING: Final = Table((Column(""),), ())
 
 
 class ImportPage(QWidget):
-    """Looks at one source at a time. *accepted* gives it with what was found once it is to become a study."""
+    """Previews one source at a time. *accepted* gives it with what was found once it is to become a study."""
 
     accepted = Signal(object, object)  # Source, Looked
     left = Signal(object)  # Source
@@ -92,7 +92,7 @@ class ImportPage(QWidget):
             column.addWidget(widget)
         self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
-        # what holds others stands in its place before they come into it: Qt dresses all of them anew at every move
+        # what holds others is in its place before they come into it: Qt dresses all of them anew at every move
         whole = QWidget()
         self._parts.addWidget(self._make_waiting())
         self._parts.addWidget(whole)
@@ -140,12 +140,12 @@ class ImportPage(QWidget):
 
     @property
     def source(self) -> Source | None:
-        """What is looked at."""
+        """The source that is previewed."""
         return self._source
 
     @property
     def looked(self) -> Looked | None:
-        """What was found when it was looked at last."""
+        """The last preview."""
         return self._looked
 
     @property
@@ -154,7 +154,7 @@ class ImportPage(QWidget):
         return self._looked is not None and self._looked.ready and not self._looking
 
     def show_source(self, source: Source, state: ImportState, *, eager: bool, asked: Callable[[], None]) -> None:
-        """Look at *source*. *eager*: it is accepted by itself if nothing is to be asked, else *asked* is called."""
+        """Preview *source*. *eager*: it is accepted by itself if nothing is to be asked, else *asked* is called."""
         self._source, self._looked, self._eager, self._asked = source, None, eager, asked
         self.banner.clear()
         self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")

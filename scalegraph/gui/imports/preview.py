@@ -19,7 +19,7 @@ _WIDEST: Final = 60  # characters of a call path
 
 
 def rows_of_table(guess: Any) -> Table:
-    """Return the first rows of a table of text as they stand in the file; *guess* is a `TableGuess`."""
+    """Return the first rows of a table of text as they are in the file; *guess* is a `TableGuess`."""
     titles = [column.title or f"column {column.index + 1}" for column in guess.columns[:_MOST_COLUMNS]]
     rows = tuple(
         Row(tuple(row[index] if index < len(row) else "" for index in range(len(titles))))

@@ -65,7 +65,7 @@ class Imports(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is looked at."""
+        """Whether a source is being read."""
         return self._page is not None and self._page.source is not None
 
     def open(self, paths: Sequence[Path]) -> None:
@@ -93,7 +93,7 @@ class Imports(QObject):
             self._page.stop()
 
     def _next_soon(self) -> None:
-        """Look at the next source; where there is no page yet it is made before, in turns of the event loop."""
+        """Read the next source; where there is no page yet it is made before, in turns of the event loop."""
         if self._page is not None:
             self._next()
             return

@@ -1,4 +1,4 @@
-"""What people say about a file of measurements while they look at its preview: immutable, so that undo is simple."""
+"""What the user enters about a file of measurements beside its preview: immutable, so that undo is simple."""
 
 from __future__ import annotations
 

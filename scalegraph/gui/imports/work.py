@@ -33,7 +33,7 @@ _READING = 0.85  # share of the work that is reading; the rest is making runs
 
 @dataclass
 class Source:
-    """Files that make one set, or with *study* the set that it was made of. What was read is kept for the next look."""
+    """Files that make one set, or with *study* the set that it was made of. What was read is kept for later."""
 
     paths: tuple[Path, ...]
     study: Path | None = None
@@ -48,7 +48,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """Short name for people."""
+        """Short name for display."""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return (self.study or self.path).name + more
 
@@ -84,7 +84,7 @@ def sources(paths: Sequence[Path]) -> list[Source]:
 
 @dataclass(frozen=True)
 class Looked:
-    """What one look has found. *faults* refuse what was said; *questions* must be answered before there is a study."""
+    """What one preview found. *faults* refuse what the user entered; *questions* need answers first."""
 
     words: str
     guess: TableGuess | None = None
@@ -112,7 +112,7 @@ class Looked:
 
     @property
     def open_questions(self) -> list[str]:
-        """What stands above the page: what has no field of its own, in sentences."""
+        """What is above the page: what has no field of its own, in sentences."""
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes"}
         told = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]

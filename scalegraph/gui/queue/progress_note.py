@@ -1,4 +1,4 @@
-"""The corner of the status bar: how far the running request is, wherever the user looks; a click opens the queue."""
+"""The corner of the status bar: how far the running request is; a click opens the queue."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class QueueEntry:
                 run.phase = "cancelled"
 
     def stop(self) -> None:
-        """Say that stopping was asked for."""
+        """Say that stopping was requested."""
         if not self.ended:
             self.phase = "stopping"
 

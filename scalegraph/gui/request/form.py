@@ -172,7 +172,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
 
 
 def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
-    """Return what the panel does not show; processor counts that are gone are not looked at."""
+    """Return what the panel does not show; processor counts that are gone are not examined."""
 
     def kept(part: WhatIf | Speedups) -> Any:
         return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})

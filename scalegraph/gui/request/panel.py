@@ -33,7 +33,7 @@ from scalegraph.request.model.defaults import OWN_PROCESSORS
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Request
 
-_PAUSE_MS: Final = 120  # after the last key, before the request is looked at
+_PAUSE_MS: Final = 120  # after the last key, before the request is examined
 _SIDE_WIDTHS: Final = (300, 620)  # pixels, least and most, of the plan beside the fields
 _BESIDE_FIELDS: Final = 40  # margins and the scroll bar
 
@@ -43,7 +43,7 @@ class RequestPanel(QWidget):
 
     run_wanted = Signal(object, object, str)  # Request, Path of the study, title
     preview_wanted = Signal(str)  # path of a source
-    checked = Signal(bool)  # the form in force was looked at; whether it can run
+    checked = Signal(bool)  # the form in force was examined; whether it can run
 
     def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -201,7 +201,7 @@ class RequestPanel(QWidget):
             self.banner.show_fault(str(error))
 
     def ask_save(self) -> None:
-        """Ask for a file and save there."""
+        """Request a file and save there."""
         path, _kind = QFileDialog.getSaveFileName(self, "Save request", "request.toml", "Request (*.toml)")
         if path:
             self.save(Path(path))
@@ -232,7 +232,7 @@ class RequestPanel(QWidget):
         row.setContentsMargins(0, 0, 16, 12)
         row.setSpacing(8)
         row.addWidget(self.form_area, 3)
-        # the page stands in its place before the sections come into it: Qt dresses all of them anew at every move
+        # the page is in its place before the sections come into it: Qt dresses all of them anew at every move
         column.addWidget(label("Run a program", "title"))
         column.addWidget(self.banner)
         for section in self.sections:
@@ -288,7 +288,7 @@ class RequestPanel(QWidget):
 
     def _no_machine(self, error: Exception) -> None:
         self.machine.set_values(())
-        if not self.model.form.chosen:  # else the check tells it, beside its field
+        if not self.model.form.chosen:  # else the check reports it, beside its field
             self.banner.show_fault(str(error))
 
     def _check(self) -> None:

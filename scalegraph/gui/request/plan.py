@@ -190,7 +190,7 @@ def _size(value: float) -> str:
 
 
 def _share(value: float, among: Sequence[float]) -> float:
-    """Return where *value* stands between the least (0) and the largest of *among* (1), logarithmically."""
+    """Return where *value* is between the least (0) and the largest of *among* (1), logarithmically."""
     low, high = min(among), max(among)
     if high == low:
         return 0.5

@@ -249,13 +249,13 @@ class ProgramSection(Section):
         self._more_button.setText("Less" if shown else "More: title, compiler flags, environment, input")
 
     def ask_sources(self) -> None:
-        """Ask for the sources of a program of the user's own and start from them."""
+        """Request the sources of a program of the user's own and start from them."""
         files, _kind = QFileDialog.getOpenFileNames(self, "Sources of the program", "", f"{SOURCES};;All files (*)")
         if files:
             self.choose_sources(tuple(map(Path, files)))
 
     def show_preview(self) -> None:
-        """Ask for the page that shows the instrumentation of the first source."""
+        """Request the page that shows the instrumentation of the first source."""
         form = self.model.form
         found = self._catalog.programs.get(form.program)
         sources = found.sources() if found is not None else tuple(map(Path, form.sources))

@@ -1,4 +1,4 @@
-"""From the request of a study of one size to one that asks for a scalability matrix: what grows, what is held."""
+"""From the request of a study of one size to one that requests a scalability matrix: what grows, what is held."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Grown:
 
 
 def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, float | None]) -> Grown:
-    """Return *form* with a scaling method and bounds to hold beside what it asks for.
+    """Return *form* with a scaling method and bounds to hold beside what it requests.
 
     *program* is the shipped program's description. *known* says by the kind of each bound what the study has on a
     middling number of processors (efficiency, s, bytes of a processor): near it the searches have a short way.

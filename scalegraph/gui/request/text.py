@@ -86,7 +86,7 @@ def number(text: str) -> Value:
 def values(text: str) -> Value | tuple[Value, ...]:
     """Read a parameter: one value, or several with commas between them (a sweep). Raises `ValueError` if empty.
 
-    What stands in double quotes is text: ``"007"``, ``"a,b"``.
+    What is in double quotes is text: ``"007"``, ``"a,b"``.
     """
     words = [word.strip() for word in _ITEM.findall(text)]
     if not text.strip() or not all(words):
@@ -109,7 +109,7 @@ def values_text(value: Value | tuple[Value, ...]) -> str:
 
 
 def _item(value: Value) -> str:
-    """Return *value* as it is typed: text that would be read as something else stands in quotes."""
+    """Return *value* as it is typed: text that would be read as something else is in quotes."""
     if not isinstance(value, str):
         return written(value)
     plain = _ITEM.findall(value) == [value] and value.strip() == value and not value.startswith('"')

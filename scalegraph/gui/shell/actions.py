@@ -20,7 +20,7 @@ from scalegraph.gui.shell.command_palette import CALLED, FOUND_BY, words
 
 @dataclass(frozen=True)
 class Spec:
-    """One action: *name* in the code, *text* for people, its menu (``View/Theme`` is a submenu), its keys."""
+    """One action: *name* in the code, *text* for display, its menu (``View/Theme`` is a submenu), its keys."""
 
     name: str
     text: str
@@ -185,7 +185,7 @@ class Actions:
         action.deleteLater()
 
     def _menu(self, path: str) -> QMenu:
-        """Return a menu; a submenu is made when it is first asked for, those of views above the window's panels."""
+        """Return a menu; a submenu is made when it is first requested, those of views above the window's panels."""
         if path not in self.menus:
             top, _, title = path.partition("/")
             made = QMenu(title, self._window)

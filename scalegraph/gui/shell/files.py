@@ -48,7 +48,7 @@ class Files(QObject):
             self._then.append(act)
 
     def open(self, paths: Sequence[Path]) -> None:
-        """Open every file by what it is; those that cannot be opened are told together."""
+        """Open every file by what it is; those that cannot be opened are reported together."""
         if paths:
             self._window.forget_messages()
         faults: list[str] = []
@@ -99,29 +99,29 @@ class Files(QObject):
             faults.append(str(error))
 
     def ask_open(self) -> None:
-        """Ask for files and open them."""
+        """Request files and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open", "", open_filter())
         self.open([Path(file) for file in files])
 
     def ask_sources(self) -> None:
-        """Ask for the sources of a program and show its request, which can then be run."""
+        """Request the sources of a program and show its request, which can then be run."""
         files, _kind = QFileDialog.getOpenFileNames(
             self._window, "Sources of the program", "", f"{SOURCES};;All files (*)"
         )
         self.open([Path(file) for file in files])
 
     def ask_measurements(self) -> None:
-        """Ask for files of measurements and open them."""
+        """Request files of measurements and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open measurements", "", measurement_filter())
         self.open([Path(file) for file in files])
 
     def ask_traces(self) -> None:
-        """Ask for traces and open them."""
+        """Request traces and open them."""
         files, _kind = QFileDialog.getOpenFileNames(self._window, "Open a trace", "", trace_filter())
         self.open([Path(file) for file in files])
 
     def ask_directory(self) -> None:
-        """Ask for a directory of measurements, one profile a run, and open it."""
+        """Request a directory of measurements, one profile a run, and open it."""
         directory = QFileDialog.getExistingDirectory(self._window, "Open a directory of measurements")
         if directory:
             self.open([Path(directory)])

@@ -83,7 +83,7 @@ class MainWindow(QMainWindow):
     def _make_in_turn(self, part: Callable[[], None]) -> None:
         try:
             part()
-        except Exception as error:  # noqa: BLE001 - whoever wants the window is told
+        except Exception as error:  # noqa: BLE001 - the caller reports it
             turn_queue().drop(self)
             self.made.emit(error)
 

@@ -25,7 +25,7 @@ class Outcomes(QObject):
         self._window = window
 
     def submit(self, request: Any, path: Path, title: str) -> None:
-        """Start what the user asked for."""
+        """Start what the user requested."""
         self._window.runner.submit(request, path, title)
         self._window.statusBar().showMessage(f"{title}: started", SHORT_MESSAGE_MS)
 

@@ -45,7 +45,7 @@ class Panels(QObject):
         self._window, self._settings = window, settings
         self._panels: dict[str, Panel] = {}
         self._page = ""
-        self._kept = False  # whether the navigator was asked for although there is little room
+        self._kept = False  # whether the navigator was requested although there is little room
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
 
@@ -74,7 +74,7 @@ class Panels(QObject):
             self._window.resizeDocks([self._panels[name].dock], [pixels], along)
 
     def want(self, name: str, on: bool) -> None:
-        """Show or put away a dock as the user asks; a dock asked for is shown even if it is empty."""
+        """Show or put away a dock as the user asks; a dock requested is shown even if it is empty."""
         panel = self._panels[name]
         panel.wanted = on
         panel.useful = panel.useful or on

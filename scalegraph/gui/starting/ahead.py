@@ -1,4 +1,4 @@
-"""Loads ahead what views need, in another thread, while the user looks around."""
+"""Loads ahead what views need, in another thread, while the user reads the first page."""
 
 from __future__ import annotations
 

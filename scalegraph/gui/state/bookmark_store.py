@@ -43,7 +43,7 @@ class Whose:
         return self.path.replace("\\", "/").rpartition("/")[2]
 
     def moved_to(self, other: Whose) -> bool:
-        """Whether *other* is the same file at another place, as far as name, size and clock tell."""
+        """Whether *other* is the same file at another place, judged by name, size and clock."""
         return (self.name, self.size, self.ticks_per_second) == (other.name, other.size, other.ticks_per_second)
 
 

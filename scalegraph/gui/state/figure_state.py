@@ -25,7 +25,7 @@ class FigureState(QWidget):
         layout.addStretch(1)
         middle = QHBoxLayout()
         middle.addStretch(1)
-        middle.addWidget(self._text, 1000)  # up to its largest width; what is left stands on both sides
+        middle.addWidget(self._text, 1000)  # up to its largest width; what is left is on both sides
         middle.addStretch(1)
         layout.addLayout(middle)
         layout.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignHCenter)

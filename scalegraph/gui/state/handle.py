@@ -34,7 +34,7 @@ class Handle(QObject):
 
     @property
     def title(self) -> str:
-        """Short name for people: the file's, without its ending."""
+        """Short name for display: the file's, without its ending."""
         return self.path.stem
 
     @abstractmethod

@@ -56,7 +56,7 @@ def region_path(regions: Sequence[Region], region: int) -> str | None:
 
 
 def place_of_line(data: StudyData, key: str) -> dict[str, object]:
-    """Return what the line ``FILE:LINE`` selects: itself and the innermost region it stands in; {} if *key* is none."""
+    """Return what the line ``FILE:LINE`` selects: itself and the innermost region it is in; {} if *key* is none."""
     file, _, line = key.rpartition(":")
     if not file or not line.isdecimal():
         return {}

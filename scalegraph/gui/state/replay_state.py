@@ -100,7 +100,7 @@ def usual_speed(width: float) -> float:
 
 
 def speed_words(speed: float) -> str:
-    """Return a speed for people: ``500 µs per second``, ``real time``."""
+    """Return a speed for display: ``500 µs per second``, ``real time``."""
     from scalegraph.base.units import si
 
     if speed == 1.0:

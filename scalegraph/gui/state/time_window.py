@@ -44,11 +44,11 @@ class TimeWindow(QObject):
 
     @property
     def gutter(self) -> int:
-        """Pixels for names left of the time in all views that are in sight, so that their times stand in one line."""
+        """Pixels for names left of the time in all views that are in sight, so that their times are in one line."""
         return max(self._gutters.values(), default=0)
 
     def ask_gutter(self, view: int, pixels: int) -> None:
-        """Ask for so many *pixels* for the names of *view* (any number that is its own); 0 when it is hidden."""
+        """Request so many *pixels* for the names of *view* (any number that is its own); 0 when it is hidden."""
         before = self.gutter
         if pixels:
             self._gutters[view] = pixels

@@ -72,9 +72,9 @@ class TraceMarks(QObject):
         return [*(moment for group in self._others.values() for moment in group), *cursors]
 
     def said(self) -> str:
-        """Return where the cursors are, and what lies between them in seconds and ticks; empty without any.
+        """Return where the cursors are, and what is between them in seconds and ticks; empty without any.
 
-        Without a *unit* of the clock, ticks are not told; on an axis of shares they are what is told.
+        Without a *unit* of the clock, ticks are not shown; on an axis of shares only ticks are.
         """
         from scalegraph.figures.timelines import time_text
 

@@ -90,7 +90,7 @@ def _with(pairs: Pairs, key: str, value: str | None) -> Pairs:
 
 
 def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
-    """Return what the request *data* of a study asks for; if nothing, the largest of *counts* is looked at."""
+    """Return what the request *data* of a study requests; if nothing, the largest of *counts* is examined."""
     asked = [part for part in data.get("what_if") or () if isinstance(part, Mapping)]
     found = {str(name) for part in asked for name in part.get("ideal") or ()}
     machine: dict[str, str] = {}
@@ -118,7 +118,7 @@ def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
 
 
 def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Request:
-    """Return the request of a study, *data*, with what *state* asks for; raise `InputError` when it cannot be read."""
+    """Return the request of a study, *data*, with what *state* requests; raise `InputError` when it cannot be read."""
     request = of_study(data, name)
     if not request.program.name and not request.program.sources:
         raise InputError("this study has no program that could be run again")

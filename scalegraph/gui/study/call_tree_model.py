@@ -1,4 +1,4 @@
-"""The call paths of a set as a lazy Qt model: only what is unfolded is asked for, a search keeps hits and their way."""
+"""The call paths of a set as a lazy Qt model: only what is unfolded is requested, a search keeps hits and their way."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CallTreeModel(QAbstractItemModel):
     def set_paths(
         self, names: Sequence[str], parents: NDArray[np.int64], paths: Sequence[str], places: Sequence[str]
     ) -> None:
-        """Show other call paths: *parents* are positions, -1 for none; a parent stands before its children."""
+        """Show other call paths: *parents* are positions, -1 for none; a parent is before its children."""
         self.beginResetModel()
         self._names, self._parents, self._paths, self._places = names, parents, paths, places
         self._lower = [path.lower() for path in paths]
@@ -67,7 +67,7 @@ class CallTreeModel(QAbstractItemModel):
         count = len(self._names)
         if word:
             hit = np.array([word in path for path in self._lower], dtype=bool)
-            # whatever lies below a hit has the word in its full name as well; first come those that end the match
+            # whatever is below a hit has the word in its full name as well; first come those that end the match
             found = [int(path) for path in np.flatnonzero(hit)]
             self._hits = np.array([path for path in found if self._ends_match(path, word)], dtype=np.int64)
             for path in reversed(found):

@@ -22,7 +22,7 @@ Numbers = NDArray[np.float64]
 class CallValues:
     """*values* and *shares* (0 to 1 of the whole program, NaN where nothing was measured) by call path.
 
-    *point* says in words what was looked at; *repetitions* is the most there are of one value.
+    *point* says in words what was examined; *repetitions* is the most there are of one value.
     """
 
     metric: str
@@ -89,7 +89,7 @@ def _shares(parents: NDArray[np.int64], values: Numbers, *, summed: bool, ratio:
         return np.abs(values) / most if most > 0 else np.full_like(values, np.nan)
     inclusive = np.nan_to_num(values)
     if summed:
-        for path in range(len(parents) - 1, -1, -1):  # children stand behind their parents
+        for path in range(len(parents) - 1, -1, -1):  # children are behind their parents
             if parents[path] >= 0:
                 inclusive[parents[path]] += inclusive[path]
     roots = parents < 0

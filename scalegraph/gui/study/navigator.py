@@ -174,7 +174,7 @@ class Navigator(QWidget):
         self._show_calls(handle)
 
     def _offer_tracing(self, item: QTreeWidgetItem, handle: Handle) -> None:
-        """Offer to run what lacks the trace that the study's request asks for."""
+        """Offer to run what lacks the trace that the study's request requests."""
         counts = lacking_traces(handle) if isinstance(handle, StudyHandle) else ()
         if not counts:
             return
@@ -263,7 +263,7 @@ class Navigator(QWidget):
         imported = data is not None and data.imported is not None
         regions = bool(self._losses)
         self.tabs.setVisible(regions and data is not None)
-        if imported != self._imported and data is not None:  # what a study came with is what it is first looked at by
+        if imported != self._imported and data is not None:  # what a study came with is what it is first examined by
             self._imported = imported
             self.tabs.setCurrentIndex(int(imported))
         if not regions and data is not None:
@@ -438,5 +438,5 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
 
 
 def reveal_path(handle: Handle) -> None:
-    """Show where the study lies in the desktop's file manager."""
+    """Show where the study is in the desktop's file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(handle.path.parent)))

@@ -31,7 +31,7 @@ class StudyPage(QWidget):
     """Follows the selection to the study in view. The area of views is made when the first study comes."""
 
     area_made = Signal()  # views can be chosen from now on
-    faster_wanted = Signal(str)  # target of a virtual speedup that was asked for in a view
+    faster_wanted = Signal(str)  # target of a virtual speedup that was requested in a view
     way_wanted = Signal(object)  # a Way on from a figure
 
     def __init__(
@@ -102,7 +102,7 @@ class StudyPage(QWidget):
     def show_answer(self, name: str) -> None:
         """Open the view *name*, which answers what was just asked, where most room is."""
         if self.area is not None and self._handle is not None:
-            for dock in self.area.docks:  # the curves that the answer stands beside
+            for dock in self.area.docks:  # the curves that the answer is beside
                 if any(option.name == "what_if" for option in dock.view.options):
                     dock.set_options({"what_if": True})
             self.area.show_view(self._handle, name, roomy=True)
@@ -120,7 +120,7 @@ class StudyPage(QWidget):
         return there
 
     def find_next(self, *, forward: bool) -> None:
-        """Go to the next occurrence of what was looked for in the trace in view, or the one before."""
+        """Go to the next occurrence of what was searched for in the trace in view, or the one before."""
         if self.area is not None and isinstance(self._handle, TraceHandle):
             self.area.search.step(forward=forward)
 

@@ -108,7 +108,7 @@ def _sentence(data: StudyData) -> str:
     kinds = [bound["kind"] for bound in (data.manifest.get("request") or {}).get("bound") or ()]
     order: tuple[Bound, ...] = ("efficiency", "time", "memory", "speed")
     held = next((kind for kind in order if kind in kinds), None)
-    # What was asked for is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
+    # What was requested is what the sentence speaks of: a search leaves chance sizes that no fixed-size curve is about.
     if held is not None and "problem_size" not in kinds:
         sentence = wording.header(
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")

@@ -14,7 +14,7 @@ from scalegraph.base.units import si
 from scalegraph.gui.base.widgets import ElidedLabel, FittedLabel, empty, mark
 from scalegraph.gui.trace.handle import TraceHandle
 
-_LEAST_TOLD: Final = 70  # pixels of what is told, where there is little room
+_LEAST_TOLD: Final = 70  # pixels of the text, where there is little room
 _PARTS: Final = {
     "region": ("region", "part of a name", "Show only regions of that name; * and ? are wildcards"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
@@ -44,7 +44,7 @@ def _cursors_label() -> ElidedLabel:
 class TraceBar(QWidget):
     """Shows one trace's visible time and filter; every part of the filter is a chip that takes it away.
 
-    *line*, which stands in the bar of the views, always has room; what stands here is shown while it is used.
+    *line*, which is in the bar of the views, always has room; what is here is shown while it is used.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class TraceBar(QWidget):
         self.setVisible(self._trace is not None and (used or self._answered))
 
     def answered(self, there: bool) -> None:
-        """Show or hide what a search found, which stands in the row."""
+        """Show or hide what a search found, which is in the row."""
         self._answered = there
         self.fold()
 

@@ -116,7 +116,7 @@ class Bookmarks(QObject):
         self._restore()
 
     def belong_to(self, path: Path, meta: Any) -> None:
-        """Take up those that are kept of the trace at *path*, whose clock *meta* tells."""
+        """Take up those that are kept of the trace at *path*, whose clock *meta* describes."""
         try:
             size = path.stat().st_size if path.is_file() else 0
         except OSError:

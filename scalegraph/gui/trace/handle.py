@@ -39,7 +39,7 @@ class TraceHandle(Handle):
     """An open trace beside `StudyHandle`.
 
     *window* is the time that all its views show, *filter* what of it they show, *marks* are lines in them. ``partial``
-    says whether only what could be read of a damaged file was asked for.
+    says whether only what could be read of a damaged file was requested.
     """
 
     subject = "trace"
@@ -56,7 +56,7 @@ class TraceHandle(Handle):
         self.partial = False
         self.lacking = False  # whether reading needs something that is not installed
         self.pictured = False  # whether a view over time was drawn: until then analyses stand back
-        self.notes_told = False  # whether the user was told what of the file is not shown
+        self.notes_told = False  # whether the user has seen what of the file is not shown
         self.window = TimeWindow(parent=self)
         self.filter = TraceFilter(self)
         self.marks = TraceMarks(parent=self)
@@ -67,7 +67,7 @@ class TraceHandle(Handle):
 
     @property
     def title(self) -> str:
-        """Short name for people: the run's where a study knows it (``ge2, N = 16``), else the file's.
+        """Short name for display: the run's where a study knows it (``ge2, N = 16``), else the file's.
 
         An OTF2 archive, usually ``traces.otf2``, has that of its folder, too.
         """

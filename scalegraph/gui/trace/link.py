@@ -73,7 +73,7 @@ class TraceLink(QObject):
         return self._marks
 
     def _show_replay(self) -> None:
-        """Show the line of the replay on an axis of the view's own: at the same place of all runs that lie on it."""
+        """Show the line of the replay on an axis of the view's own: at the same place of all runs that are on it."""
         there = Moment(self._place(self._handle.replay.now), "", REPLAY)
         self._marks.show(REPLAY, (there,) if self._handle.replay.shown else ())
 

@@ -1,4 +1,4 @@
-"""What views of a trace are asked for: the visible time, the selected interval, the filter, the selected place."""
+"""What views of a trace are requested: the visible time, the selected interval, the filter, the selected place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_WIDTH: Final = 8000
 def trace_options(
     view: View, trace: TraceHandle, selection: Selection, width: int, window: TimeWindow | None = None
 ) -> dict[str, OptionValue]:
-    """Return what *view* is asked for where the user chose nothing for it itself; *width* is that of its picture.
+    """Return what *view* is requested where the user chose nothing for it itself; *width* is that of its picture.
 
     *window* is what it shows, otherwise the time that all views of the trace show.
     """

@@ -91,7 +91,7 @@ def _parts(timeline: Any, layer: str, location: int, begin: int, end: int) -> li
 def stretch(data: TraceData, layer: str, location: int, tick: int, code: int, width: int) -> tuple[int, int]:
     """Return first and last tick of the stretch around *tick* in which *location* was at *code* and nothing else.
 
-    The level of detail is asked for ever finer bins where the stretch ends. Where *code* shares its bin with others
+    The level of detail is requested ever finer bins where the stretch ends. Where *code* shares its bin with others
     down to the last tick, that tick is returned.
     """
     meta = data.trace.meta

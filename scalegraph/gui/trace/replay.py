@@ -1,4 +1,4 @@
-"""The replay of one open trace: a line that moves through all its time views, and the moment that they tell."""
+"""The replay of one open trace: a line that moves through all its time views, and the moment that they show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of a replay from change to change: looked up in another thread, in the order in which they were asked for."""
+"""Steps of a replay from change to change: looked up in another thread, in the order in which they were requested."""
 
 from __future__ import annotations
 

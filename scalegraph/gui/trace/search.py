@@ -96,7 +96,7 @@ class TraceSearch(QWidget):
         self._clear()
 
     def start(self) -> None:
-        """Let the user type what to look for."""
+        """Let the user type what to search for."""
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
         self._typed(self.field.text())

@@ -80,7 +80,7 @@ class KnobRow(QWidget):
 
     @property
     def words(self) -> str:
-        """What a filter looks into."""
+        """What a filter searches."""
         return f"{self.knob.section} {self.knob.title} {self.knob.key} {self.knob.description}".lower()
 
     def show_value(self, text: str | None) -> None:
@@ -161,14 +161,14 @@ class CountButtons(QWidget):
         on = tuple(count for count, made in self._buttons.items() if made.isChecked())
         if on:
             self.chosen.emit(on)
-        else:  # nothing to look at is no choice
+        else:  # nothing to examine is no choice
             sender = self.sender()
             if isinstance(sender, QToolButton):
                 sender.setChecked(True)
 
 
 class SpeedupRows(QWidget):
-    """The virtual speedups that are asked for; *changed* says a target and its factor, ``None`` to drop it."""
+    """The virtual speedups that are requested; *changed* says a target and its factor, ``None`` to drop it."""
 
     changed = Signal(str, object)
 

@@ -32,7 +32,7 @@ class NetworkSection(Section):
         raise NotImplementedError
 
     def cluster(self) -> int:
-        """Return the processors that stand together, of which a shared cache serves a part; 0: nothing is so."""
+        """Return the processors that are together, of which a shared cache serves a part; 0: nothing is so."""
         return 0
 
     def faults(self) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, 
 
 PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
 ALWAYS = (*PROCESSES, "threads", "omp.num.threads", "numhosts")
-# Metadata that tells runs apart without being set for the study.
+# Metadata that distinguishes runs without being set for the study.
 ABOUT = {
     "user", "uid", "launchdate", "launchday", "executable", "executablepath", "libraries", "cmdline", "cluster",
     "hostname", "hostlist", "workdir", "jobid", "walltime", "systime", "cputime", "adiakversion", "mpi_version",
@@ -84,7 +84,7 @@ class _Top:
     """Inclusive values of the program: those measured outside of every region do not hold those of the regions."""
 
     def __init__(self, point: int, found: Collector, *, above: bool) -> None:
-        """*above*: the program stands above the regions in the tree."""
+        """*above*: the program is above the regions in the tree."""
         self._point, self._found, self._above = point, found, above
         self._outside: dict[int, float] = {}
         self._regions: dict[int, float] = {}

@@ -189,7 +189,7 @@ def _profile(cube: Any) -> Profile:
 def _nodes(roots: list[Any]) -> tuple[tuple[Node, ...], dict[int, int]]:
     """Return the call paths, parents first, and the position of each call node's path.
 
-    Call nodes of one region below one path are one path, unless parameters tell them apart.
+    Call nodes of one region below one path are one path, unless parameters distinguish them.
     """
     nodes: list[Node] = []
     place: dict[int, int] = {}

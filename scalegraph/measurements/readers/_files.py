@@ -153,7 +153,7 @@ def read_document(path: Path, cancel: CancelToken, progress: Progress) -> tuple[
 
 
 def describe(value: object) -> str:
-    """Return what a JSON value is, for people."""
+    """Return what a JSON value is, for display."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -18,7 +18,7 @@ from scalegraph.measurements.readers._files import Checked, parse_json, read_tex
 STEP = 5000
 MOST_KNOWN = 200_000
 
-# A line that ends with its value, a plain number: what stands before it is the same in all repetitions.
+# A line that ends with its value, a plain number: what is before it is the same in all repetitions.
 _ENDS_WITH_VALUE = re.compile(r'(.*"value"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*\}\s*')
 
 
@@ -37,7 +37,7 @@ def read_lines(form: LineFormat, path: Path, cancel: CancelToken, progress: Prog
     """Return the set; refuse a line that is not the whole of a measurement."""
     lines = read_text(path).split("\n")
     found: Collector | None = None
-    known: dict[str, tuple[int, int, int]] = {}  # series of what stands before the value of a line
+    known: dict[str, tuple[int, int, int]] = {}  # series of what is before the value of a line
     for number, line in enumerate(lines, 1):
         if number % STEP == 0:
             cancel.check()

@@ -25,7 +25,7 @@ class RunName:
 def parse_names(names: Sequence[str], directory: str) -> list[RunName]:
     """Return what *names* say; all must name the same parameters in the same order.
 
-    What stands before the first dot is a prefix unless it differs from name to name and is a parameter itself. Raises
+    What is before the first dot is a prefix unless it differs from name to name and is a parameter itself. Raises
     `InputError` that names the directory.
     """
     bare = [_REPETITION.sub("", name) for name in names]

@@ -27,7 +27,7 @@ class Locations:
     calls: dict[Path, Floats] = field(default_factory=dict)
 
     def add(self, location: int, path: Path, seconds: float, calls: float | None = None) -> None:
-        """Add what a location did at a path; what lies above it is there, too."""
+        """Add what a location did at a path; what is above it is there, too."""
         for depth in range(1, len(path)):
             self.seconds.setdefault(path[:depth], np.zeros(self.count))
         self.seconds.setdefault(path, np.zeros(self.count))[location] += seconds

@@ -1,4 +1,4 @@
-"""Caliper: a directory of ``.cali`` files, whose globals tell the points apart."""
+"""Caliper: a directory of ``.cali`` files, whose globals distinguish the points."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Extra-P's experiments (``.extra-p``): a zip with ``experiment.json`` and, where they were kept, single values.
 
-Values stand in chunks ``values/0.vals`` (NumPy arrays one after the other) with their offsets in ``values/0.indx``.
+Values are in chunks ``values/0.vals`` (NumPy arrays one after the other) with their offsets in ``values/0.indx``.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class _Stream:
 
 
 class _Head:
-    """What stands before the models: names by their number."""
+    """What is before the models: names by their number."""
 
     def __init__(self, stream: _Stream) -> None:
         self.stream = stream

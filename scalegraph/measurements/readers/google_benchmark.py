@@ -13,7 +13,7 @@ from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks, read_entries
 from scalegraph.measurements.readers._files import Checked
 
-# What stands in an entry beside its times and counters.
+# What is in an entry beside its times and counters.
 _ABOUT = {
     "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions", "repetition_index",
     "threads", "iterations", "real_time", "cpu_time", "time_unit", "label", "aggregate_name", "aggregate_unit",

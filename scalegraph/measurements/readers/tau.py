@@ -52,7 +52,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _take(file: Path, location: int, ranks: Locations) -> None:
-    """Add the functions of one file; those of a flat profile stand below the first."""
+    """Add the functions of one file; those of a flat profile are below the first."""
     text = read_text(file)
     lines = text.splitlines()
     head = _HEAD.fullmatch(lines[0]) if lines else None

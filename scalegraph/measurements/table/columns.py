@@ -139,7 +139,7 @@ def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, s
 
 
 def _settle(columns: list[Column]) -> list[Column]:
-    """Return the columns with what only their company tells."""
+    """Return the columns with roles that follow from the other columns."""
     roles = {column.role for column in columns}
     if "value" in roles and "metric_name" not in roles:
         return [replace(item, role="metric") if item.role == "value" else item for item in columns]

@@ -1,4 +1,4 @@
-"""What a table seems to be, with how sure that is, for people to look at, to answer and to change."""
+"""What a table seems to be, and how sure that is, for the user to check, answer and change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Column", "Form", "Role", "TableChoices", "TableGuess", "guess_table"
 # wide: a column for each value of a parameter
 Form: TypeAlias = Literal["long", "tall", "wide"]
 
-_HEAD = 1 << 20  # bytes that are looked at
+_HEAD = 1 << 20  # bytes that are examined
 _PREVIEW = 30  # rows
 _ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
 
@@ -90,7 +90,7 @@ class TableGuess:
 def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     """Return how the table *path* would be read; what *choices* says is taken as said.
 
-    Looks at the beginning of the file only. Raises `InputError` where it is no table, or the choices do not fit it.
+    Examines the beginning of the file only. Raises `InputError` where it is no table, or the choices do not fit it.
     """
     said = choices or TableChoices()
     file = str(path)

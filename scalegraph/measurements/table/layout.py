@@ -1,4 +1,4 @@
-"""Where the table stands in the lines of a file: delimiter, comments, the line with the names, what stands before."""
+"""Where the table is in the lines of a file: delimiter, comments, the line with the names, what is before."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_comment(line: str, comment: str = "") -> bool:
-    """Whether *line* is a remark for people, or a line drawn below the names."""
+    """Whether *line* is a remark for display, or a line drawn below the names."""
     return line.lstrip().startswith(comment or COMMENTS) or (line.lstrip().startswith(_RULES) and is_rule(line))
 
 

@@ -79,7 +79,7 @@ def wanted(found: Resolved) -> Consent | None:
 def approved(found: Resolved, consent: Consent | None, how: str = "--trust runs it") -> None:
     """Raise `ConsentNeeded` unless *found* may run, with *consent* as the user's answer; remember what may.
 
-    What was typed here, built here or approved here is not asked for again.
+    What was typed here, built here or approved here is not requested again.
     """
     asked = _consent(found)
     if asked is not None and not is_known(asked.fingerprint) and asked.fingerprint != (consent and consent.fingerprint):

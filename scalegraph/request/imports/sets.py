@@ -27,7 +27,7 @@ from scalegraph.store import Manifest, Study
 from scalegraph.store.study import SUFFIX
 
 _TABLE = "table"
-_CHECKED = 100 << 20  # bytes of a file that is looked through for what is wrong with it
+_CHECKED = 100 << 20  # bytes of a file that is searched for what is wrong with it
 
 
 def _quiet(_share: float) -> None:
@@ -79,7 +79,7 @@ def _head(path: Path) -> bytes:
 
 
 def _check_whole(path: Path) -> None:
-    """Refuse a file that no reader takes because it is damaged, by its place where its kind tells that."""
+    """Refuse a file that no reader takes because it is damaged, by its place where its kind shows that."""
     if path.is_dir():
         return
     fault = None

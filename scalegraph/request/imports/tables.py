@@ -125,7 +125,7 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
 
 
 def _mixed(records: Iterable[RunRecord], file: str) -> Iterable[Fault]:
-    """Yield a fault where runs of several programs or machines stand together: a study compares runs of one."""
+    """Yield a fault where runs of several programs or machines are together: a study compares runs of one."""
     for column, found in (
         ("program", sorted({record.program for record in records})),
         ("machine", sorted({record.machine for record in records})),

@@ -28,7 +28,7 @@ from scalegraph.traces.lod.stored import lacks_pyramid
 from scalegraph.traces.model import Trace
 
 LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
-_HEAD = 1 << 20  # bytes of a JSON file in which events are looked for
+_HEAD = 1 << 20  # bytes of a JSON file in which events are searched for
 _MOST_FILES = 20_000  # beside a trace, that belong to it
 
 
@@ -54,7 +54,7 @@ def is_trace(path: Path) -> bool:
 
 
 def _has_events(path: Path) -> bool:
-    """Whether the beginning of a JSON file holds events, which tell a trace from other JSON."""
+    """Whether the beginning of a JSON file holds events, which distinguish a trace from other JSON."""
     try:
         with path.open("rb") as file:
             start = file.read(_HEAD)
@@ -103,7 +103,7 @@ def open_trace(
 
 @dataclass(frozen=True)
 class _Known:
-    """What a study tells of the run that wrote a trace."""
+    """What a study records of the run that wrote a trace."""
 
     name: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -184,7 +184,7 @@ def _span(progress: Progress, low: float, high: float) -> Callable[[float], None
 
 
 def _digest(path: Path, *, partial: bool) -> str:
-    """Return what tells this trace, as it is now, from all others."""
+    """Return what identifies this trace as it is now."""
     told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {PYRAMID} {partial}".encode())
     for file in _belonging(path):
         status = file.stat()
@@ -232,7 +232,7 @@ def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def facts(trace: Trace) -> dict[str, Any]:
-    """Return what the trace tells of its run: program, machine, processors, work."""
+    """Return what the trace records of its run: program, machine, processors, work."""
     meta, told = trace.meta, trace.meta.properties
     found: dict[str, Any] = {"processors": len(trace.definitions.locations)}
     if meta.program:

@@ -16,7 +16,7 @@ def machine_values(request: Request) -> dict[str, str]:
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return a fault where *request* asks for a monitor but not for the regions that it observes."""
+    """Return a fault where *request* requests a monitor but not for the regions that it observes."""
     if request.collect.monitor == "none" or request.collect.regions:
         return []
     text = f"{request.collect.monitor} monitoring observes regions, and the request plants no region probes"
@@ -35,7 +35,7 @@ def lacks(request: Request, record: RunRecord) -> bool:
 
 
 def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
-    """Return what a run collects besides: what is asked for, and what *before*, an earlier run of its point, has."""
+    """Return what a run collects besides: what is requested, and what *before*, an earlier run of its point, has."""
     there = before is not None and before.ok and "classes" in before.collected
     return ("classes",) if request.collect.classes or there else ()
 

@@ -111,7 +111,7 @@ class Family:
         if isinstance(wanted, str):
             return None
         middle = self._solve(lambda knob: self._raw(name, knob), float(wanted))
-        # another parameter may round differently within the span that gives this value: look at its ends too
+        # another parameter may round differently within the span that gives this value: examine its ends too
         spans = [self._solve(lambda knob: self._raw(name, knob), float(wanted) + off) for off in (-0.49, 0.49)]
         for knob in (middle, *(math.sqrt(middle * end) for end in spans), *spans):
             if self.at(knob) == dict(parameters):
@@ -128,7 +128,7 @@ class Family:
         return low, high
 
     def _raw(self, name: str, knob: float) -> float:
-        """Return the unrounded value; a formula without a value at *knob* (log2 below 0) lies below the line."""
+        """Return the unrounded value; a formula without a value at *knob* (log2 below 0) is below the line."""
         try:
             return float(self.base[name]) * self.grow[name]({"N": knob})
         except ValueError:

@@ -16,7 +16,7 @@ The format (every key that is not marked optional must be there; unknown keys ar
 
     [[parameter]]
     name = "num_balls"
-    title = "balls"                              # for people
+    title = "balls"                              # for display
     default = 1000                               # int, float or text; its type is the parameter's type
     minimum = 2                                  # optional, numbers only
     maximum = 1000000                            # optional

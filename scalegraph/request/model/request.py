@@ -1,4 +1,4 @@
-"""The request: everything a user asks for, as one validated object and as one TOML file.
+"""The request: everything a user requests, as one validated object and as one TOML file.
 
     title = "Billiard balls on the KSR-1"        # optional
     processors = [1, 2, 4, 8, 16, 32]
@@ -57,7 +57,7 @@
     ideal = ["contention", "cache"]              # contention, network, cache, sync, balance
     speedup = { "line:solve.c:88" = 2, "lock:m" = "inf" }
     machine = { clock_mhz = "40" }
-    # processors = [16, 32]                      # the counts to look at, if not all of the request
+    # processors = [16, 32]                      # the counts to examine, if not all of the request
 
     [speedups]                                   # "if this line were x times as fast": the most expensive ones
     lines = 5
@@ -75,7 +75,7 @@ M = N B (eq. 14); ``time`` searches the size with T_para = T (6.4.1); ``efficien
 E = T_seq/(N T_para) (latency-metric.txt Fig. 11); ``speed`` searches the size with W/(N T_para) = S, where W are the
 operations of the one-processor run (isospeed.txt IV.A, approach 1).
 
-What-if runs are made of the points that the bounds ask for, and of the sizes that searches found; they stand in the
+What-if runs are made of the points that the bounds request, and of the sizes that searches found; they are in the
 study beside the actual runs. docs/WHATIF.md says what each switch and each target of a speedup means.
 """
 
@@ -472,7 +472,7 @@ class RequestBody(Strict):
 
 
 class Request(RequestBody):
-    """All that a user asks for."""
+    """All that a user requests."""
 
     program: ProgramChoice
     _origin: Origin = PrivateAttr(default=HERE)
@@ -483,7 +483,7 @@ class Request(RequestBody):
 
     @property
     def origin(self) -> Origin:
-        """Where the request came from; it decides what is asked for before code runs. Copies keep it."""
+        """Where the request came from; it decides which consent is needed before code runs. Copies keep it."""
         return self._origin
 
     def with_origin(self, origin: Origin) -> Self:

@@ -56,7 +56,7 @@ def opened_copy(directory: Path, name: str = DEMO) -> Path | None:
 
 
 def _stamp(path: Path) -> tuple[str, Any] | None:
-    """Return what tells one shipped study from another; runs that the user added do not count."""
+    """Return what distinguishes one shipped study from another; runs that the user added do not count."""
     try:
         with Study.open(path) as study:
             return study.manifest.created, study.facts(FACT)

@@ -98,7 +98,7 @@ def _cycles(text: str, machine: Machine) -> int | None:
 
 
 def wanted(found: Resolved, point: RunPoint) -> bool:
-    """Whether the request asks for a trace of *point*: of a run, a size and a count asked for.
+    """Whether the request requests a trace of *point*: of a run, a size and a count requested.
 
     Perfect balance is computed from a run, so there is nothing to be traced.
     """
@@ -129,7 +129,7 @@ class Tracing:
         self.directory = directory or (directory_of(place) if place else None)
 
     def lacks(self, record: RunRecord) -> bool:
-        """Whether the trace of *record*, a run that is known, is asked for and not there as it was asked for."""
+        """Whether the trace of *record*, a run that is known, is requested and not there as it was requested."""
         if self.directory is None or not wanted(self._found, record.point):
             return False
         path = path_of(record, self._place)
@@ -172,7 +172,7 @@ class Tracing:
 
 
 def _told(point: RunPoint) -> list[str]:
-    """Return words for the name of a trace that tell its run from the actual one, and from its repetitions."""
+    """Return words for the name of a trace that distinguish its run from the actual one, and from its repetitions."""
     label = point.variant.label() if point.variant else f"repetition {point.repetition}" if point.repetition else ""
     return re.findall(r"[a-z0-9.]+", label.lower())[:6]
 

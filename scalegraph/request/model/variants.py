@@ -1,4 +1,4 @@
-"""The what-if runs of a request: which points, on which machine, and what the sweep of virtual speedups looks at."""
+"""The what-if runs of a request: which points, on which machine, and what the sweep of virtual speedups examines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BUSY = "busy_"
 
 
 def asked(request: Request, points: Iterable[RunPoint]) -> list[RunPoint]:
-    """Return the what-if runs of the actual *points* that *request* asks for, each once."""
+    """Return the what-if runs of the actual *points* that *request* requests, each once."""
     found: dict[str, RunPoint] = {}
     actual = list(points)
     for what in request.what_if:

@@ -51,7 +51,7 @@ def load_request(path: Path | str) -> Request:
     return request.with_origin(Origin("file", str(path)))
 
 
-# What stands in for a faulty element of a list, so that the others keep their places.
+# What is in for a faulty element of a list, so that the others keep their places.
 _HARMLESS: dict[str, Any] = {"processors": 1, "bound": {"kind": "problem_size"}}
 
 

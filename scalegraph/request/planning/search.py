@@ -1,6 +1,6 @@
 """Search of the size at which a measured quantity takes a wanted value (latency-metric.txt Fig. 11).
 
-Pure: it is told what was measured and says which size to measure next. The size is x = log2 W (W estimated, in any
+Pure: measurements go in, and the size to measure next comes out. The size is x = log2 W (W estimated, in any
 unit), since efficiency and time are smooth in log W; but what is measured is noisy and stepped: sizes are whole
 numbers, caches overflow. So a bracket is kept and halved when interpolation does not converge. Of several sizes
 that reach the goal the smallest is wanted (definition 5 of scale-graph.txt asks how far the size must be
@@ -75,7 +75,7 @@ class Search:
     """The state of one search, for one processor count.
 
     *size* names the whole-number size at x (equal names are the same run); *lower* and *upper* are the ends of the
-    line; *start* is where to begin without any measurement; at most *max_tries* sizes are asked for.
+    line; *start* is where to begin without any measurement; at most *max_tries* sizes are requested.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Search:
         self.result: Found | None = None
 
     def observe(self, x: float, value: float | None) -> None:
-        """Take note of a measurement at *x*, asked for or not; None when the run failed."""
+        """Take note of a measurement at *x*, requested or not; None when the run failed."""
         if value is not None and not (math.isfinite(value) and value > 0):
             value = None
         self._tried[self._size(x)] = Tried(x, value)
@@ -117,7 +117,7 @@ class Search:
 
     @property
     def tries(self) -> int:
-        """How many sizes were asked for."""
+        """How many sizes were requested."""
         return len(self._asked)
 
     def _step(self) -> float | None:
@@ -156,7 +156,7 @@ class Search:
         return x
 
     def _inside(self, low: tuple[float, float], high: tuple[float, float]) -> float | None:
-        """Return a size between two that lie on either side; halve when interpolation does not shrink the bracket.
+        """Return a size between two that are on either side; halve when interpolation does not shrink the bracket.
 
         That is seen from the sizes tried, not from the order they came in: a resumed search goes on as the first did.
         """
@@ -183,13 +183,13 @@ class Search:
                 low = x
             elif here == ends[1]:
                 high = x
-            else:  # failed there: look below
+            else:  # failed there: search below
                 high = x
             x = (low + high) / 2
         return None
 
     def _up(self, points: list[tuple[float, float]]) -> float | None:
-        """Return a larger size: everything so far lies below the goal."""
+        """Return a larger size: everything so far is below the goal."""
         x, y = points[-1]
         failed = [t.x for t in self._tried.values() if t.value is None and t.x > x]
         upper = min([self._upper, *failed])
@@ -209,7 +209,7 @@ class Search:
         return step_to
 
     def _down(self, points: list[tuple[float, float]], least: float = 0.25) -> float | None:
-        """Return a smaller size, *least* octaves smaller: everything so far lies above the goal, or on it."""
+        """Return a smaller size, *least* octaves smaller: everything so far is above the goal, or on it."""
         x, y = points[0]
         slope = _slope(points[:3])
         step = min(max(y / (slope or _FIRST_SLOPE) * 1.05, least), _STEP) if slope is None or slope > 0 else _STEP

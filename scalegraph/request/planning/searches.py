@@ -20,7 +20,7 @@ Records = Mapping[str, RunRecord]  # by RunPoint.key; failed ones too
 
 @dataclass
 class _Task:
-    """One search with what it has asked for."""
+    """One search with what it has requested."""
 
     planned: PlannedSearch
     search: Search
@@ -96,7 +96,7 @@ class Searches:
         return []
 
     def _place(self, x: float, size: Mapping[str, Value]) -> float:
-        """Return where *size*, asked for at x, lies itself: a resumed search sees it there."""
+        """Return where *size*, requested at x, lies itself: a resumed search sees it there."""
         family = self._found.family
         knob = family.knob_of(size)
         exact = x if knob is None else math.log2(family.work(knob))

@@ -1,6 +1,6 @@
 """Statements about a study that hold or do not: ``E(64) > 0.7``, for continuous integration.
 
-The text is parsed by Python's own parser; only what is listed here can stand in it. A statement compares formulas of
+The text is parsed by Python's own parser; only what is listed here can be in it. A statement compares formulas of
 
     E(N) S(N) T(N) L(N)     efficiency, speedup, T_para and average latency (s) on N processors
     value("column", N)      any column of `scalegraph analyze --what scaling`
@@ -167,7 +167,7 @@ def _decide(data: StudyData, text: str, tree: ast.expr) -> Outcome:
 def _holds(node: ast.expr, data: StudyData, found: dict[str, float]) -> bool:
     match node:
         case ast.BoolOp(op=op, values=parts):
-            held = [_holds(part, data, found) for part in parts]  # all of them: each tells its values
+            held = [_holds(part, data, found) for part in parts]  # all of them: each has its values
             return all(held) if isinstance(op, ast.And) else any(held)
         case ast.UnaryOp(operand=inner):
             return not _holds(inner, data, found)

@@ -71,7 +71,7 @@ def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matr
 
 
 def bound_of(metric: str, bound: str) -> str:
-    """Return what is held where *metric* and *bound* are asked for: isospeed holds the speed, not the efficiency."""
+    """Return what is held where *metric* and *bound* are requested: isospeed holds the speed, not the efficiency."""
     return "speed" if (metric, bound) == ("isospeed", "efficiency") else bound
 
 

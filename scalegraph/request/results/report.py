@@ -24,7 +24,7 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.views import get, registry
 
 _ROWS = 200  # of the numbers below a picture
-_TEXTS = ("runs", "source", "lines")  # too long for a report unless asked for
+_TEXTS = ("runs", "source", "lines")  # too long for a report unless requested
 _GROUPS = (
     "Scalability",
     "Lost time",

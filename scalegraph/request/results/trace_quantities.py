@@ -130,7 +130,7 @@ TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for qua
 
 
 def check(name: str) -> None:
-    """Raise `InputError` unless there is a quantity called *name*; the nearest known one is told."""
+    """Raise `InputError` unless there is a quantity called *name*; the error names the nearest known one."""
     if name not in TRACE_QUANTITIES:
         hint = near(name, TRACE_QUANTITIES) or f"; known for traces: {', '.join(TRACE_QUANTITIES)}"
         raise InputError(Fault(f"unknown quantity '{name}' of a trace{hint}", key="--what"))

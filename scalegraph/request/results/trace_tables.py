@@ -1,4 +1,4 @@
-"""Tables of a part of a trace: where time went, who sent to whom, how fast; with all digits, for files and programs."""
+"""Tables of a part of a trace: times, messages, speeds; with all digits, for files and programs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tree(chosen: Window) -> Table:
 
 
 def accounts(chosen: Window) -> Table:
-    """Return the ticks of each state and region, where the trace tells shares; a tick is one of its clock."""
+    """Return the ticks of each state and region, where the trace records shares; a tick is one of its clock."""
     trace = chosen.data.trace
     if not trace.count("shares"):
         return pd.DataFrame()

@@ -1,4 +1,4 @@
-"""The facade that command line and window share: everything a user can ask for, free of Qt."""
+"""The facade that command line and window share: everything a user can request, free of Qt."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Session:
     ) -> Study:
         """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
 
-        Runs that the study has are not run again. Traces that the request asks for go into the directory *traces*,
+        Runs that the study has are not run again. Traces that the request requests go into the directory *traces*,
         ``NAME.traces`` beside the study if it is None. *consent*: the user's answer to `consent`; without it a request
         that needs one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop the study
         has what was finished (ask *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`,
@@ -254,9 +254,9 @@ class Session:
         """Open a trace of any format for viewing; close its `trace` when done.
 
         A foreign format is converted into a ``.sgtrace`` in the user's cache, the first time it is opened; *progress*
-        is told the share that is done, *waiting* for how long (s) another process or thread that does it was waited
-        for. *partial* takes of a damaged file what can be read. Raises `InputError` with
-        file, place and what was expected, `MissingTool`, `Cancelled`.
+        is called with the share that is done, *waiting* with how long (s) another process or thread that does it was
+        waited for. *partial* takes of a damaged file what can be read. Raises `InputError` with file, place and what
+        was expected, `MissingTool`, `Cancelled`.
         """
         from scalegraph.request.imports import traces
 
@@ -338,7 +338,7 @@ class Session:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Return what tells a replaced file from the one that is open."""
+    """Return what distinguishes a replaced file from the one that is open."""
     try:
         status = path.stat()
     except OSError:

@@ -236,7 +236,7 @@ class Submission:
     def _round(
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
     ) -> None:
-        """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; tell of all."""
+        """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; report all."""
         fresh = [point for point in points if point.key not in self._points]
         self._points |= {point.key: point for point in fresh}
         known = self._records
@@ -257,7 +257,7 @@ class Submission:
         *,
         traced: bool,
     ) -> None:
-        """Run *left*; tell of them and of those that are *there*."""
+        """Run *left*; report them and those that are *there*."""
         self._progress.total = len(self._points) + self._again
         self._later_s = self._later(searches)
         estimate = self._host.total(left, self._workers)

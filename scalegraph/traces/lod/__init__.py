@@ -1,7 +1,7 @@
-"""Level of detail: what a trace looks like at any place and any zoom, without reading what is not visible.
+"""Level of detail: a trace at any place and any zoom, without reading what is not visible.
 
-`Timeline.open` takes the pyramid that lies in the trace's file, or builds one; its queries return bins whose shares of
-time are exact within 1/255, whatever the zoom. docs/TRACES.md says what lies in the file.
+`Timeline.open` takes the pyramid that is in the trace's file, or builds one; its queries return bins whose shares of
+time are exact within 1/255, whatever the zoom. docs/TRACES.md says what is in the file.
 """
 
 from scalegraph.traces.lod.shapes import Bins, Code, Lanes, Layer, Sample, Totals

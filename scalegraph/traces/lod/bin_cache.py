@@ -1,4 +1,4 @@
-"""Bins of what is looked at for a while, as with a filter: made of the segments where somebody looks, and kept.
+"""Bins of a filtered trace: made of the segments in view when they are needed, and kept.
 
 Tiles (`traces.lod.tiles`) have to be made of the whole trace before anything can be seen; these have not, and the
 first picture costs what one level of tiles does. They are kept in blocks of 256, where many segments lie.
@@ -19,8 +19,8 @@ from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.streams import Stream
 
 BLOCK = 256  # bins
-FEW = 1 << 17  # segments of a look that are looked at every time
-_TOGETHER = 1 << 18  # segments that are looked at together
+FEW = 1 << 17  # segments of a query that are read every time
+_TOGETHER = 1 << 18  # segments that are processed together
 _BYTES = 128 << 20  # of blocks that are kept
 
 
@@ -50,7 +50,7 @@ def covered_by(shares: Array) -> Array:
 
 
 class Looked:
-    """Blocks of bins that were looked at, from any thread."""
+    """Blocks of bins that were examined, from any thread."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int, int, bytes], Seen] = {}

@@ -106,7 +106,7 @@ class Rows:
 
 
 def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Array) -> Rows:
-    """Return the rows to look at in the stretches *where*, which are in the order of lanes."""
+    """Return the rows to examine in the stretches *where*, which are in the order of lanes."""
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
     starts, stops = stream.touching(np.array(locations, np.int64)[where[:, 0]], low, high)

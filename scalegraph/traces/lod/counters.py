@@ -21,7 +21,7 @@ from scalegraph.traces.model import Trace
 
 ALL = -1  # the location that stands for all together
 _BLOCK = 64
-_FEW = 1 << 18  # steps that are looked at every time
+_FEW = 1 << 18  # steps that are examined every time
 _MERGED = 1 << 23  # values whose sum over locations is made value by value
 _COARSE = 1 << 18  # bins of the sum where there are more
 

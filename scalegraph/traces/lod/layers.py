@@ -14,7 +14,7 @@ from scalegraph.traces.model import Trace
 
 
 def sources(trace: Trace) -> tuple[str, ...]:
-    """Return the kinds of events that segments are made of: what states are told by, and calls."""
+    """Return the kinds of events that segments are made of: what states come from, and calls."""
     chosen = []
     if trace.count("shares"):
         chosen.append("shares")

@@ -13,7 +13,7 @@ from scalegraph.traces.lod.streams import Stream, places
 from scalegraph.traces.model import Trace
 
 _REST = ("states", *SAMPLED, "collectives", "tasks", "locks", "marks")
-MOST = 1 << 21  # rows of such a kind that are put in order in memory; those of more stand beside calls anyway
+MOST = 1 << 21  # rows of such a kind that are put in order in memory; those of more are beside calls anyway
 _ENDS: Mapping[str, Mapping[str, str]] = {
     "messages": {"sent": "sender", "received": "receiver"},
     "waits": {"begin": "location", "end": "location"},
@@ -68,7 +68,7 @@ class Times:
         return cls(cuts[:-1], cuts[1:], time[order])
 
     def beside(self, begin: int, end: int, locations: Array) -> Beside:
-        """Return what lies beside the time from *begin* to *end* on any of *locations*."""
+        """Return what is beside the time from *begin* to *end* on any of *locations*."""
         low, high = self.first[locations], self.last[locations]
         if not len(self.time) or not len(locations):
             return Beside(None, False, None)
@@ -83,14 +83,14 @@ class Times:
 
 
 def beside_sorted(time: Array, begin: int, end: int) -> Beside:
-    """Return what lies beside a stretch among times that are in order."""
+    """Return what is beside a stretch among times that are in order."""
     since, until = int(np.searchsorted(time, begin)), int(np.searchsorted(time, end, "right"))
     before, after = int(time[since - 1]) if since else None, int(time[until]) if until < len(time) else None
     return Beside(before, until > since, after)
 
 
 def together(found: list[Beside]) -> Beside:
-    """Return what lies beside a stretch of several kinds of events."""
+    """Return what is beside a stretch of several kinds of events."""
     return Beside(
         max((one.before for one in found if one.before is not None), default=None),
         any(one.inside for one in found),

@@ -23,7 +23,7 @@ from scalegraph.traces.model import Note, Trace
 
 _MAKERS = {"calls": streams.of_calls, "states": streams.of_states, "shares": streams.of_shares}
 _TOTALS = 1 << 21  # numbers in the totals of a layer
-FEW = 1 << 17  # segments of all locations that can be looked at every time
+FEW = 1 << 17  # segments of all locations that can be examined every time
 _TOTAL_BINS, _TOTAL_PIECES = 1 << 17, 1 << 24
 
 
@@ -49,7 +49,7 @@ def shape_of(trace: Trace) -> Shape:
 
 
 def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
-    """Make the pyramid of *trace*; *step* is told the share that is done (0 to 1) and may raise to stop it.
+    """Make the pyramid of *trace*; *step* is called with the share that is done (0 to 1) and may raise to stop it.
 
     Memory holds some parts of a million events, not the trace; what is made goes to *scratch*.
     """
@@ -90,8 +90,8 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
 def lasting(base: Pyramid, trace: Trace, least: int, scratch: Scratch, step: Step) -> Pyramid:
     """Return the pyramid of *trace*: what of the trace of *base* lasts *least* ticks or more, everything else as it is.
 
-    It is looked at for a while and not kept, so it is made quickly: what cannot differ is that of *base*, and the
-    bins of what can (calls, states) are made when they are looked at.
+    It serves for a while and is not kept, so it is made quickly: what cannot differ is that of *base*, and the
+    bins of what can (calls, states) are made when they are examined.
     """
     made = Pyramid(shape_of(trace), counters=base.counters)
     notes = Counter({note.what: note.count for note in base.notes if note.what.startswith(("shares", "counters"))})

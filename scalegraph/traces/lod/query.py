@@ -1,4 +1,4 @@
-"""Looking at bins: from tiles where there are some, from the segments themselves elsewhere."""
+"""Queries of bins: from tiles where there are some, from the segments themselves elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.traces.lod.pyramid import Pyramid
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.tiles import Tiles
 
-_ROWS = 600_000  # segments that one look takes in before it contents itself with wider bins
+_ROWS = 600_000  # segments that one query reads before it uses wider bins
 _SHARE = np.float32(1 / 255)
 
 
@@ -22,7 +22,7 @@ def shares_of(
 ) -> tuple[Window, Array, Array, Array]:
     """Return codes, shares [locations, bins, kept] and what is covered [locations, bins].
 
-    Where too many segments lie outside of the tiles, bins are wider than asked for; the window says how wide.
+    Where too many segments are outside of the tiles, bins are wider than requested; the window says how wide.
     """
     stream = pyramid.streams.get(layer.source)
     if stream is None or not len(locations):

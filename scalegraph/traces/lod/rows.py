@@ -1,7 +1,7 @@
 """Messages and waits: rows in the order of time, and which of any many of them last longest or are largest.
 
 Rows are sorted by begin. With the ends sorted as well, how many touch an interval is the difference of two places;
-which rows those are lies between the first that lasts into it and the last that has begun. Of every 1,024 rows, and of
+which rows those are is between the first that lasts into it and the last that has begun. Of every 1,024 rows, and of
 every 16,384 and so on, the 64 greatest are known.
 """
 
@@ -19,8 +19,8 @@ from scalegraph.traces.model import Trace
 
 SAMPLED = ("messages", "waits")
 BLOCK, BLOCKS, TOP = 1024, 16, 64
-_FEW = 1 << 16  # rows that are looked at every time
-_MANY = 1 << 20  # rows of which only the end is looked at
+_FEW = 1 << 16  # rows that are examined every time
+_MANY = 1 << 20  # rows of which only the end is examined
 _KEPT = 4  # selections of locations
 
 

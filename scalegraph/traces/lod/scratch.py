@@ -81,7 +81,7 @@ class Growing:
         return np.frombuffer(data, self.dtype).reshape(stop - start, *self.shape)
 
     def whole(self) -> Array:
-        """Return everything; what lies in a file is mapped, not read."""
+        """Return everything; what is in a file is mapped, not read."""
         if self._file is not None and self._path is not None:
             self._file.flush()
             return np.memmap(self._path, self.dtype, "r", shape=(self.rows, *self.shape))

@@ -15,7 +15,7 @@ from scalegraph.traces.kinds import Array, Columns
 class Code:
     """Something a location can be in; *number* is that of the state or region, -1 for an activity or all others.
 
-    *role* is a role of the palette; *colour* (#rrggbb) what the source asks for, or empty.
+    *role* is a role of the palette; *colour* (#rrggbb) what the source requests, or empty.
     """
 
     name: str
@@ -30,8 +30,8 @@ class Layer:
     """One way to say where time went.
 
     *source* is the kind of event it is made of, and *table* the code of each number in there, shifted by one: place
-    0 is what is nothing (-1: not covered). *kept* is how many codes of a bin are told apart; *whole*: all of them are.
-    The last code of a layer that is not whole stands for everything that was not told apart.
+    0 is what is nothing (-1: not covered). *kept* is how many codes of a bin are distinguished; *whole*: all of them
+    are. The last code of a layer that is not whole stands for everything that was not distinguished.
     """
 
     name: str
@@ -58,10 +58,10 @@ class Lanes:
     """Where the time of L lanes went in B bins.
 
     *edges* [B+1] are ticks (i8); bins are of one width, a power of two, but for the last of the run, which ends with
-    it, and may begin before and end after what was asked for. *codes* [L, B, K] are indices in the layer's codes (i4;
+    it, and may begin before and end after what was requested. *codes* [L, B, K] are indices in the layer's codes (i4;
     -1: none), *shares* [L, B, K] the share of the bin (0 to 1, f4) in each, *covered* [L, B] the share in anything:
     what the shares leave of it went to further codes.
-    Activities stand in the order of the layer's codes (those that never occur are left out), others with the largest
+    Activities are in the order of the layer's codes (those that never occur are left out), others with the largest
     share first. *members* names the
     locations of each lane; of several, shares are their mean.
     """
@@ -82,7 +82,7 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of a kind, by begin; *total* is how many there are in the interval that was asked for."""
+    """Some rows of a kind, by begin; *total* is how many there are in the interval that was requested."""
 
     columns: Columns
     total: int

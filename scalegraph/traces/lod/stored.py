@@ -34,7 +34,7 @@ def lacks_pyramid(trace: Trace) -> bool:
 
 
 def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> None:
-    """Make the pyramid of *trace* and hand over its blocks: sort, name and array. Raises what *step* raises."""
+    """Make the pyramid of *trace* and hand over its blocks: kind, name and array. Raises what *step* raises."""
     if sum(trace.counts().values()) < tiles.WORTH:
         return
     scratch = Scratch()
@@ -57,7 +57,7 @@ def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> No
 
 
 def load(trace: Trace, step: Step) -> tuple[Pyramid | None, bool]:
-    """Return the pyramid that lies in the file of *trace*, if any, and whether there is one that cannot be used."""
+    """Return the pyramid that is in the file of *trace*, if any, and whether there is one that cannot be used."""
     extra = trace.extra
     if extra is None or not extra.has("LODX", ""):
         return None, False

@@ -19,7 +19,7 @@ from scalegraph.traces.lod.scratch import Growing, Scratch
 from scalegraph.traces.model import Trace
 
 Step = Callable[[float], None]
-PIECE = 1 << 20  # rows that are looked at together
+PIECE = 1 << 20  # rows that are processed together
 
 
 @dataclass
@@ -134,7 +134,7 @@ class _Order:
         self._begin, self._end, self._notes, self._kind = begin, end, notes, kind
 
     def forward(self, owner: Array, time: Array) -> Array:
-        """Return *time* (rows in the order of *owner*) with what goes back or lies outside the run put right."""
+        """Return *time* (rows in the order of *owner*) with what goes back or is outside the run put right."""
         clipped = np.clip(time, self._begin, self._end)
         self._notes[f"{self._kind} outside the run"] += int(np.count_nonzero(clipped != time))
         new = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])

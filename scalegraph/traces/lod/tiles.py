@@ -1,4 +1,4 @@
-"""The pyramid: tiles of 256 bins, each bin with its shares, wherever more segments lie than a query should look at.
+"""The pyramid: tiles of 256 bins, each bin with its shares, wherever more segments lie than a query should examine.
 
 A tile of level l covers 256 bins of 2**l ticks; tile i of a level begins at bin 256 i from the begin of the run. There
 is one wherever more than `Shape.least` segments of a location begin in that time, so bursts are as deep as they need to
@@ -22,7 +22,7 @@ from scalegraph.traces.lod.streams import PIECE, Step, Stream, code_type
 
 BINS = 256  # of a tile
 _BITS = 8
-WORTH = 1 << 16  # events: with fewer every look is at the events themselves, and nothing is kept in the file
+WORTH = 1 << 16  # events: with fewer every query reads the events themselves, and nothing is kept in the file
 LEAST, LANES = 256, 1024  # segments of a tile; with more locations than this, fewer
 Triples = tuple[Array, Array, Array]  # bin, code, ticks
 
@@ -48,9 +48,9 @@ class Shape:
 
     @classmethod
     def of(cls, begin: int, end: int, locations: int, events: int) -> Shape:
-        """Return the shape for a run; the more locations, the fewer segments may lie outside of tiles.
+        """Return the shape for a run; the more locations, the fewer segments may be outside of tiles.
 
-        A trace of few events has no tiles: every look at it is exact.
+        A trace of few events has no tiles: every examine it is exact.
         """
         least = min(max(LEAST * LANES // max(locations, 1), 64), LEAST) if events >= WORTH else events
         return cls(begin, end, locations, least)
@@ -242,9 +242,9 @@ def _up(place: Array, tiles: Array, above: Array) -> Array:
 def _split(
     begin: Array, end: Array, code: Array, weight: Array | None, chosen: dict[int, Array], level: int, origin: int
 ) -> tuple[Array, Array, Array, Array | None, Array]:
-    """Cut segments where the level changes at which they are looked at, and return that level of each too.
+    """Cut segments where the level changes at which they are examined, and return that level of each too.
 
-    A segment is looked at where the deepest tile lies that it begins in. Both *begin* and *end* do not go back.
+    A segment is examined where the deepest tile lies that it begins in. Both *begin* and *end* do not go back.
     """
     keep = end > begin
     if not keep.all():

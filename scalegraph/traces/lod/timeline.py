@@ -36,7 +36,7 @@ class Timeline:
         self.layers: Mapping[str, Layer] = layers_of(trace)
         self.notes: tuple[Note, ...] = tuple(pyramid.notes)
         self._pyramid = pyramid
-        self._rest: Times | None = None  # of events that no stream holds, once they are asked for
+        self._rest: Times | None = None  # of events that no stream holds, once they are requested
 
     @classmethod
     def open(
@@ -99,7 +99,7 @@ class Timeline:
         """Return where the time of *locations* went from *begin* to *end* (ticks), in about *width* bins.
 
         With *rows* neighbouring locations share a lane until there are no more lanes than that. Of the layer of regions
-        only *regions* are told apart, the others become the layer's last code.
+        only *regions* are distinguished, the others become the layer's last code.
         """
         chosen, numbers = self.layers[layer], self.all_locations(locations)
         window = self._window(begin, end, width, len(numbers))
@@ -116,7 +116,7 @@ class Timeline:
     ) -> Totals:
         """Return how many locations' worth of time went to each code of *layer*, in about *width* bins.
 
-        Of a layer that is not whole the last code is what was not told apart.
+        Of a layer that is not whole the last code is what was not distinguished.
         """
         chosen, numbers = self.layers[layer], self.all_locations(locations)
         width = min(width, max(_TOTALS // len(chosen.codes), 1))

@@ -78,7 +78,7 @@ def _without_comments(records: Records, block: bytes, first: int) -> tuple[bytes
 
 
 def _whole(reading: Reading, records: Records, found: Numbers, numbers: Array) -> bool:
-    """Hand over the records that are whole; return whether all were. What is not is told with its line."""
+    """Pass the whole records on; return whether all were whole. Others are noted with their line."""
     kind = found.values[found.starts] if len(found.starts) else found.starts
     fits = ((kind == 1) & (found.counts == 8)) | ((kind == 3) & (found.counts == 15))
     fits |= (kind == 4) & (found.counts == 11)  # of traces older than Extrae; the call itself is in events

@@ -77,7 +77,7 @@ class _Lines:
         return begin, f"1:{self.place(row['location'])}:{begin}:{end}:{row['state']}"
 
     def message(self, row: dict[str, Any]) -> tuple[int, str] | None:
-        """Return a communication record, for Paraver to draw; our own row stands beside it."""
+        """Return a communication record, for Paraver to draw; our own row is beside it."""
         times = [row[name] for name in ("sent", "left", "posted", "received")]
         if NO_TIME in times or not (self.known(row["sender"]) and self.known(row["receiver"])):
             return None

@@ -48,7 +48,7 @@ class Grown:
 
 
 def number(value: float, unit: str) -> str:
-    """Return a value with its unit for people: ``1.234 ms``, ``12.3 k``."""
+    """Return a value with its unit for display: ``1.234 ms``, ``12.3 k``."""
     return si(value, unit, 4) if unit in ("s", "B", "") else f"{significant(value, 4)} {unit}"
 
 
@@ -81,7 +81,7 @@ def _left_out(count: int) -> tuple[str, ...]:
 
 def _kept(parents: Sequence[int], width: Floats, frame: Callable[[int], Frame]) -> tuple[Frame, ...]:
     """Return the frames of the widest nodes, at most `MOST`; a parent is as wide as its children, so it is kept too."""
-    order = np.argsort(-width, kind="stable")[:MOST]  # parents stand before their children: of ties they come first
+    order = np.argsort(-width, kind="stable")[:MOST]  # parents are before their children: of ties they come first
     kept = np.sort(order).tolist()
     at = {old: new for new, old in enumerate(kept)}
     made = []

@@ -15,7 +15,7 @@ ROOT = "(nothing above)"
 
 
 def chosen(grown: Grown, wanted: object) -> str:
-    """Return the function that *wanted* names, in full or in part, or as the end of a call path; else the dearest.
+    """Return the function that *wanted* names, in full, in part or as the end of a call path; else the most expensive.
 
     Raises:
         InputError: there is none; the nearest name is given.

@@ -46,7 +46,7 @@ def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:
     if measured is None or path not in measured.paths:
         return None
     number = measured.paths.index(path)
-    if data.imported is None:  # paths stand in the order of the regions
+    if data.imported is None:  # paths are in the order of the regions
         known = region_tree(data.regions, *(run for run in data.runs if run.ok))
         number = known[number][0].id if number < len(known) else -1
     return next((name for name, key in zip(grown.tree.names, grown.tree.keys, strict=True) if key == str(number)), None)

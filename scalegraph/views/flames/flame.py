@@ -36,7 +36,7 @@ def _make(
 
 
 def sentence(grown: Grown) -> str:
-    """Return which frames cost most: by themselves, and with all that stands on them."""
+    """Return which frames cost most: by themselves, and with all that is on them."""
     tree = grown.tree
     top = int(tree.own.argmax())
     text = (

@@ -1,4 +1,4 @@
-"""What views of traces share: their options, the part of the trace that is asked for, colours, empty states."""
+"""What views of traces share: their options, the part of the trace that is requested, colours, empty states."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def unit_of(metric: Metric) -> str:
 
 
 def of_others(chosen: Window) -> str:
-    """Return what must be said where *chosen* is a part of a run and other traces stand beside it."""
+    """Return what must be said where *chosen* is a part of a run and other traces are beside it."""
     return "Other traces: the whole of each." if chosen.data.others and not chosen.whole_run else ""
 
 

@@ -90,7 +90,7 @@ def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]
     made = _arrows(window, rows, _message_tips(window, rows))
     total = int(sample.total)
     broken = int(np.count_nonzero(~known))
-    if broken and len(known) >= total:  # all were looked at
+    if broken and len(known) >= total:  # all were examined
         one = broken == 1
         lacks = (f"{broken:,} message{'' if one else 's'} of {total:,} lack{'s' if one else ''} its sender or receiver"
                  f" and {'is' if one else 'are'} not drawn.").replace("its", "its" if one else "their", 1)  # fmt: skip

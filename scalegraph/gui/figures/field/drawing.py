@@ -254,7 +254,7 @@ def dot_targets(field: Field, x: Scale, y: Scale) -> list[Target]:
 
 
 def words_at(field: Field, x: Scale, y: Scale, place: tuple[float, float]) -> str:
-    """Return what the field says at a drawn place: both coordinates and the value, which lies between runs."""
+    """Return what the field says at a drawn place: both coordinates and the value, which is between runs."""
     at_x, at_y = x.value(place[0]), y.value(place[1])
     value = contours.at(field, at_x, at_y)
     told = Scale(field.value, [value]).text(value) if math.isfinite(value) else "not known here"

@@ -142,7 +142,7 @@ class FlamePanel(QWidget):
         self.path.setText(elided(text, self.path.fontMetrics(), max(60, self.path.width() - 4), 1))
 
     def resizeEvent(self, event: object) -> None:
-        """Qt: shorten what stands above to the room there is."""
+        """Qt: shorten what is above to the room there is."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._legend.setVisible(bool(self._legend.entries()) and self.height() >= _KEY_FROM)
         self._say_path()

@@ -37,7 +37,7 @@ class Shades:
 
 
 def faded(colours: Colours, theme: Theme) -> Colours:
-    """Return *colours* as if they were clear and stood before the paper."""
+    """Return *colours* as they appear half-transparent on the paper."""
     return _mixed(_number(paper(theme).name()), colours, np.full(len(colours), FADED))
 
 
@@ -46,7 +46,7 @@ def strip(
 ) -> QImage:
     """Return one level as a picture of *width* x 1 pixels: frames from *begin* to *end* (0 .. 1) in their *colours*.
 
-    *ratio* is that of pixels to those that sizes are told in; *behind* is seen between frames.
+    *ratio* is that of pixels to those that sizes are given in; *behind* is seen between frames.
     """
     order = np.argsort(begin, kind="stable")
     left, right = begin[order] * width, end[order] * width

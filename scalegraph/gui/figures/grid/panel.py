@@ -159,7 +159,7 @@ class GridPanel(QWidget):
         self.table.mark(self.grid, processors)
 
     def reason_text(self) -> str:
-        """Return what stands below the matrix."""
+        """Return what is below the matrix."""
         return self._reasons.text()
 
     def legend_text(self) -> str:
@@ -214,7 +214,7 @@ class GridPanel(QWidget):
     def _room_of_bar(self, rest: int) -> int:
         """Return the pixels of the scale of colours where the matrix leaves *rest*: without its title, then none.
 
-        What the title says stands above the matrix as well, and the numbers in the cells.
+        What the title says is above the matrix as well, and the numbers in the cells.
         """
         if not self._heated:
             return 0

@@ -15,7 +15,7 @@ from scalegraph.gui.figures.scales import Scale
 
 _FEWEST_LETTERS = 9  # of an axis title that still say something
 _UPRIGHT_SHARE = 0.33  # of the plot's height that names which stand upright may take
-_LONGEST_NAME = 26  # characters of a category that stand on an axis; the tooltip has all
+_LONGEST_NAME = 26  # characters of a category that are on an axis; the tooltip has all
 
 
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]
@@ -113,7 +113,7 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         return [_shortened(text) for text in texts]
 
     def boundingRect(self) -> QRectF:
-        """Leave room for the text of ticks that stand at the very ends, which pyqtgraph would drop."""
+        """Leave room for the text of ticks that are at the very ends, which pyqtgraph would drop."""
         half = QFontMetricsF(self.font()).height()
         rect = QRectF(super().boundingRect())
         if self.orientation in ("left", "right"):

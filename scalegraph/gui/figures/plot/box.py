@@ -72,7 +72,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
             self.zoomed.emit()
 
     def _grab(self, ev: Any) -> bool:
-        """Return whether the drag *ev* belongs to something that was grabbed; its places are told by `dragged`."""
+        """Return whether the drag *ev* belongs to something that was grabbed; `dragged` reports its places."""
         if ev.isStart():
             plain = ev.button() == Qt.MouseButton.LeftButton and not ev.modifiers()
             self._grabbed = plain and self.grabs(self.mapToView(ev.buttonDownPos(Qt.MouseButton.LeftButton)))

@@ -29,7 +29,7 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]
         self.enableMouse(False)
         self._frame = QGraphicsWidget()
         self._grid = grid = QGraphicsGridLayout(self._frame)
-        grid.setContentsMargins(1, 6, 1, 1)  # half of the highest tick's text stands above the plot
+        grid.setContentsMargins(1, 6, 1, 1)  # half of the highest tick's text is above the plot
         grid.setSpacing(0)
         grid.addItem(box, *_MIDDLE)
         for axis, place in ((left, _LEFT), (below, _BELOW)):
@@ -48,18 +48,18 @@ class Canvas(pg.GraphicsView):  # type: ignore[misc]
         self._grid.addItem(item, *_BESIDE)
 
     def resizeEvent(self, ev: QResizeEvent | None) -> None:
-        """Qt: tell who places names."""
+        """Qt: notify what places names."""
         super().resizeEvent(ev)
         self.resized.emit()
 
     def mouseMoveEvent(self, ev: QMouseEvent) -> None:
-        """Qt: tell where the pointer is while no button is held."""
+        """Qt: report where the pointer is while no button is held."""
         super().mouseMoveEvent(ev)
         if not ev.buttons():
             self.moved.emit(ev.position())
 
     def leaveEvent(self, ev: Any) -> None:
-        """Qt: tell that the pointer is gone."""
+        """Qt: report that the pointer left."""
         super().leaveEvent(ev)
         self.left.emit()
 

@@ -68,7 +68,7 @@ def home(plot: Plot, x: Scale, y: Scale, half: float) -> QRectF:
         if y.axis.scale == "linear" and y0 == 0:
             bottom = 0.0 if plot.bars is not None and not plot.lines else 0.012 * (y1 - y0)
         if any(mark.x is not None for mark in plot.marks):
-            top = 0.14 * (y1 - y0)  # their names stand there
+            top = 0.14 * (y1 - y0)  # their names are there
         y0, y1 = y0 - bottom, y1 + top
     return QRectF(x0, y0, x1 - x0, y1 - y0)
 
@@ -184,7 +184,7 @@ class Drawing:
         return every[np.isfinite(every).all(axis=1)]
 
     def end_labels(self) -> list[EndLabel]:
-        """Return the names that would stand at the right: curves at their last point, pieces of the last stack."""
+        """Return the names that would be at the right: curves at their last point, pieces of the last stack."""
         labels = []
         bars = self.plot.bars
         if bars is not None:
@@ -255,7 +255,7 @@ class Drawing:
 
 
 def _is_dashed(line: Line) -> bool:
-    """Return whether *line* is: what is predicted, and beyond seven series, where the dash tells as the colour does."""
+    """Return whether *line* is dashed: what is predicted, and series beyond the seventh."""
     return line.style == "dashed" or line.origin == "predicted" or series_turn(line.role) > 0
 
 

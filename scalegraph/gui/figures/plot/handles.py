@@ -16,7 +16,7 @@ from scalegraph.gui.figures.scales import Scale
 
 REACH = 7.0  # pixels from a line within which it is grabbed
 _STEPS = 50.0  # key presses from one end of an axis to the other
-_FINE = 400.0  # places along an axis that dragging tells apart
+_FINE = 400.0  # places along an axis that dragging distinguishes
 _ASIDE = 18.0  # pixels from the grip to the edge of the picture
 _NICE = (1.0, 2.0, 5.0, 10.0)
 
@@ -85,7 +85,7 @@ class HandleLines:
                 item.text.setPos(place, y1 - 1.6 * aside)
 
     def words(self, handle: Handle, value: float) -> str:
-        """Return what stands at a line: its name, with the value put in while it is held elsewhere."""
+        """Return what is at a line: its name, with the value put in while it is held elsewhere."""
         if value == handle.value and handle.text:
             return handle.text
         return f"{handle.option} = {self._scale(handle).text(value)}"
@@ -147,7 +147,7 @@ def nice(raw: float) -> float:
 
 
 def rounded(value: float, span: float, logarithmic: bool) -> float:
-    """Return *value* with as many digits as a pointer can tell apart."""
+    """Return *value* with as many digits as a pointer can distinguish."""
     if logarithmic:
         return float(f"{value:.3g}")
     step = nice(abs(span) / _FINE)

@@ -169,7 +169,7 @@ class PlotPanel(QWidget):
         return (float(left), float(right), float(bottom), float(top))
 
     def direct_names(self) -> list[str]:
-        """Return the names that stand at the curves themselves."""
+        """Return the names that are at the curves themselves."""
         return self._labels.texts()
 
     def values(self) -> list[int]:

@@ -25,7 +25,7 @@ class TableModel(QAbstractItemModel):
     """Rows by depth as a tree, in any order, all or those that were searched; numbers of a column share one unit.
 
     Rows are known to Qt by their number, counted from 1; 0 stands for the table itself. Sorting and searching are done
-    here and not by one of Qt's proxies, which asks for every cell of every row.
+    here and not by one of Qt's proxies, which requests every cell of every row.
     """
 
     def __init__(self, table: Table) -> None:
@@ -48,7 +48,7 @@ class TableModel(QAbstractItemModel):
         self.endResetModel()
 
     def is_tree(self) -> bool:
-        """Whether any row stands below another."""
+        """Whether any row is below another."""
         return any(above for above in self._parents)
 
     def numeric(self, column: int) -> bool:
@@ -97,7 +97,7 @@ class TableModel(QAbstractItemModel):
         self._keys: dict[str, list[int]] = {}
         for number, row in enumerate(table.rows, 1):
             self._keys.setdefault(row.key, []).append(number)
-        self._texts: dict[int, list[str]] = {}  # of columns that were asked for
+        self._texts: dict[int, list[str]] = {}  # of columns that were requested
         self._measures: list[Measure | None] = []
         self._numeric: list[bool] = []
         self._largest: list[float] = []
@@ -153,11 +153,11 @@ class TableModel(QAbstractItemModel):
         return self.createIndex(self._places[above], 0, above) if above else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many rows stand below *parent*."""
+        """Return how many rows are below *parent*."""
         return 0 if parent.column() > 0 else len(self._shown_below(parent))
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
-        """Return whether rows stand below *parent*."""
+        """Return whether rows are below *parent*."""
         return parent.column() <= 0 and bool(self._shown_below(parent))
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008

@@ -26,7 +26,7 @@ from scalegraph.gui.base.key_claim import KeyClaim
 from scalegraph.gui.figures.bar_delegate import BAR, BarDelegate, spare
 from scalegraph.gui.figures.table.model import KEY_ROLE, TableModel
 
-_LOW = 190  # pixels of height below which the search field is folded away until it is asked for
+_LOW = 190  # pixels of height below which the search field is folded away until it is requested
 _FILTER_FROM = 6  # rows from which a search field is worth its place
 FASTER = "What if this were faster…"
 _LEAST_SENTENCE = 200  # pixels of sentences, in several lines
@@ -138,7 +138,7 @@ class TablePanel(QWidget):
         return texts
 
     def _open_all(self) -> None:
-        if self._model.is_tree():  # of a list Qt would ask for every row what it has below
+        if self._model.is_tree():  # of a list Qt would request every row what it has below
             self.tree.expandAll()
 
     def _arrange(self) -> None:
@@ -161,7 +161,7 @@ class TablePanel(QWidget):
     def _width_of(self, column: int) -> int:
         """Return the pixels in which everything in *column* can be read.
 
-        Worked out from the longest texts: Qt asks for the size of every cell, which takes long and would be done at
+        Worked out from the longest texts: Qt requests the size of every cell, which takes long and would be done at
         every change of size.
         """
         tree, metrics = self.tree, self.tree.fontMetrics()

@@ -33,7 +33,7 @@ from scalegraph.gui.state.trace_marks import REPLAY, Moment, TraceMarks
 _ZOOM: Final = 0.8  # of a notch of the wheel
 _DRAG_FROM: Final = 4  # pixels that make a drag of a click
 _GRAB: Final = 5  # pixels beside a cursor or the line of the replay within which it is grabbed
-_DWELL_MS: Final = 140  # until exact times are asked for
+_DWELL_MS: Final = 140  # until exact times are requested
 _LEAST_FLAG: Final = 16  # pixels of a name: a letter
 _GUTTER: Final = (44, 190)  # least and most pixels for names
 _FEW: Final = 2  # lanes of a group that have no room for its name beside them

@@ -1,4 +1,4 @@
-"""Where the tracks, lanes and times of a timeline stand on the screen; free of Qt."""
+"""Where the tracks, lanes and times of a timeline are on the screen; free of Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST_LANE: Final = 2  # pixels; with more lanes than that allows one scrolls
 MOST_LANE: Final = 200
 _USUAL_MOST: Final = 96  # pixels of a lane that nobody made taller
 AREA: Final = 74  # pixels of height of values over time
-LEAST_AREA: Final = 40  # in which both ends of their axis can be told; with more of them than that allows one scrolls
+LEAST_AREA: Final = 40  # in which both ends of their axis can be read; with more of them than that allows one scrolls
 _TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together beside lanes
 TITLE: Final = 17  # pixels above a track that has a title
 GAP: Final = 6
@@ -122,20 +122,20 @@ class Layout:
 
 
 def group_runs(track: LaneTrack) -> list[tuple[int, int, str]]:
-    """Return first lane, the lane after the last, and name of each group of lanes that stand together."""
+    """Return first lane, the lane after the last, and name of each group of lanes that are together."""
     groups = track.groups
     cuts = [lane for lane in range(len(groups)) if not lane or groups[lane] != groups[lane - 1]]
     return [(a, b, groups[a]) for a, b in pairwise([*cuts, len(groups)])]
 
 
 def short_name(track: LaneTrack, lane: int) -> str:
-    """Return the name of a lane without that of its group, which stands beside it."""
+    """Return the name of a lane without that of its group, which is beside it."""
     name = track.names[lane]
     return name.removeprefix(track.groups[lane]).strip(" :") or name if track.groups else name
 
 
 def tails(names: Sequence[str]) -> tuple[str, ...]:
-    """Return what tells *names* apart: each without the words that all of them begin with."""
+    """Return what distinguishes *names*: each without the words that all of them begin with."""
     words = [name.split(" ") for name in names]
     shortest = min((len(parts) for parts in words), default=0)
     same = next((i for i in range(shortest) if len({parts[i] for parts in words}) > 1), max(0, shortest - 1))
@@ -152,7 +152,7 @@ def _lanes(track: Track) -> tuple[str, ...]:
 
 
 def title_of(track: Track) -> str:
-    """Return what stands above a track."""
+    """Return what is above a track."""
     return track.title if isinstance(track, LaneTrack) else track.name
 
 

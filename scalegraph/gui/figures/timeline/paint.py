@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_ARROWS: Final = 1500  # drawn; a note of the figure says of how many
 _HEADS: Final = 250  # arrows below which they have heads
-_HALOS: Final = 80  # arrows below which they stand out from what lies behind
+_HALOS: Final = 80  # arrows below which they stand out from what is behind
 _SMOOTH: Final = 300  # lines below which they are drawn smooth
 _NAME_HEIGHT: Final = 1.05  # of the font's height that the name of a lane needs
 _STEADY: Final = 1e-3  # of a bin that edges may be off the even grid
@@ -80,8 +80,8 @@ def _image(rgb: Any) -> QImage:
 def _even(rgb: Any, edges: Any) -> tuple[Any, float, float]:
     """Return columns of equal width with the first and last time (s) of what they show.
 
-    The first and the last bin may be cut off at what was asked for; they are as wide as the others. Where bins differ
-    in width, a column takes the bin that its middle lies in.
+    The first and the last bin may be cut off at what was requested; they are as wide as the others. Where bins differ
+    in width, a column takes the bin that its middle is in.
     """
     widths = np.diff(edges)
     inner = widths[1:-1]
@@ -197,7 +197,7 @@ class Painter:
                 painter.drawRect(QRectF(layout.left, y, layout.width - 1, band.lane))
 
     def _groups(self, band: Band, track: LaneTrack) -> set[int]:
-        """Write groups of lanes upwards beside them where there is room; return the lanes whose group is told so."""
+        """Write groups of lanes upwards beside them where there is room; return the lanes whose group is written so."""
         named: set[int] = set()
         top = band.top - self._layout.scroll
         wide = self._metrics.height()
@@ -234,7 +234,7 @@ class Painter:
             self._ticks(overlay, band)
 
     def _ys(self, lanes: Any, band: Band) -> Any:
-        """Return the pixels of *lanes*; one that is not shown lies at the edge of the track."""
+        """Return the pixels of *lanes*; one that is not shown is at the edge of the track."""
         ys = band.top - self._layout.scroll + (np.asarray(lanes, np.float64) + 0.5) * band.lane
         return np.where(np.asarray(lanes) < 0, band.top - self._layout.scroll + band.height, ys)
 
@@ -253,7 +253,7 @@ class Painter:
         y0, y1 = self._ys(arrows.lane0[keep], band), self._ys(arrows.lane1[keep], band)
         painter = self._p
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(x0) <= _SMOOTH)
-        if len(x0) <= _HALOS:  # what lies behind may have the colour of the arrow
+        if len(x0) <= _HALOS:  # what is behind may have the colour of the arrow
             painter.setPen(QPen(paper(self._theme, 0.75), 3.6))
             halo = zip(x0.tolist(), y0.tolist(), x1.tolist(), y1.tolist(), strict=True)
             painter.drawLines([QLineF(*line) for line in halo])
@@ -421,7 +421,7 @@ class Painter:
 
 
 def _by_room(xs: Any) -> list[tuple[float, Any]]:
-    """Return how dark connectors at *xs* are drawn, and which: where many stand together what lies behind stays seen.
+    """Return how dark connectors at *xs* are drawn, and which: where many are together what is behind stays seen.
 
     Room is what the nearest five on either side leave on average, in pixels.
     """

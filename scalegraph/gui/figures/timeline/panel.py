@@ -52,7 +52,7 @@ class TimelinePanel(QWidget):
 
     interval_chosen = Signal(object)  # (from, to) in seconds, or None
     lane_chosen = Signal(object)  # Hit: a location, perhaps with a time
-    exact_wanted = Signal(object)  # Hit: what is there exactly is to be told to `say_exactly`
+    exact_wanted = Signal(object)  # Hit: what is there exactly is the argument of `say_exactly`
     escaped = Signal()
     commanded = Signal(str, object)  # a key of `trace_commands.COMMANDS`, the moment (s) that is pointed at or None
 
@@ -90,7 +90,7 @@ class TimelinePanel(QWidget):
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.valueChanged.connect(self.canvas.scroll_to)
         policy = self.bar.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # times of views that scroll and of others stand in one line
+        policy.setRetainSizeWhenHidden(True)  # times of views that scroll and of others are in one line
         self.bar.setSizePolicy(policy)
         self.measured = QLabel()
         self.measured.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -159,11 +159,11 @@ class TimelinePanel(QWidget):
         self.canvas.fit_lanes()
 
     def say_exactly(self, asked: Hit, text: str) -> None:
-        """Tell what was wanted by `exact_wanted`."""
+        """Show what `exact_wanted` requested."""
         self.canvas.say_exactly(asked, text)
 
     def key_texts(self) -> list[str]:
-        """Return what stands in the key."""
+        """Return what is in the key."""
         return self._legend.texts()
 
     # what the user does

@@ -1,4 +1,4 @@
-"""One step of looking at a trace, as the window takes it, for benchmarks: query, figure, colours, drawing."""
+"""One step of drawing a trace, as the window does it, for benchmarks: query, figure, colours, drawing."""
 
 from __future__ import annotations
 

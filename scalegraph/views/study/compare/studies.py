@@ -38,7 +38,7 @@ QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
 
 
 def names(studies: Sequence[StudyData]) -> list[str]:
-    """Return a short name for each study: its program, with the machine or the file where that tells them apart."""
+    """Return a short name for each study: its program, with the machine or the file where that distinguishes them."""
     for make in (_program, _program_and_machine, _with_file):
         found = [make(data) for data in studies]
         if len(set(found)) == len(found):

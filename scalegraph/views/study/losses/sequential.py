@@ -70,7 +70,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure:
 
 
 def _miss_rate(series: Series) -> tuple[str, str]:
-    """Return the column and words of the miss rate that tells something: where all fits, that of the first level."""
+    """Return the column and words of the miss rate that is informative: if all data fits, that of the first level."""
     if (numbers(series.rows, "miss_rate") > 0).any() or not (numbers(series.rows, "l1_miss_rate") > 0).any():
         return "miss_rate", "the miss rate"
     return "l1_miss_rate", "the first level's miss rate"

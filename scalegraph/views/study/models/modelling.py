@@ -56,7 +56,7 @@ def span(low: float, high: float, count: int = 49) -> Floats:
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval for people: ``0.1 to 0.2``; an end that is not bounded is said so."""
+    """Return an interval for display: ``0.1 to 0.2``; an end that is not bounded is said so."""
     ends = ["unbounded" if not math.isfinite(end) else significant(end, digits) for end in (low, high)]
     return f"{ends[0]} to {ends[1]}"
 

@@ -1,4 +1,4 @@
-"""The few places of a program to look at first: lines, regions or call paths, whatever the study knows."""
+"""The most expensive places of a program: lines, regions or call paths, as the study records them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
         lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
-    # thin, since it mostly lies on the other
+    # thin, since it mostly is on the other
     simple = common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s")
     lines.append(replace(simple, style="thin"))
     point = turning_point(rows)

@@ -73,7 +73,7 @@ def _make(
 
 
 def overlays(data: StudyData, keys: str, quantity: str) -> tuple[Line, ...]:
-    """Return dashed curves of the what-if runs that are asked for, for a view of *quantity* of the actual ones.
+    """Return dashed curves of the what-if runs that are requested, for a view of *quantity* of the actual ones.
 
     *keys* are those of an actual run of the problem, as in a row of `metrics.scaling`.
     """
@@ -135,7 +135,7 @@ def _with(row: Compared) -> str:
 
 
 def _asked(data: StudyData, rows: list[Compared]) -> list[Compared]:
-    """Return the rows of what the study's request asks for now; earlier settings stay in the study."""
+    """Return the rows of what the study's request requests now; earlier settings stay in the study."""
     wanted = set()
     for given in (data.manifest.get("request") or {}).get("what_if") or ():
         wanted.add(Variant(**{name: given[name] for name in ("ideal", "speedup", "machine") if name in given}).name)

@@ -1,1 +1,1 @@
-"""Messages and who talks to whom."""
+"""Messages: senders, receivers, sizes."""

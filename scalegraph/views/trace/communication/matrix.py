@@ -1,4 +1,4 @@
-"""Who sent how much to whom; on shared memory, who waited for whom."""
+"""Messages by sender and receiver; on shared memory, waits by waiter and holder."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
         chosen, silent = _talking(chosen, np.union1d(sent["sender"], sent["receiver"]))
         found = messages.message_matrix(data.trace, sent, chosen.locations, _MOST, names)
-        usual = "bytes" if found.size.any() or not found.count.any() else "count"  # sizes may not be told
+        usual = "bytes" if found.size.any() or not found.count.any() else "count"  # sizes may not be recorded
         figure = _messages(chosen, found, str(value or usual))
         return replace(figure, notes=(*figure.notes, *silent))
     why = None if what == "waits" else [int(Wait[what.upper()])]

@@ -33,7 +33,7 @@ _WORDS = {
 }
 
 
-# spokes that are shown where the trace tells of that activity
+# spokes that are shown where the trace records of that activity
 _KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication": COMMUNICATION}
 
 

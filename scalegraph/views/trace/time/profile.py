@@ -108,7 +108,7 @@ def _table(data: TraceData, table: pd.DataFrame) -> Table:
 
 
 def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Plot:
-    """Return a bar for each of the longest regions, of what was done in it where the trace tells that (*shared*)."""
+    """Return a bar for each of the longest regions, of what was done in it where the trace records that (*shared*)."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
     ticks = interval_sums.region_activity(chosen) if shared else None

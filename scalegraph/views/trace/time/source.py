@@ -76,7 +76,7 @@ def _times(chosen: Window) -> dict[tuple[str, int], float]:
 
 
 def _chosen(data: TraceData, file: object, files: list[str], times: dict[tuple[str, int], float]) -> str:
-    """Return the file that is asked for, else that with most time among those whose text is there."""
+    """Return the file that is requested, else that with most time among those whose text is there."""
     if file:
         wanted = str(file)
         for name in files:

@@ -85,7 +85,7 @@ def _told(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
-    """Return a bar for each task; of several traces the bars of a task stand next to each other."""
+    """Return a bar for each task; of several traces the bars of a task are next to each other."""
     names = list(dict.fromkeys(str(name) for _, _, table in made for name in table["name"]))[:_BARS]
     shares = [table.groupby("name", sort=False)["share"].sum() for _, _, table in made]
     if len(made) == 1:
@@ -117,7 +117,7 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
 
 
 def _table(name: str, table: pd.DataFrame, what: str) -> Table:
-    whose = name.replace(",", "")  # a tab is called by what stands before a comma
+    whose = name.replace(",", "")  # a tab is called by what is before a comma
     return Table(
         (
             Column(f"task of {whose}" if whose else "task"),

@@ -91,7 +91,7 @@ _SOURCES = {
 
 
 def _areas(chosen: Window, layer: str) -> tuple[Floats, tuple[Area, ...]]:
-    """Return the edges in seconds, and an area for everything that is told apart; the others share one."""
+    """Return the edges in seconds, and an area for everything that is distinguished; the others share one."""
     data = chosen.data
     codes = data.timeline.layers[layer].codes
     found = data.timeline.totals(layer, chosen.begin, chosen.end, chosen.width, list(chosen.locations))

@@ -38,7 +38,7 @@ class _Side:
     """One of the traces: what is shown of it, and how its seconds become places on the common axis."""
 
     window: Window
-    shift: float  # s of the run that stand at 0
+    shift: float  # s of the run that are at 0
     factor: float  # places for each second
 
     def at(self, seconds: Any) -> Any:
@@ -163,7 +163,7 @@ def _moved(side: _Side, overlay: Overlay) -> Overlay:
 
 
 def _one_scale(tracks: Sequence[LaneTrack]) -> list[LaneTrack]:
-    """Return *tracks* with messages coloured on one scale, so that one legend tells their sizes."""
+    """Return *tracks* with messages coloured on one scale, so that one legend shows their sizes."""
     arrows = [one for track in tracks for one in track.overlays if isinstance(one, Arrows)]
     values = [one.value for one in arrows if one.value is not None]
     known = np.concatenate(values) if values else np.empty(0)

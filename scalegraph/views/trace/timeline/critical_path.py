@@ -1,4 +1,4 @@
-"""The critical path, drawn on the lanes of a timeline, and what lies on it."""
+"""The critical path, drawn on the lanes of a timeline, and what is on it."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _edges(window: Window, part: CriticalPath, columns: int) -> tuple[Row, ...]:
 
 
 def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
-    """Return a row for each state, or for each activity of regions where the trace tells no states."""
+    """Return a row for each state, or for each activity of regions where the trace records no states."""
     data, length = window.data, max(part.ticks(), 1)
     trace, second = data.trace, data.trace.meta.ticks_per_second
     if trace.count("states") or trace.count("shares"):

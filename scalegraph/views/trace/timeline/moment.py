@@ -1,4 +1,4 @@
-"""One moment of a trace: what every location is in, since when, what it waits for and for whom."""
+"""One moment of a trace: what every location is in, since when, what it waits for and which location holds it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def changes(data: TraceData) -> Changes:
 
 
 def _states(data: TraceData) -> StateRows | None:
-    """Return the states of a trace that tells some; None of others."""
+    """Return the states of a trace that records some; None of others."""
     if not data.trace.count("states"):
         return None
     return interval_sums.remembered(data, "state rows", lambda: StateRows.of(data.trace))
@@ -142,7 +142,7 @@ def _row(data: TraceData, now: Moment, activities: list[_Activity], place: int) 
 
 
 def _waiting(data: TraceData, now: Moment, place: int) -> tuple[str, str, str]:
-    """Return what a location waits for, for whom, and in which region that one is now."""
+    """Return what a location waits for, its holder, and the holder's region now."""
     if now.wait[place] < 0:
         return "", "", ""
     waits = dependencies.waits(data)

@@ -179,7 +179,7 @@ def sentence(
 
 
 def percent(share: float) -> str:
-    """Return a share for people: ``63 %``, ``<0.1 %``."""
+    """Return a share for display: ``63 %``, ``<0.1 %``."""
     if 0 < share < 0.001:
         return "<0.1 %"
     return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
